@@ -49,6 +49,7 @@ int trace_input_read(const struct trace_input *input, const struct convert_sink 
 	const uint8_t *bytes = input->bytes ? input->bytes : (const uint8_t *)"";
 	struct convert_result result;
 	struct error fault;
+	bool was_cut = *cut;
 	int ret = convert_trace(bytes, input->size, NULL, sink, &result, err);
 
 	if (!result.fault.text[0])
@@ -61,7 +62,8 @@ int trace_input_read(const struct trace_input *input, const struct convert_sink 
 		*err = fault;
 		return -EBADMSG;
 	}
-	message_error(&fault);
+	if (!was_cut)
+		message_error(&fault);
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* gotrace check: is a trace valid, and what is in it? */
+/* gotrace check: validates a trace and summarizes its contents. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ static int read_trace(struct checked *checked, uint64_t size, struct error *err)
 	return 0;
 }
 
-/* The formats before go 1.22: no generations, the file is good as one or not at all. */
+/* Formats before Go 1.22 have no generations: the file is valid as a whole or not at all. */
 static bool is_v1(const struct wire_report *report)
 {
 	return report->version && report->version < WIRE_GO122;
@@ -75,7 +75,7 @@ static void print_fault(const struct checked *checked)
 	printf("valid up to byte %llu of %llu%s\n", (unsigned long long)report->valid_bytes,
 	       (unsigned long long)report->total_bytes,
 	       checked->repaired ? "; cut there" : " (--repair cuts there)");
-	/* Format 1.26 ends each generation with a mark of its own; in the older ones the next begins. */
+	/* Format 1.26 marks the end of each generation. In older formats, the next generation ends it. */
 	if (checked->repaired && report->version < WIRE_GO126 && !is_v1(report))
 		printf("this format does not mark the end of a generation: the cut is after the last whole "
 		       "one\n");
@@ -200,12 +200,9 @@ int command_check(int argc, char **argv)
 	uint64_t size = 0;
 	int status;
 
-	if (options_check(argc, argv, &options, &err))
-		return options_refuse("gotrace check", &err);
-	if (options.help) {
-		options_help_check();
-		return STATUS_WHOLE;
-	}
+	status = options_check(argc, argv, &options, &err);
+	if (status)
+		return options_end(status, "gotrace check", &err);
 	checked.fd = input_open_trace(options.input, options.repair, &size, &err);
 	status = checked.fd;
 	checked.report = calloc(1, sizeof(*checked.report));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* gotrace convert: a trace file of one Go release in the format of another. */
+/* gotrace convert: converts a trace file of one Go release to the format of another. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ struct conversion {
 	struct convert_result result;
 };
 
-/* What formats have first, of what they leave out before. */
+/* The first format that can represent each range of ops. */
 struct first_format {
 	uint8_t first, last; /* enum op_kind */
 	uint8_t since;       /* enum wire_format */
@@ -122,7 +122,7 @@ static int publish(struct conversion *conv, struct error *err)
 	return rc;
 }
 
-/* After a fault: what came before it is a trace, if anything did. */
+/* After a fault, the generations before it make up the trace, if there are any. */
 static int end(struct conversion *conv, struct error *err)
 {
 	const struct convert_result *result = &conv->result;
@@ -220,12 +220,9 @@ int command_convert(int argc, char **argv)
 	struct error err;
 	int status;
 
-	if (options_convert(argc, argv, &options, &err))
-		return options_refuse("gotrace convert", &err);
-	if (options.help) {
-		options_help_convert();
-		return STATUS_WHOLE;
-	}
+	status = options_convert(argc, argv, &options, &err);
+	if (status)
+		return options_end(status, "gotrace convert", &err);
 	signals_install();
 	status = options.export ? export(&options, &err) : convert(&options, &err);
 	if (status >= 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* gotrace cut: a piece of a trace, or all of it in pieces, in the trace's own format. */
+/* gotrace cut: extracts a piece of a trace, or splits it into pieces, in the trace's own format. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -106,7 +106,7 @@ static int take_cut(void *ctx, const struct generation *gen)
 	return close_piece(cut);
 }
 
-/* Generations are small; one more is left for tables that a piece writes at its end. */
+/* Generations are small. Leaves space for one more, for the tables at the end of a piece. */
 static bool ends(void *ctx, size_t nops)
 {
 	const struct cut *cut = ctx;
@@ -187,7 +187,7 @@ static struct cut_options what(struct cut *cut)
 		what.from = scope->task_begin;
 	if (options->task && scope->task_end && scope->task_end < what.to)
 		what.to = scope->task_end;
-	/* An op takes some 4 to 8 bytes: ten generations or more a piece. */
+	/* An op takes about 4 to 8 bytes, so a piece has at least ten generations. */
 	if (most)
 		what.most_ops = most / 100 > 20000 ? 20000 : most / 100;
 	return what;
@@ -207,7 +207,7 @@ static int write_pieces(struct cut *cut)
 	rc = trace_file_read(&cut->file, &sink, cut->err);
 	if (rc && rc != -EBADMSG)
 		return rc;
-	if (cut->wire) /* a fault ended it early */
+	if (cut->wire) /* a fault ended the piece early */
 		rc = close_piece(cut);
 	else
 		rc = 0;
@@ -223,7 +223,7 @@ static void report(const struct cut *cut)
 		cut->pieces, cut->pieces == 1 ? "" : "s", text_bytes(cut->largest).bytes);
 }
 
-/* Its states over that time are not what they seem. */
+/* Over such a gap, the states in the piece are not reliable. */
 static void warn(const struct cut *cut)
 {
 	uint64_t n = cutter_untold_gaps(cut->cutter);
@@ -262,12 +262,9 @@ int command_cut(int argc, char **argv)
 	struct cut cut = {.options = &options, .err = &err};
 	int status;
 
-	if (options_cut(argc, argv, &options, &err))
-		return options_refuse("gotrace cut", &err);
-	if (options.help) {
-		options_help_cut();
-		return STATUS_WHOLE;
-	}
+	status = options_cut(argc, argv, &options, &err);
+	if (status)
+		return options_end(status, "gotrace cut", &err);
 	signals_install();
 	output_init(&cut.piece);
 	status = run(&cut);

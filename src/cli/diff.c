@@ -40,17 +40,17 @@ static int compare(struct analysis *before, struct analysis *after, const struct
 static int run(const struct diff_options *options, struct trace_input inputs[2], struct error *err)
 {
 	struct analysis *both[2] = {NULL, NULL};
-	bool cut = false;
+	bool cut[2] = {false, false};
 	int ret = sandbox_confine(err);
 
 	inputs[0].label = inputs[1].label = options->label;
 	for (unsigned i = 0; i < 2 && !ret; i++)
-		ret = trace_input_analyse(&inputs[i], &both[i], &cut, err);
+		ret = trace_input_analyse(&inputs[i], &both[i], &cut[i], err);
 	if (!ret)
 		ret = compare(both[0], both[1], options, err);
 	analysis_free(both[0]);
 	analysis_free(both[1]);
-	return ret ? ret : cut ? STATUS_CUT : STATUS_WHOLE;
+	return ret ? ret : cut[0] || cut[1] ? STATUS_CUT : STATUS_WHOLE;
 }
 
 int command_diff(int argc, char **argv)
@@ -60,12 +60,9 @@ int command_diff(int argc, char **argv)
 	struct error err = {""};
 	int status;
 
-	if (options_diff(argc, argv, &options, &err))
-		return options_refuse("gotrace diff", &err);
-	if (options.help) {
-		options_help_diff();
-		return STATUS_WHOLE;
-	}
+	status = options_diff(argc, argv, &options, &err);
+	if (status)
+		return options_end(status, "gotrace diff", &err);
 	status = trace_input_open(&inputs[0], options.before, &err);
 	if (!status)
 		status = trace_input_open(&inputs[1], options.after, &err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* gotrace doctor: what this machine has of what a trace needs. */
+/* gotrace doctor: checks this machine for the features that tracing needs. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -17,16 +17,16 @@
 #include "util/json.h"
 #include "util/text.h"
 
-/* The process that was asked for. */
+/* The process to examine. */
 struct doctor_process {
-	pid_t pid;                                                  /* 0 = none */
-	const char *layout;                                         /* of --layout; NULL = none */
-	bool go;                                                    /* a Go program; else threads */
-	struct error fault;                                         /* why it cannot be traced; "" = it can */
+	pid_t pid;          /* 0 = none */
+	const char *layout; /* of --layout; NULL = none */
+	bool go;            /* a Go program; false: traced as threads */
+	struct error fault; /* why it cannot be traced; "" = it can */
 	char requests[sizeof(((struct function_plan *)0)->report)]; /* as function_plan.report */
 };
 
-/* What --requests=auto would trace. That it cannot be found out is no fault: the program can be traced. */
+/* Finds what --requests=auto would trace. A failure is ignored: the program can be traced regardless. */
 static void find_requests(struct sandbox *inspector, struct doctor_process *process)
 {
 	static struct function_want wanted[MAX_FUNCTIONS];
@@ -67,7 +67,7 @@ static int open_program(struct sandbox *inspector, void *ctx, struct error *err)
 	return rc;
 }
 
-/* What a trace does before it attaches: finds the process and its kind, and where it would be probed. */
+/* Does what a trace does before it attaches: finds the process, its kind and its probe points. */
 static void examine(struct doctor_process *process)
 {
 	int rc = process_check("/proc", process->pid, &process->fault);
@@ -212,12 +212,10 @@ int command_doctor(int argc, char **argv)
 {
 	struct doctor_options options;
 	struct error err;
+	int status;
 
-	if (options_doctor(argc, argv, &options, &err))
-		return options_refuse("gotrace doctor", &err);
-	if (options.help) {
-		options_help_doctor();
-		return STATUS_WHOLE;
-	}
+	status = options_doctor(argc, argv, &options, &err);
+	if (status)
+		return options_end(status, "gotrace doctor", &err);
 	return do_check(&options);
 }

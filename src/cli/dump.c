@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* gotrace dump: the events of a trace, one a line. */
+/* gotrace dump: prints the events of a trace, one per line. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 enum { OUT_BUFFER = 1 << 16 };
 
-/* What dump_trace returned, as an exit status; reports an error on standard error. */
+/* Converts the result of dump_trace() to an exit status. Reports errors on standard error. */
 static int conclude(int ret, const char *path, const struct wire_report *report)
 {
 	struct error err;
@@ -75,12 +75,9 @@ int command_dump(int argc, char **argv)
 	uint64_t size = 0;
 	int fd, status;
 
-	if (options_dump(argc, argv, &options, &err))
-		return options_refuse("gotrace dump", &err);
-	if (options.help) {
-		options_help_dump();
-		return STATUS_WHOLE;
-	}
+	status = options_dump(argc, argv, &options, &err);
+	if (status)
+		return options_end(status, "gotrace dump", &err);
 	fd = input_open_trace(options.input, false, &size, &err);
 	status = fd < 0 ? fd : sandbox_confine(&err);
 	if (status == 0)

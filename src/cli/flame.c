@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* gotrace flame: a flame graph of a trace, as one page. */
+/* gotrace flame: writes a flame graph of a trace, as one page. */
 #include "cli/cli.h"
 
 #include "cli/export.h"
@@ -15,12 +15,9 @@ int command_flame(int argc, char **argv)
 	struct error err;
 	int status;
 
-	if (options_flame(argc, argv, &options, &err))
-		return options_refuse("gotrace flame", &err);
-	if (options.help) {
-		options_help_flame();
-		return STATUS_WHOLE;
-	}
+	status = options_flame(argc, argv, &options, &err);
+	if (status)
+		return options_end(status, "gotrace flame", &err);
 	signals_install();
 	input.path = options.input;
 	job.output = options.output;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* gotrace flight: one process after the other, each until it ends. */
+/* gotrace flight: records one process after another, each until it ends. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -23,12 +23,12 @@
 #include "util/text.h"
 
 enum {
-	POLL_MS = 40,    /* how long a snapshot may wait before it begins */
-	SEARCH_MS = 200, /* between two searches for a process */
-	RETRY_S = 10,    /* until one that could not be recorded is tried again */
+	POLL_MS = 40,    /* longest delay before a snapshot begins */
+	SEARCH_MS = 200, /* between searches for a process */
+	RETRY_S = 10,    /* before a process that could not be recorded is retried */
 };
 
-/* Half of what the kernel can remember. What is kept of stacks stays below twice that. */
+/* Half the number of stacks that the kernel can remember. The recorder keeps fewer than twice as many. */
 #define RENEW_STACKS 32768
 
 /* The recording of one process. */
@@ -37,7 +37,7 @@ struct flight {
 	struct recorder *recorder;
 	struct recording recording;
 	struct found_process wanted;
-	bool small_reported; /* that --max-bytes does not hold the window */
+	bool small_reported; /* --max-bytes was reported as too small for the window */
 };
 
 static enum wire_format format_of(const struct flight *flight)
@@ -49,7 +49,7 @@ static enum wire_format format_of(const struct flight *flight)
 	return flight->session.target ? wire_format_of_release(flight->session.target->go_minor) : WIRE_GO126;
 }
 
-/* A trigger that needs a Go program; NULL: there is none. */
+/* Returns the name of a trigger that needs a Go program, or NULL. */
 static const char *go_trigger(const struct flight_plan *plan)
 {
 	for (unsigned i = 0; i < plan->ntriggers; i++) {
@@ -59,20 +59,20 @@ static const char *go_trigger(const struct flight_plan *plan)
 	return NULL;
 }
 
-/* Whether calls of this function are regions of that name: with the values in parentheses, too. */
+/* Whether calls of this function are regions of that name. want->text may end in values in parentheses. */
 static bool has_name(const struct function_want *want, const char *name, bool go)
 {
 	struct value_list list;
 
 	if (strcmp(want->text, name) == 0)
 		return true;
-	/* In C++ these may be a function's parameters, and part of its name. */
+	/* In C++ the parentheses may be a function's parameters, and part of its name. */
 	if (value_list_parse(want->text, &list, NULL) || !list.n || (!go && !list.certain))
 		return false;
 	return strlen(name) == list.name_len && memcmp(want->text, name, list.name_len) == 0;
 }
 
-/* The functions of --region and --task, and those that triggers are about, each once. */
+/* Collects the functions of --region, --task and the triggers, each once. */
 static int functions_of(const struct flight *flight, struct function_want wanted[MAX_FUNCTIONS], unsigned *n,
 			struct error *err)
 {
@@ -100,8 +100,8 @@ static int functions_of(const struct flight *flight, struct function_want wanted
 }
 
 /*
- * The recorder pipeline is in the writer. Its snapshot worker and the thread that opens the files share a
- * socket.
+ * The recorder pipeline runs in the writer. A socket connects its snapshot worker and the thread that opens
+ * the files.
  */
 static int begin_recorder(struct flight *flight, struct error *err)
 {
@@ -124,7 +124,7 @@ static int begin_recorder(struct flight *flight, struct error *err)
 	return rc;
 }
 
-/* The process that was found; its PID may be another's by now. */
+/* Holds the process that was found. Its PID may have been reused since. */
 static int hold_process(struct flight *flight, struct error *err)
 {
 	const struct found_process *wanted = &flight->wanted;
@@ -204,7 +204,7 @@ static void report_begin(const struct flight *flight)
 			(int)getpid());
 }
 
-/* Fewer bytes than the window needs: reported once for each process. */
+/* Reports, once per process, that --max-bytes is too small for the window. */
 static void report_small(struct flight *flight, const struct generation_ring_stats *kept)
 {
 	const struct flight_plan *plan = &flight->recorder->options->plan;
@@ -218,7 +218,7 @@ static void report_small(struct flight *flight, const struct generation_ring_sta
 		text_time(plan->window_ns).bytes);
 }
 
-/* Between two turns of draining. */
+/* Called before each round of draining. */
 static int step(void *ctx, struct error *err)
 {
 	struct flight *flight = ctx;
@@ -259,7 +259,10 @@ static void report_end(const struct flight *flight, enum log_end_reason reason)
 		message("lost: %s records in all (the traces record where)", text_count(lost).bytes);
 }
 
-/* What ends by itself leaves a snapshot of its end; what was asked for is written in any case. */
+/*
+ * Records until the end. Then writes a snapshot unless recording was stopped by request; a snapshot that is
+ * due is always written.
+ */
 static enum log_end_reason run(struct flight *flight)
 {
 	struct error err = {""}, end_err = {""};
@@ -286,7 +289,7 @@ static void close_flight(struct flight *flight)
 	free(flight);
 }
 
-/* Returns the exit status if nothing follows; *began is set if the process could be recorded. */
+/* Returns the exit status in case no process follows. Sets *began if the process could be recorded. */
 static int record_one(struct recorder *recorder, const struct found_process *process, bool *began,
 		      struct error *err)
 {
@@ -299,7 +302,7 @@ static int record_one(struct recorder *recorder, const struct found_process *pro
 	flight->recorder = recorder;
 	flight->wanted = *process;
 	session_init(&flight->session, &recorder->options->record, process->pid);
-	/* Who is to record a successor must be able to attach once more. */
+	/* Recording a successor requires attaching again. */
 	if (!recorder->options->record.pid)
 		flight->session.more_capabilities = KEEP_ALL_CAPABILITIES;
 	flight->recording.pid = process->pid;
@@ -319,7 +322,7 @@ static int record_one(struct recorder *recorder, const struct found_process *pro
 
 /* --- successors --- */
 
-/* What could not be recorded, and when that was: it is reported once, and tried again later. */
+/* A process that could not be recorded, and when. It is reported once, and retried later. */
 struct refused {
 	struct found_process process;
 	time_t when;
@@ -352,7 +355,7 @@ static void note_refused(struct refused *refused, const struct found_process *pr
 	}
 }
 
-/* Records the newest that can be; false if there was none. */
+/* Records the newest process that can be recorded. Returns false if there is none. */
 static bool record_found(struct recorder *recorder, struct refused *refused, int *status)
 {
 	const struct flight_options *options = recorder->options;
@@ -381,7 +384,11 @@ static int record_successors(struct recorder *recorder)
 	int status = STATUS_WHOLE;
 	bool reported = false;
 
-	while (refused && !signals_seen()) {
+	if (!refused) {
+		message("out of memory");
+		return STATUS_NONE;
+	}
+	while (!signals_seen()) {
 		if (record_found(recorder, refused, &status)) {
 			reported = false;
 			continue;
@@ -429,11 +436,9 @@ int command_flight(int argc, char **argv)
 
 	if (!options)
 		return STATUS_NONE;
-	if (options_flight(argc, argv, options, &err)) {
-		status = options_refuse("gotrace flight", &err);
-	} else if (options->help) {
-		options_help_flight();
-		status = STATUS_WHOLE;
+	status = options_flight(argc, argv, options, &err);
+	if (status) {
+		status = options_end(status, "gotrace flight", &err);
 	} else {
 		signals_install();
 		signals_count_snapshots();

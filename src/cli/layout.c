@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* gotrace layout: the table that --layout takes, made of a toolchain or of a program. */
+/* gotrace layout: prints the table for --layout, made from a toolchain or a program. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ static int open_program(const char *path, struct error *err)
 	return S_ISDIR(st.st_mode) ? toolchain_build(path, err) : input_open(path, false, NULL, err);
 }
 
-/* What of the runtime was not linked in: without it a table serves only some programs. */
+/* Warns of parts of the runtime that were not linked in: without them a table fits only some programs. */
 static void warn_of_gaps(const struct layout_table *table, const char *path)
 {
 	const struct release *release = &table->release;
@@ -77,13 +77,11 @@ int command_layout(int argc, char **argv)
 {
 	struct layout_options options;
 	struct error err = {""};
+	int status;
 
-	if (options_layout(argc, argv, &options, &err))
-		return options_refuse("gotrace layout", &err);
-	if (options.help) {
-		options_help_layout();
-		return STATUS_WHOLE;
-	}
+	status = options_layout(argc, argv, &options, &err);
+	if (status)
+		return options_end(status, "gotrace layout", &err);
 	if (show(&options, &err) == 0)
 		return STATUS_WHOLE;
 	message_error(&err);

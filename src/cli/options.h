@@ -40,7 +40,7 @@ struct record_options {
 	const char *output;      /* NULL = the default name */
 	const char *raw;         /* NULL = none */
 	enum wire_format format; /* WIRE_NONE = the target's own */
-	bool syscalls, labels, runtime_frames, json, quiet, help, version;
+	bool syscalls, labels, runtime_frames, json, quiet, version;
 	struct summary_style style;
 	enum record_as as;
 	bool children;                                 /* its descendants, too; all as threads */
@@ -61,14 +61,14 @@ struct record_options {
 struct replay_options {
 	const char *input, *output;
 	enum wire_format format;
-	bool locks, runtime_frames, json, quiet, help;
+	bool locks, runtime_frames, json, quiet;
 	uint64_t off_cpu_ns; /* as in record_options */
 	struct summary_style style;
 };
 
 struct check_options {
 	const char *input;
-	bool json, repair, help;
+	bool json, repair;
 };
 
 enum { MAX_INPUTS = 4096 };
@@ -81,13 +81,12 @@ struct convert_options {
 	enum wire_format format;
 	enum export_format export; /* a format of other tools instead; or EXPORT_NONE */
 	enum profile_kind profile;
-	bool quiet, help;
+	bool quiet;
 };
 
 struct flame_options {
 	const char *input, *output;
 	const char *binary; /* as above */
-	bool help;
 };
 
 enum { MAX_CUT_GOROUTINES = 1024 };
@@ -100,7 +99,7 @@ struct cut_command_options {
 	size_t ngoids;
 	uint64_t task;                   /* 0 = none */
 	uint64_t max_bytes, split_bytes; /* 0 = none */
-	bool anonymize, quiet, help;
+	bool anonymize, quiet;
 };
 
 enum sql_output { SQL_TABLE, SQL_CSV, SQL_JSON };
@@ -109,18 +108,17 @@ struct sql_options {
 	const char *input, *query;
 	const char *binary; /* as above */
 	enum sql_output output;
-	bool help;
 };
 
 struct dump_options {
 	const char *input;
-	bool json, stacks, absolute, help;
+	bool json, stacks, absolute;
 };
 
 struct doctor_options {
 	pid_t pid;                /* 0 = the machine alone */
 	const char *btf, *layout; /* as in record_options */
-	bool json, help;
+	bool json;
 };
 
 struct sites_options {
@@ -128,12 +126,10 @@ struct sites_options {
 	const char *layout;                            /* as in record_options */
 	struct function_want functions[MAX_FUNCTIONS]; /* --region: print their probes instead */
 	unsigned nfunctions;
-	bool help;
 };
 
 struct layout_options {
 	const char *go; /* a toolchain's root, or a program */
-	bool help;
 };
 
 struct ps_options {
@@ -143,14 +139,16 @@ struct ps_options {
 	const char *layout;   /* as in record_options */
 	bool by_labels;       /* group by whole sets of labels, too */
 	const char *by_label; /* group by this label's value first; NULL = do not */
-	bool all, json, help;
+	bool all, json;
 };
 
 /*
- * Each returns 0, or -EINVAL. err has the line to print, or is empty when one
- * was printed already (an option that is not known). With `help` or `version`
- * nothing else has been checked.
+ * Each parses the command line of a command. Returns 0, OPTIONS_HELPED if it printed the help and checked
+ * nothing else, or -EINVAL with err; err is empty if argp has printed the message (an unknown option). With
+ * `version`, nothing else has been checked.
  */
+enum { OPTIONS_HELPED = 1 };
+
 int options_record(int argc, char **argv, struct record_options *options, struct error *err);
 int options_replay(int argc, char **argv, struct replay_options *options, struct error *err);
 int options_check(int argc, char **argv, struct check_options *options, struct error *err);
@@ -164,21 +162,10 @@ int options_sites(int argc, char **argv, struct sites_options *options, struct e
 int options_layout(int argc, char **argv, struct layout_options *options, struct error *err);
 int options_ps(int argc, char **argv, struct ps_options *options, struct error *err);
 
-/* Prints the help of a command on standard output. */
-void options_help_record(void);
-void options_help_replay(void);
-void options_help_check(void);
-void options_help_convert(void);
-void options_help_flame(void);
-void options_help_cut(void);
-void options_help_sql(void);
-void options_help_dump(void);
-void options_help_doctor(void);
-void options_help_sites(void);
-void options_help_layout(void);
-void options_help_ps(void);
-
-/* Prints a usage error on standard error, with a hint. Returns STATUS_USAGE. */
-int options_refuse(const char *command, const struct error *err);
+/*
+ * What a command returns if its options_...() returned rc, not 0: STATUS_WHOLE behind the help, otherwise
+ * STATUS_USAGE, after the message and a hint on standard error.
+ */
+int options_end(int rc, const char *command, const struct error *err);
 
 #endif

@@ -25,15 +25,9 @@ enum key {
 	KEY_BY_LABEL,
 };
 
-/* How long a process is traced that is not said to be traced for another time. */
+/* How long report and why trace a process, and top before each refresh. */
 #define DEFAULT_NS 5000000000ull
-
-/* Of a command with a live form. */
-struct live_parse {
-	void *options; /* of the command */
-	struct error *err;
-	struct recording_parse recording;
-};
+#define REFRESH_NS 1000000000ull
 
 /* The last group: what pages.py finds below a header belongs to that. */
 static const struct argp_child live_children[] = {
@@ -59,33 +53,44 @@ static int parse_number(const char *option, const char *text, uint64_t min, uint
 	return 0;
 }
 
-static int set_label(const char **label, const char *text, struct error *err)
+static int set_number(const char *option, const char *text, unsigned *number, struct error *err)
+{
+	uint64_t value = 0;
+	int rc = parse_number(option, text, 1, 1000000, &value, err);
+
+	*number = (unsigned)value;
+	return rc;
+}
+
+static int set_label(void *label, const char *option, const char *text, struct error *err)
 {
 	if (!strchr(text, '='))
-		return error_set(err, EINVAL, "--label: %s is not KEY=VALUE", text);
-	*label = text;
+		return error_set(err, EINVAL, "%s: %s is not KEY=VALUE", option, text);
+	*(const char **)label = text;
 	return 0;
 }
 
-/* Clears the options, of so many bytes, and fills them in; what `record` in them has by default. */
-static int parse_live(const struct argp *parser, int argc, char **argv, struct live_parse *parse, size_t size)
+#define OPTION_LABEL(options) KEY_LABEL, OPTION_MEMBER(const char *, options, label), set_label
+
+/* Parses a command line with recording options, for which *record has the defaults. */
+static int parse_live(const struct option_parser *parser, int argc, char **argv, void *options,
+		      struct recording_parse *recording, uint64_t duration_ns)
 {
-	memset(parse->options, 0, size);
-	*parse->recording.options = recording_live_defaults();
-	parse->err->text[0] = '\0';
-	return options_parse(parser, argc, argv, parse);
+	int rc = options_parse(parser, argc, argv, options, recording, recording->err);
+
+	if (rc == 0 && !recording->options->duration_ns)
+		recording->options->duration_ns = duration_ns;
+	return rc;
 }
 
-/* A trace file, or a process with options. */
-static int check_input(const char *input, const struct live_parse *parse)
+/* Checks that there is a trace file, or a process with options. */
+static int check_input(const char *input, const struct recording_parse *recording)
 {
-	const struct record_options *record = parse->recording.options;
-
-	if (!input == !record->pid)
-		return error_set(parse->err, EINVAL, "give a trace file, or a process with -p");
+	if (!input == !recording->options->pid)
+		return error_set(recording->err, EINVAL, "give a trace file, or a process with -p");
 	if (input)
-		return recording_refuse(&parse->recording, parse->err);
-	return recording_check(record, parse->err);
+		return recording_refuse(recording, recording->err);
+	return recording_check(recording->options, recording->err);
 }
 
 static int check_label(const char *option, const char *label, const struct record_options *record,
@@ -111,88 +116,64 @@ static const struct argp_option report_table[] = {
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
-static error_t on_report(int key, char *text, struct argp_state *state)
+static int set_max_items(void *options, const char *option, const char *text, struct error *err)
 {
-	struct live_parse *parse = state->input;
-	struct report_options *options = parse->options;
-	uint64_t number = 0;
-	int ret = 0;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		recording_inputs(state, live_children, &parse->recording);
-		return 0;
-	case ARGP_KEY_ARG:
-		return -options_operand(&options->input, text, parse->err);
-	case 'p':
-		return -parse_pid("-p", text, &options->record.pid, parse->err);
-	case 'd':
-		return -parse_duration("-d", text, &options->record.duration_ns, parse->err);
-	case KEY_MAX_ITEMS:
-		ret = parse_number("--max-items", text, 1, 1000000, &number, parse->err);
-		options->max_items = (unsigned)number;
-		return -ret;
-	case KEY_MAX_SIZE:
-		ret = parse_size("--max-size", text, 4096, 1 << 30, &number, parse->err);
-		options->max_bytes = number;
-		return -ret;
-	case KEY_HTML:
-		options->html = text;
-		return 0;
-	case KEY_BY_LABEL:
-		options->by_label = text;
-		return 0;
-	case KEY_LABEL:
-		return -set_label(&options->label, text, parse->err);
-	case KEY_JSON:
-		options->json = true;
-		return 0;
-	case KEY_ALL:
-		options->all = true;
-		return 0;
-	case 'q':
-		options->record.quiet = true;
-		return 0;
-	case 'h':
-		options->help = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	return set_number(option, text, &((struct report_options *)options)->max_items, err);
 }
 
-static const struct argp report_parser = {
-	.options = report_table,
-	.parser = on_report,
-	.children = live_children,
-	.doc = "Print what a trace (of any format, of gotrace or of Go's own tracer) shows about the "
-	       "program: findings first, then tables.\vExit status: 0 read whole, 1 no report, 2 wrong "
-	       "usage, 3 read up to a fault in "
-	       "FILE.",
+static int set_max_size(void *options, const char *option, const char *text, struct error *err)
+{
+	uint64_t bytes = 0;
+	int rc = parse_size(option, text, 4096, 1 << 30, &bytes, err);
+
+	((struct report_options *)options)->max_bytes = bytes;
+	return rc;
+}
+
+static const struct option_binding report_bindings[] = {
+	{OPTION_FILE(report_options, input)},
+	{OPTION_PID('p', report_options, record.pid)},
+	{OPTION_DURATION('d', report_options, record.duration_ns)},
+	{OPTION_TRUE(KEY_JSON, report_options, json)},
+	{OPTION_WITH(KEY_MAX_ITEMS, set_max_items)},
+	{OPTION_WITH(KEY_MAX_SIZE, set_max_size)},
+	{OPTION_TEXT(KEY_HTML, report_options, html)},
+	{OPTION_TEXT(KEY_BY_LABEL, report_options, by_label)},
+	{OPTION_LABEL(report_options)},
+	{OPTION_TRUE(KEY_ALL, report_options, all)},
+	{OPTION_TRUE('q', report_options, record.quiet)},
+	{OPTION_END},
+};
+
+static const struct option_parser report_parser = {
+	.argp = {.options = report_table,
+		 .parser = options_take,
+		 .children = live_children,
+		 .doc = "Print what a trace (of any format, of gotrace or of Go's own tracer) shows about "
+			"the "
+			"program: findings first, then tables.\vExit status: 0 read whole, 1 no report, 2 "
+			"wrong "
+			"usage, 3 read up to a fault in "
+			"FILE."},
+	.bindings = report_bindings,
+	.usage = "gotrace report [OPTION...] FILE\n       gotrace report [OPTION...] -p PID",
 };
 
 int options_report(int argc, char **argv, struct report_options *options, struct error *err)
 {
-	struct live_parse parse = {
-		.options = options, .err = err, .recording = {.options = &options->record, .err = err}};
-	int rc = parse_live(&report_parser, argc, argv, &parse, sizeof(*options));
+	struct recording_parse recording = {.options = &options->record, .err = err};
+	int rc;
 
-	if (rc || options->help)
+	*options = (struct report_options){.record = recording_live_defaults()};
+	rc = parse_live(&report_parser, argc, argv, options, &recording, DEFAULT_NS);
+	if (rc)
 		return rc;
-	if (!options->record.duration_ns)
-		options->record.duration_ns = DEFAULT_NS;
 	if (options->html && (options->by_label || options->label))
 		return error_set(err, EINVAL, "--html excludes --by-label and --label");
-	rc = check_input(options->input, &parse);
+	rc = check_input(options->input, &recording);
 	if (rc == 0)
 		rc = check_label("--label", options->label, &options->record, err);
 	return rc ? rc : check_label("--by-label", options->by_label, &options->record, err);
-}
-
-void options_help_report(void)
-{
-	options_print_help(&report_parser,
-			   "gotrace report [OPTION...] FILE\n       gotrace report [OPTION...] -p PID");
 }
 
 static const struct argp_option why_table[] = {
@@ -215,62 +196,41 @@ static const struct argp_option why_table[] = {
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
-static error_t on_why(int key, char *text, struct argp_state *state)
+static int set_goroutine(void *goroutine, const char *option, const char *text, struct error *err)
 {
-	struct live_parse *parse = state->input;
-	struct why_options *options = parse->options;
-	uint64_t number = 0;
-	int ret = 0;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		recording_inputs(state, why_children, &parse->recording);
-		options->at_ns = UINT64_MAX;
-		options->slowest = 1;
-		return 0;
-	case ARGP_KEY_ARG:
-		return -options_operand(&options->input, text, parse->err);
-	case 'p':
-		return -parse_pid("-p", text, &options->record.pid, parse->err);
-	case 'd':
-		return -parse_duration("-d", text, &options->record.duration_ns, parse->err);
-	case KEY_TASK:
-		options->task = text;
-		return 0;
-	case KEY_REGION:
-		options->region = text;
-		return 0;
-	case KEY_LABEL:
-		return -set_label(&options->label, text, parse->err);
-	case KEY_GOROUTINE:
-		return -parse_number("--goroutine", text, 1, UINT64_MAX - 1, &options->goroutine, parse->err);
-	case KEY_SLOWEST:
-		ret = parse_number("--slowest", text, 1, 1000000, &number, parse->err);
-		options->slowest = (unsigned)number;
-		return -ret;
-	case KEY_AT:
-		return -parse_time("--at", text, &options->at_ns, parse->err);
-	case KEY_JSON:
-		options->json = true;
-		return 0;
-	case 'q':
-		options->record.quiet = true;
-		return 0;
-	case 'h':
-		options->help = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	return parse_number(option, text, 1, UINT64_MAX - 1, goroutine, err);
 }
 
-static const struct argp why_parser = {
-	.options = why_table,
-	.parser = on_why,
-	.children = why_children,
-	.doc = "Explain one slow task, region or goroutine: where its time went, across the "
-	       "goroutines that it waited for."
-	       "\vExit status: 0 explained, 1 not found, 2 wrong usage, 3 explained up to a fault in FILE.",
+static int set_slowest(void *options, const char *option, const char *text, struct error *err)
+{
+	return set_number(option, text, &((struct why_options *)options)->slowest, err);
+}
+
+static const struct option_binding why_bindings[] = {
+	{OPTION_FILE(why_options, input)},
+	{OPTION_TEXT(KEY_TASK, why_options, task)},
+	{OPTION_TEXT(KEY_REGION, why_options, region)},
+	{OPTION_LABEL(why_options)},
+	{KEY_GOROUTINE, OPTION_MEMBER(uint64_t, why_options, goroutine), set_goroutine},
+	{OPTION_WITH(KEY_SLOWEST, set_slowest)},
+	{OPTION_TIME(KEY_AT, why_options, at_ns)},
+	{OPTION_PID('p', why_options, record.pid)},
+	{OPTION_DURATION('d', why_options, record.duration_ns)},
+	{OPTION_TRUE(KEY_JSON, why_options, json)},
+	{OPTION_TRUE('q', why_options, record.quiet)},
+	{OPTION_END},
+};
+
+static const struct option_parser why_parser = {
+	.argp = {.options = why_table,
+		 .parser = options_take,
+		 .children = why_children,
+		 .doc = "Explain one slow task, region or goroutine: where its time went, across the "
+			"goroutines that it waited for."
+			"\vExit status: 0 explained, 1 not found, 2 wrong usage, 3 explained up to a fault "
+			"in FILE."},
+	.bindings = why_bindings,
+	.usage = "gotrace why [OPTION...] FILE\n       gotrace why [OPTION...] -p PID",
 };
 
 /* The task or region may be of calls of a function, or the program's own. */
@@ -289,28 +249,22 @@ static void want_function(struct why_options *options)
 
 int options_why(int argc, char **argv, struct why_options *options, struct error *err)
 {
-	struct live_parse parse = {
-		.options = options, .err = err, .recording = {.options = &options->record, .err = err}};
-	int rc = parse_live(&why_parser, argc, argv, &parse, sizeof(*options));
+	struct recording_parse recording = {.options = &options->record, .err = err};
+	int rc;
 
-	if (rc || options->help)
+	*options =
+		(struct why_options){.record = recording_live_defaults(), .at_ns = UINT64_MAX, .slowest = 1};
+	rc = parse_live(&why_parser, argc, argv, options, &recording, DEFAULT_NS);
+	if (rc)
 		return rc;
-	if (!options->record.duration_ns)
-		options->record.duration_ns = DEFAULT_NS;
 	if (!options->task + !options->region + !options->label + !options->goroutine != 3)
 		return error_set(err, EINVAL, "give one of --task, --region, --label and --goroutine");
-	rc = check_input(options->input, &parse);
+	rc = check_input(options->input, &recording);
 	if (rc == 0)
 		rc = check_label("--label", options->label, &options->record, err);
 	if (rc == 0 && options->record.pid)
 		want_function(options);
 	return rc;
-}
-
-void options_help_why(void)
-{
-	options_print_help(&why_parser,
-			   "gotrace why [OPTION...] FILE\n       gotrace why [OPTION...] -p PID");
 }
 
 static const struct argp_option diff_table[] = {
@@ -321,56 +275,43 @@ static const struct argp_option diff_table[] = {
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
-static error_t on_diff(int key, char *text, struct argp_state *state)
+/* The first file is `before`, the second one `after`. */
+static int set_trace(void *member, const char *option, const char *text, struct error *err)
 {
-	const struct option_target *parse = state->input;
-	struct diff_options *options = parse->options;
+	struct diff_options *options = member;
 
-	switch (key) {
-	case ARGP_KEY_ARG:
-		if (!options->before) {
-			options->before = text;
-			return 0;
-		}
-		return -options_operand(&options->after, text, parse->err);
-	case KEY_LABEL:
-		return -set_label(&options->label, text, parse->err);
-	case KEY_JSON:
-		options->json = true;
-		return 0;
-	case KEY_ALL:
-		options->all = true;
-		return 0;
-	case 'h':
-		options->help = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	return option_set_operand(options->before ? &options->after : &options->before, option, text, err);
 }
 
-static const struct argp diff_parser = {
-	.options = diff_table,
-	.parser = on_diff,
-	.doc = "Print what changed from trace A to trace B of one program: tasks, regions, waits and "
-	       "functions.\vExit status: 0 compared, 1 not read, 2 wrong usage, 3 compared up to a fault in "
-	       "A or B.",
+static const struct option_binding diff_bindings[] = {
+	{OPTION_WITH(ARGP_KEY_ARG, set_trace)},
+	{OPTION_LABEL(diff_options)},
+	{OPTION_TRUE(KEY_JSON, diff_options, json)},
+	{OPTION_TRUE(KEY_ALL, diff_options, all)},
+	{OPTION_END},
+};
+
+static const struct option_parser diff_parser = {
+	.argp = {.options = diff_table,
+		 .parser = options_take,
+		 .doc = "Print what changed from trace A to trace B of one program: tasks, regions, waits "
+			"and "
+			"functions.\vExit status: 0 compared, 1 not read, 2 wrong usage, 3 compared up to a "
+			"fault in "
+			"A or B."},
+	.bindings = diff_bindings,
+	.usage = "gotrace diff [OPTION...] A B",
 };
 
 int options_diff(int argc, char **argv, struct diff_options *options, struct error *err)
 {
-	int rc = options_into(&diff_parser, argc, argv, options, sizeof(*options), err);
+	int rc;
 
-	if (rc || options->help)
-		return rc;
-	if (!options->after)
+	*options = (struct diff_options){0};
+	rc = options_parse(&diff_parser, argc, argv, options, NULL, err);
+	if (rc == 0 && !options->after)
 		return error_set(err, EINVAL, "diff needs two traces");
-	return 0;
-}
-
-void options_help_diff(void)
-{
-	options_print_help(&diff_parser, "gotrace diff [OPTION...] A B");
+	return rc;
 }
 
 static const struct argp_option top_table[] = {
@@ -380,52 +321,35 @@ static const struct argp_option top_table[] = {
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
-static error_t on_top(int key, char *text, struct argp_state *state)
-{
-	struct live_parse *parse = state->input;
-	struct top_options *options = parse->options;
+static const struct option_binding top_bindings[] = {
+	{OPTION_PID('p', top_options, record.pid)},
+	{OPTION_DURATION('d', top_options, record.duration_ns)},
+	{OPTION_END},
+};
 
-	switch (key) {
-	case ARGP_KEY_INIT:
-		recording_inputs(state, live_children, &parse->recording);
-		return 0;
-	case 'p':
-		return -parse_pid("-p", text, &options->record.pid, parse->err);
-	case 'd':
-		return -parse_duration("-d", text, &options->record.duration_ns, parse->err);
-	case 'h':
-		options->help = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp top_parser = {
-	.options = top_table,
-	.parser = on_top,
-	.children = live_children,
-	.doc = "Show the tables of gotrace report for a live process, refreshed every second. Nothing is "
-	       "kept.\vKeys: Tab, Shift-Tab and digits choose the table; t, n, p and m sort by total, count, "
-	       "p99 and maximum; Space pauses; q quits.",
+static const struct option_parser top_parser = {
+	.argp = {.options = top_table,
+		 .parser = options_take,
+		 .children = live_children,
+		 .doc = "Show the tables of gotrace report for a live process, refreshed every second. "
+			"Nothing is "
+			"kept.\vKeys: Tab, Shift-Tab and digits choose the table; t, n, p and m sort by "
+			"total, count, "
+			"p99 and maximum; Space pauses; q quits."},
+	.bindings = top_bindings,
+	.usage = "gotrace top [OPTION...] -p PID",
 };
 
 int options_top(int argc, char **argv, struct top_options *options, struct error *err)
 {
-	struct live_parse parse = {
-		.options = options, .err = err, .recording = {.options = &options->record, .err = err}};
-	int rc = parse_live(&top_parser, argc, argv, &parse, sizeof(*options));
+	struct recording_parse recording = {.options = &options->record, .err = err};
+	int rc;
 
-	if (rc || options->help)
+	*options = (struct top_options){.record = recording_live_defaults()};
+	rc = parse_live(&top_parser, argc, argv, options, &recording, REFRESH_NS);
+	if (rc)
 		return rc;
 	if (!options->record.pid)
 		return error_set(err, EINVAL, "no process given: use -p PID");
-	if (!options->record.duration_ns)
-		options->record.duration_ns = 1000000000;
 	return recording_check(&options->record, err);
-}
-
-void options_help_top(void)
-{
-	options_print_help(&top_parser, "gotrace top [OPTION...] -p PID");
 }

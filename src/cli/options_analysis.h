@@ -19,7 +19,7 @@ struct report_options {
 	const char *label;            /* "key=value"; NULL = none */
 	size_t max_bytes;             /* of JSON; 0 = the default */
 	unsigned max_items;           /* of a list in JSON; 0 = as many as fit */
-	bool json, all, quiet, help;
+	bool json, all, quiet;
 };
 
 struct why_options {
@@ -30,28 +30,23 @@ struct why_options {
 	uint64_t goroutine;           /* 0 = none */
 	uint64_t at_ns;               /* from the trace's begin; UINT64_MAX = not given */
 	unsigned slowest;             /* 1 = the slowest */
-	bool json, quiet, help;
+	bool json, quiet;
 };
 
 struct top_options {
 	struct record_options record; /* each time */
-	bool help;
 };
 
 struct diff_options {
 	const char *before, *after;
 	const char *label; /* "key=value"; NULL = none */
-	bool json, all, help;
+	bool json, all;
 };
 
 /* As those of options.h. */
 int options_report(int argc, char **argv, struct report_options *options, struct error *err);
 int options_why(int argc, char **argv, struct why_options *options, struct error *err);
-void options_help_report(void);
 int options_diff(int argc, char **argv, struct diff_options *options, struct error *err);
-void options_help_why(void);
 int options_top(int argc, char **argv, struct top_options *options, struct error *err);
-void options_help_diff(void);
-void options_help_top(void);
 
 #endif

@@ -2,52 +2,168 @@
 #include "cli/options_common.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "cli/options.h"
+#include "cli/values.h"
 
-int options_parse(const struct argp *parser, int argc, char **argv, void *input)
+int option_set_true(void *member, const char *option, const char *text, struct error *err)
 {
-	return argp_parse(parser, argc, argv, ARGP_NO_EXIT | ARGP_NO_HELP | ARGP_IN_ORDER, NULL, input)
-		       ? -EINVAL
-		       : 0;
+	(void)option, (void)text, (void)err;
+	*(bool *)member = true;
+	return 0;
 }
 
-void options_print_help(const struct argp *parser, const char *usage)
+int option_set_false(void *member, const char *option, const char *text, struct error *err)
+{
+	(void)option, (void)text, (void)err;
+	*(bool *)member = false;
+	return 0;
+}
+
+int option_set_text(void *member, const char *option, const char *text, struct error *err)
+{
+	(void)option, (void)err;
+	*(const char **)member = text;
+	return 0;
+}
+
+int option_set_operand(void *member, const char *option, const char *text, struct error *err)
+{
+	const char **file = member;
+
+	(void)option;
+	if (*file)
+		return error_set(err, EINVAL, "only one file can be given: '%s' is an extra argument", text);
+	*file = text;
+	return 0;
+}
+
+int option_set_pid(void *member, const char *option, const char *text, struct error *err)
+{
+	return parse_pid(option, text, member, err);
+}
+
+int option_set_time(void *member, const char *option, const char *text, struct error *err)
+{
+	return parse_time(option, text, member, err);
+}
+
+int option_set_duration(void *member, const char *option, const char *text, struct error *err)
+{
+	return parse_duration(option, text, member, err);
+}
+
+int option_set_id(void *member, const char *option, const char *text, struct error *err)
+{
+	return parse_id(option, text, member, err);
+}
+
+int option_set_format(void *member, const char *option, const char *text, struct error *err)
+{
+	return parse_format(option, text, member, err);
+}
+
+int option_set_sort(void *member, const char *option, const char *text, struct error *err)
+{
+	(void)option;
+	return parse_sort(text, member, err);
+}
+
+int option_set_off_cpu(void *member, const char *option, const char *text, struct error *err)
+{
+	return parse_off_cpu(option, text, member, err);
+}
+
+const char *options_long_name(const struct argp *argp, int key)
+{
+	const char *name = NULL;
+
+	for (const struct argp_option *row = argp->options; row && row->name; row++) {
+		if (row->key == key)
+			return row->name;
+	}
+	for (const struct argp_child *child = argp->children; !name && child && child->argp; child++)
+		name = options_long_name(child->argp, key);
+	return name;
+}
+
+/* The option as the user writes it. */
+static void spell(char *to, size_t size, const struct argp *argp, int key)
+{
+	const char *name = options_long_name(argp, key);
+
+	if (key > ' ' && key <= '~')
+		snprintf(to, size, "-%c", key);
+	else
+		snprintf(to, size, "--%s", name ? name : "");
+}
+
+error_t options_bind(const struct option_binding *bindings, void *options, int key, char *text,
+		     const struct argp_state *state, struct error *err)
+{
+	char option[64];
+
+	for (; bindings->set; bindings++) {
+		if (bindings->key != key)
+			continue;
+		spell(option, sizeof(option), state->root_argp, key);
+		return -bindings->set((char *)options + bindings->offset, option, text, err);
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+error_t options_take(int key, char *text, struct argp_state *state)
+{
+	struct option_input *input = state->input;
+
+	if (key == ARGP_KEY_INIT) {
+		for (size_t i = 0; input->child_input && state->root_argp->children[i].argp; i++)
+			state->child_inputs[i] = input->child_input;
+		return 0;
+	}
+	if (key == 'h') {
+		input->help = true;
+		return 0;
+	}
+	return options_bind(input->bindings, input->options, key, text, state, input->err);
+}
+
+static void print_help(const struct option_parser *parser)
 {
 	char name[] = "gotrace";
 
-	/* The usage lines that argp makes list every option twice; and its remark on arguments is no help. */
+	/* argp's own usage lines would list every option twice, and its remark on arguments does not help. */
 	setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
-	printf("Usage: %s\n", usage);
+	printf("Usage: %s\n", parser->usage);
 	fflush(stdout);
-	argp_help(parser, stdout, ARGP_HELP_PRE_DOC | ARGP_HELP_LONG | ARGP_HELP_POST_DOC, name);
+	argp_help(&parser->argp, stdout, ARGP_HELP_PRE_DOC | ARGP_HELP_LONG | ARGP_HELP_POST_DOC, name);
 }
 
-int options_refuse(const char *command, const struct error *err)
+int options_parse(const struct option_parser *parser, int argc, char **argv, void *options, void *child_input,
+		  struct error *err)
 {
+	struct option_input input = {
+		.bindings = parser->bindings, .options = options, .child_input = child_input, .err = err};
+
+	err->text[0] = '\0';
+	if (argp_parse(&parser->argp, argc, argv, ARGP_NO_EXIT | ARGP_NO_HELP | ARGP_IN_ORDER, NULL, &input))
+		return -EINVAL;
+	if (!input.help)
+		return 0;
+	print_help(parser);
+	return OPTIONS_HELPED;
+}
+
+int options_end(int rc, const char *command, const struct error *err)
+{
+	if (rc == OPTIONS_HELPED)
+		return STATUS_WHOLE;
 	if (err->text[0])
 		fprintf(stderr, "gotrace: %s\nTry '%s --help'.\n", err->text, command);
 	return STATUS_USAGE;
-}
-
-int options_into(const struct argp *parser, int argc, char **argv, void *options, size_t size,
-		 struct error *err)
-{
-	struct option_target target = {.options = options, .err = err};
-
-	memset(options, 0, size);
-	err->text[0] = '\0';
-	return options_parse(parser, argc, argv, &target);
-}
-
-int options_operand(const char **place, const char *text, struct error *err)
-{
-	if (*place)
-		return error_set(err, EINVAL, "only one file can be given: '%s' is an extra argument", text);
-	*place = text;
-	return 0;
 }

@@ -1,21 +1,67 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the option parsers of the commands share. */
+/*
+ * The option parser of all commands. A command has a table of options for argp and a table of bindings, which
+ * says for each option how its argument is set in the options of the command.
+ */
 #ifndef GOTRACE_CLI_OPTIONS_COMMON_H
 #define GOTRACE_CLI_OPTIONS_COMMON_H
 
 #include <argp.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "util/error.h"
 
-/* Our own --help: argp's would end the process. Its hint on an error also names --usage. */
+/*
+ * Sets the member from the option's argument, which is NULL if the option has none. The option is named in
+ * messages as the user writes it ("--from"). Returns 0 or -EINVAL.
+ */
+typedef int option_setter(void *member, const char *option, const char *text, struct error *err);
+
+struct option_binding {
+	int key;            /* of struct argp_option; ARGP_KEY_ARG: an operand */
+	size_t offset;      /* of the member */
+	option_setter *set; /* NULL ends a table */
+};
+
+option_setter option_set_true, option_set_false, option_set_text, option_set_operand, option_set_pid,
+	option_set_time, option_set_duration, option_set_id, option_set_format, option_set_sort,
+	option_set_off_cpu;
+
+/* The offset of a member, which must have this type. */
+#define OPTION_MEMBER(type, options, member)                                                                 \
+	(offsetof(struct options, member) + 0 * sizeof(_Generic(&((struct options *)0)->member, type * : 0)))
+
+/* Bindings, in braces: {OPTION_TRUE(KEY_ALL, ps_options, all)}. */
+#define OPTION_TRUE(key, options, member)  key, OPTION_MEMBER(bool, options, member), option_set_true
+#define OPTION_FALSE(key, options, member) key, OPTION_MEMBER(bool, options, member), option_set_false
+#define OPTION_TEXT(key, options, member)  key, OPTION_MEMBER(const char *, options, member), option_set_text
+#define OPTION_PID(key, options, member)   key, OPTION_MEMBER(pid_t, options, member), option_set_pid
+#define OPTION_TIME(key, options, member)  key, OPTION_MEMBER(uint64_t, options, member), option_set_time
+#define OPTION_DURATION(key, options, member)                                                                \
+	key, OPTION_MEMBER(uint64_t, options, member), option_set_duration
+#define OPTION_ID(key, options, member) key, OPTION_MEMBER(uint64_t, options, member), option_set_id
+/* --format, --sort and --os-regions */
+#define OPTION_FORMAT(key, options, member)                                                                  \
+	key, OPTION_MEMBER(enum wire_format, options, member), option_set_format
+#define OPTION_SORT(key, options, member)    key, OPTION_MEMBER(uint8_t, options, member), option_set_sort
+#define OPTION_OFF_CPU(key, options, member) key, OPTION_MEMBER(uint64_t, options, member), option_set_off_cpu
+/* The one file that a command works on. */
+#define OPTION_FILE(options, member)                                                                         \
+	ARGP_KEY_ARG, OPTION_MEMBER(const char *, options, member), option_set_operand
+/* A setter that gets all options of the command, not one member. */
+#define OPTION_WITH(key, setter) key, 0, setter
+#define OPTION_END               0, 0, NULL
+
+/* --help of gotrace itself: argp's would end the process. Its hint on an error also names --usage. */
 #define OPTIONS_HELP                                                                                         \
 	{"help", 'h', NULL, 0, "Print this help", 4},                                                        \
 	{                                                                                                    \
 		"usage", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 4                                      \
 	}
 
-/* A table for a release that is not known; with OPTIONS_LAYOUT_KEY. */
+/* A layout table for a Go release that gotrace does not know; with OPTIONS_LAYOUT_KEY. */
 #define OPTIONS_LAYOUT_KEY 2000
 #define OPTIONS_LAYOUT(group)                                                                                \
 	{                                                                                                    \
@@ -25,23 +71,37 @@
 			group                                                                                \
 	}
 
-/* What an option parser fills in: the options of its own command. */
-struct option_target {
-	void *options;
+/* The command line of a command. */
+struct option_parser {
+	struct argp argp; /* its parser is options_take(), or calls it */
+	const struct option_binding *bindings;
+	const char *usage; /* one line for each form of the command, without "Usage:" */
+};
+
+/* The input of options_take(). */
+struct option_input {
+	const struct option_binding *bindings;
+	void *options;     /* of the command */
+	void *child_input; /* of the parsers that argp.children names; NULL: there are none */
+	bool help;         /* set if --help was given */
 	struct error *err;
 };
 
+/* The long name of an option of this parser and those below it; NULL if there is none. */
+const char *options_long_name(const struct argp *argp, int key);
+
+/* An argp parser: sets what the option is bound to. */
+error_t options_take(int key, char *text, struct argp_state *state);
+/* The same for a parser with an input of its own. Returns ARGP_ERR_UNKNOWN if the key has no binding. */
+error_t options_bind(const struct option_binding *bindings, void *options, int key, char *text,
+		     const struct argp_state *state, struct error *err);
+
 /*
- * Clears the options, of so many bytes, and fills them in; the parser's input is a struct option_target. As
- * below.
+ * Parses a command line into *options, which has the defaults. With --help, it prints the help and returns
+ * OPTIONS_HELPED. Returns 0, or -EINVAL with err; err is empty if argp has printed the message (an unknown
+ * option).
  */
-int options_into(const struct argp *parser, int argc, char **argv, void *options, size_t size,
-		 struct error *err);
-/* Takes the one file that a command works on. 0, or -EINVAL if there is one already. */
-int options_operand(const char **place, const char *text, struct error *err);
-/* Returns 0 or -EINVAL. */
-int options_parse(const struct argp *parser, int argc, char **argv, void *input);
-/* usage: one line a form, without the word itself. */
-void options_print_help(const struct argp *parser, const char *usage);
+int options_parse(const struct option_parser *parser, int argc, char **argv, void *options, void *child_input,
+		  struct error *err);
 
 #endif

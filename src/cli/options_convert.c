@@ -3,6 +3,7 @@
 #include "cli/options.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "cli/options_common.h"
 #include "cli/record_export.h"
@@ -30,19 +31,24 @@ static const struct argp_option table[] = {
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
-/* The format of a Go release, or of another tool. 0 or -EINVAL. */
-static int take_format(struct convert_options *options, const char *text, struct error *err)
+/* The format of a Go release, or of another tool. */
+static int set_format(void *member, const char *option, const char *text, struct error *err)
 {
+	struct convert_options *options = member;
+
 	options->export = EXPORT_NONE;
 	options->format = WIRE_NONE;
 	err->text[0] = '\0';
 	if (export_parse(text, &options->export, &options->profile, err))
 		return 0;
-	return err->text[0] ? -EINVAL : parse_format("--format", text, &options->format, err);
+	return err->text[0] ? -EINVAL : parse_format(option, text, &options->format, err);
 }
 
-static int take_input(struct convert_options *options, const char *text, struct error *err)
+static int add_input(void *member, const char *option, const char *text, struct error *err)
 {
+	struct convert_options *options = member;
+
+	(void)option;
 	if (options->ninputs == MAX_INPUTS)
 		return error_set(err, EINVAL, "more than %d traces", MAX_INPUTS);
 	options->inputs[options->ninputs++] = text;
@@ -50,48 +56,31 @@ static int take_input(struct convert_options *options, const char *text, struct 
 	return 0;
 }
 
-static error_t on_option(int key, char *text, struct argp_state *state)
-{
-	const struct option_target *parse = state->input;
-	struct convert_options *options = parse->options;
+static const struct option_binding bindings[] = {
+	{OPTION_WITH(ARGP_KEY_ARG, add_input)},     {OPTION_TEXT('o', convert_options, output)},
+	{OPTION_WITH(KEY_FORMAT, set_format)},      {OPTION_TEXT(KEY_BINARY, convert_options, binary)},
+	{OPTION_TRUE('q', convert_options, quiet)}, {OPTION_END},
+};
 
-	switch (key) {
-	case ARGP_KEY_ARG:
-		return -take_input(options, text, parse->err);
-	case 'o':
-		options->output = text;
-		return 0;
-	case KEY_FORMAT:
-		return -take_format(options, text, parse->err);
-	case KEY_BINARY:
-		options->binary = text;
-		return 0;
-	case 'q':
-		options->quiet = true;
-		return 0;
-	case 'h':
-		options->help = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp parser = {
-	.options = table,
-	.parser = on_option,
-	.doc = "Write an execution trace of any Go release in the format of another one, or of "
-	       "another tool."
-	       "\v"
-	       "Exit status: 0 written whole, 1 no trace, 2 wrong usage, 3 written up to a fault "
-	       "in FILE.",
+static const struct option_parser parser = {
+	.argp = {.options = table,
+		 .parser = options_take,
+		 .doc = "Write an execution trace of any Go release in the format of another one, or of "
+			"another tool."
+			"\v"
+			"Exit status: 0 written whole, 1 no trace, 2 wrong usage, 3 written up to a fault "
+			"in FILE."},
+	.bindings = bindings,
+	.usage = "gotrace convert [OPTION...] FILE... -o FILE --format FORMAT",
 };
 
 int options_convert(int argc, char **argv, struct convert_options *options, struct error *err)
 {
-	int rc = options_into(&parser, argc, argv, options, sizeof(*options), err);
+	int rc;
 
-	if (rc || options->help)
+	memset(options, 0, sizeof(*options));
+	rc = options_parse(&parser, argc, argv, options, NULL, err);
+	if (rc)
 		return rc;
 	if (!options->input || !options->output)
 		return error_set(err, EINVAL, "convert needs a trace and -o FILE");
@@ -102,9 +91,4 @@ int options_convert(int argc, char **argv, struct convert_options *options, stru
 	if (options->ninputs > 1 && options->export != EXPORT_PERFETTO)
 		return error_set(err, EINVAL, "only --format perfetto takes several traces");
 	return 0;
-}
-
-void options_help_convert(void)
-{
-	options_print_help(&parser, "gotrace convert [OPTION...] FILE... -o FILE --format FORMAT");
 }

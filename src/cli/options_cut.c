@@ -38,70 +38,69 @@ static const struct argp_option table[] = {
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
-static int take_goroutine(struct cut_command_options *options, const char *text, struct error *err)
+static int add_goroutine(void *member, const char *option, const char *text, struct error *err)
 {
+	struct cut_command_options *options = member;
+
 	if (options->ngoids == MAX_CUT_GOROUTINES)
-		return error_set(err, EINVAL, "--goroutine: more than %d", MAX_CUT_GOROUTINES);
-	return parse_id("--goroutine", text, &options->goids[options->ngoids++], err);
+		return error_set(err, EINVAL, "%s: more than %d", option, MAX_CUT_GOROUTINES);
+	return parse_id(option, text, &options->goids[options->ngoids++], err);
 }
 
-static error_t on_option(int key, char *text, struct argp_state *state)
+static int set_to(void *member, const char *option, const char *text, struct error *err)
 {
-	const struct option_target *parse = state->input;
-	struct cut_command_options *options = parse->options;
+	struct cut_command_options *options = member;
 
-	switch (key) {
-	case ARGP_KEY_ARG:
-		return -options_operand(&options->input, text, parse->err);
-	case 'o':
-		options->output = text;
-		return 0;
-	case KEY_FROM:
-		return -parse_time("--from", text, &options->from_ns, parse->err);
-	case KEY_TO:
-		options->has_to = true;
-		return -parse_time("--to", text, &options->to_ns, parse->err);
-	case KEY_LAST:
-		options->has_last = true;
-		return -parse_time("--last", text, &options->last_ns, parse->err);
-	case KEY_GOROUTINE:
-		return -take_goroutine(options, text, parse->err);
-	case KEY_TASK:
-		return -parse_id("--task", text, &options->task, parse->err);
-	case KEY_MAX_SIZE:
-		return -parse_size("--max-size", text, MIN_SIZE, UINT64_MAX / 2, &options->max_bytes,
-				   parse->err);
-	case KEY_SPLIT:
-		return -parse_size("--split", text, MIN_SIZE, UINT64_MAX / 2, &options->split_bytes,
-				   parse->err);
-	case KEY_ANONYMIZE:
-		options->anonymize = true;
-		return 0;
-	case 'q':
-		options->quiet = true;
-		return 0;
-	case 'h':
-		options->help = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	options->has_to = true;
+	return parse_time(option, text, &options->to_ns, err);
 }
 
-static const struct argp parser = {
-	.options = table,
-	.parser = on_option,
-	.doc = "Write a piece of a trace, which is a valid trace of the same format."
-	       "\v"
-	       "Exit status: 0 written whole, 1 no trace, 2 wrong usage, 3 written up to a fault "
-	       "in FILE.",
+static int set_last(void *member, const char *option, const char *text, struct error *err)
+{
+	struct cut_command_options *options = member;
+
+	options->has_last = true;
+	return parse_time(option, text, &options->last_ns, err);
+}
+
+static int set_size(void *bytes, const char *option, const char *text, struct error *err)
+{
+	return parse_size(option, text, MIN_SIZE, UINT64_MAX / 2, bytes, err);
+}
+
+static const struct option_binding bindings[] = {
+	{OPTION_FILE(cut_command_options, input)},
+	{OPTION_TEXT('o', cut_command_options, output)},
+	{OPTION_TIME(KEY_FROM, cut_command_options, from_ns)},
+	{OPTION_WITH(KEY_TO, set_to)},
+	{OPTION_WITH(KEY_LAST, set_last)},
+	{OPTION_WITH(KEY_GOROUTINE, add_goroutine)},
+	{OPTION_ID(KEY_TASK, cut_command_options, task)},
+	{KEY_MAX_SIZE, OPTION_MEMBER(uint64_t, cut_command_options, max_bytes), set_size},
+	{KEY_SPLIT, OPTION_MEMBER(uint64_t, cut_command_options, split_bytes), set_size},
+	{OPTION_TRUE(KEY_ANONYMIZE, cut_command_options, anonymize)},
+	{OPTION_TRUE('q', cut_command_options, quiet)},
+	{OPTION_END},
+};
+
+static const struct option_parser parser = {
+	.argp = {.options = table,
+		 .parser = options_take,
+		 .doc = "Write a piece of a trace, which is a valid trace of the same format."
+			"\v"
+			"Exit status: 0 written whole, 1 no trace, 2 wrong usage, 3 written up to a fault "
+			"in FILE."},
+	.bindings = bindings,
+	.usage = "gotrace cut [OPTION...] FILE -o FILE",
 };
 
 int options_cut(int argc, char **argv, struct cut_command_options *options, struct error *err)
 {
-	int rc = options_into(&parser, argc, argv, options, sizeof(*options), err);
+	int rc;
 
-	if (rc || options->help)
+	*options = (struct cut_command_options){0};
+	rc = options_parse(&parser, argc, argv, options, NULL, err);
+	if (rc)
 		return rc;
 	if (!options->input || !options->output)
 		return error_set(err, EINVAL, "cut needs a trace and -o FILE");
@@ -114,9 +113,4 @@ int options_cut(int argc, char **argv, struct cut_command_options *options, stru
 	if (options->split_bytes && options->output[0] == '-' && !options->output[1])
 		return error_set(err, EINVAL, "--split needs a name for its files: -o FILE");
 	return 0;
-}
-
-void options_help_cut(void)
-{
-	options_print_help(&parser, "gotrace cut [OPTION...] FILE -o FILE");
 }

@@ -3,7 +3,6 @@
 
 #include "cli/options.h"
 #include "cli/options_common.h"
-#include "cli/values.h"
 
 enum doctor_key { KEY_JSON = 1000, KEY_BTF };
 
@@ -16,55 +15,43 @@ static const struct argp_option table[] = {
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
-static error_t on_option(int key, char *text, struct argp_state *state)
+static int refuse_operand(void *options, const char *option, const char *text, struct error *err)
 {
-	const struct option_target *parse = state->input;
-	struct doctor_options *options = parse->options;
-
-	switch (key) {
-	case ARGP_KEY_ARG:
-		return -error_set(parse->err, EINVAL, "doctor takes no argument: '%s'", text);
-	case 'p':
-		return -parse_pid("-p", text, &options->pid, parse->err);
-	case KEY_BTF:
-		options->btf = text;
-		return 0;
-	case OPTIONS_LAYOUT_KEY:
-		options->layout = text;
-		return 0;
-	case KEY_JSON:
-		options->json = true;
-		return 0;
-	case 'h':
-		options->help = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	(void)options, (void)option;
+	return error_set(err, EINVAL, "doctor takes no argument: '%s'", text);
 }
 
-static const struct argp parser = {
-	.options = table,
-	.parser = on_option,
-	.doc = "Print which features of this machine gotrace can use, which are missing, what their absence "
-	       "costs, and what to do. Run it with the privileges with which you will trace."
-	       "\v"
-	       "Exit status: 0 Go programs and threads can be traced (with -p: this process), 1 "
-	       "neither can, 2 wrong usage, 3 one of the two can.",
+static const struct option_binding bindings[] = {
+	{OPTION_WITH(ARGP_KEY_ARG, refuse_operand)},
+	{OPTION_PID('p', doctor_options, pid)},
+	{OPTION_TEXT(KEY_BTF, doctor_options, btf)},
+	{OPTION_TEXT(OPTIONS_LAYOUT_KEY, doctor_options, layout)},
+	{OPTION_TRUE(KEY_JSON, doctor_options, json)},
+	{OPTION_END},
+};
+
+static const struct option_parser parser = {
+	.argp = {.options = table,
+		 .parser = options_take,
+		 .doc = "Print which features of this machine gotrace can use, which are missing, what their "
+			"absence "
+			"costs, and what to do. Run it with the privileges with which you will trace."
+			"\v"
+			"Exit status: 0 Go programs and threads can be traced (with -p: this process), 1 "
+			"neither can, 2 wrong usage, 3 one of the two can."},
+	.bindings = bindings,
+	.usage = "gotrace doctor [OPTION...]",
 };
 
 int options_doctor(int argc, char **argv, struct doctor_options *options, struct error *err)
 {
-	int rc = options_into(&parser, argc, argv, options, sizeof(*options), err);
+	int rc;
 
-	if (rc || options->help)
+	*options = (struct doctor_options){0};
+	rc = options_parse(&parser, argc, argv, options, NULL, err);
+	if (rc)
 		return rc;
 	if (options->layout && !options->pid)
 		return error_set(err, EINVAL, "--layout is for a process: give -p PID, too");
 	return 0;
-}
-
-void options_help_doctor(void)
-{
-	options_print_help(&parser, "gotrace doctor [OPTION...]");
 }

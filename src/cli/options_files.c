@@ -42,60 +42,38 @@ static const struct argp_option replay_table[] = {
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
-static error_t on_replay(int key, char *text, struct argp_state *state)
-{
-	const struct option_target *parse = state->input;
-	struct replay_options *options = parse->options;
+static const struct option_binding replay_bindings[] = {
+	{OPTION_FILE(replay_options, input)},
+	{OPTION_TEXT('o', replay_options, output)},
+	{OPTION_FORMAT(KEY_FORMAT, replay_options, format)},
+	{OPTION_TRUE(KEY_RUNTIME_FRAMES, replay_options, runtime_frames)},
+	{OPTION_TRUE(KEY_JSON, replay_options, json)},
+	{OPTION_TRUE(KEY_STATS, replay_options, style.stats)},
+	{OPTION_OFF_CPU(KEY_OS_REGIONS, replay_options, off_cpu_ns)},
+	{OPTION_TRUE(KEY_LOCKS, replay_options, locks)},
+	{OPTION_SORT(KEY_SORT, replay_options, style.sort)},
+	{OPTION_TRUE('q', replay_options, quiet)},
+	{OPTION_END},
+};
 
-	switch (key) {
-	case ARGP_KEY_ARG:
-		return -options_operand(&options->input, text, parse->err);
-	case 'o':
-		options->output = text;
-		return 0;
-	case KEY_FORMAT:
-		return -parse_format("--format", text, &options->format, parse->err);
-	case KEY_RUNTIME_FRAMES:
-		options->runtime_frames = true;
-		return 0;
-	case KEY_JSON:
-		options->json = true;
-		return 0;
-	case KEY_STATS:
-		options->style.stats = true;
-		return 0;
-	case KEY_OS_REGIONS:
-		return -parse_off_cpu("--os-regions", text, &options->off_cpu_ns, parse->err);
-	case KEY_LOCKS:
-		options->locks = true;
-		return 0;
-	case KEY_SORT:
-		return -parse_sort(text, &options->style.sort, parse->err);
-	case 'q':
-		options->quiet = true;
-		return 0;
-	case 'h':
-		options->help = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp replay_parser = {
-	.options = replay_table,
-	.parser = on_replay,
-	.doc = "Make a trace from a raw log that gotrace --raw wrote. No privilege is needed."
-	       "\v"
-	       "Exit status: 0 written whole, 1 no trace, 2 wrong usage, 3 written but something "
-	       "was lost or cut.",
+static const struct option_parser replay_parser = {
+	.argp = {.options = replay_table,
+		 .parser = options_take,
+		 .doc = "Make a trace from a raw log that gotrace --raw wrote. No privilege is needed."
+			"\v"
+			"Exit status: 0 written whole, 1 no trace, 2 wrong usage, 3 written but something "
+			"was lost or cut."},
+	.bindings = replay_bindings,
+	.usage = "gotrace replay [OPTION...] RAW -o FILE",
 };
 
 int options_replay(int argc, char **argv, struct replay_options *options, struct error *err)
 {
-	int rc = options_into(&replay_parser, argc, argv, options, sizeof(*options), err);
+	int rc;
 
-	if (rc || options->help)
+	*options = (struct replay_options){0};
+	rc = options_parse(&replay_parser, argc, argv, options, NULL, err);
+	if (rc)
 		return rc;
 	if (!options->input || !options->output)
 		return error_set(err, EINVAL, "replay needs a raw log and -o FILE");
@@ -111,43 +89,32 @@ static const struct argp_option check_table[] = {
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
-static error_t on_check(int key, char *text, struct argp_state *state)
-{
-	const struct option_target *parse = state->input;
-	struct check_options *options = parse->options;
+static const struct option_binding check_bindings[] = {
+	{OPTION_FILE(check_options, input)},
+	{OPTION_TRUE(KEY_REPAIR, check_options, repair)},
+	{OPTION_TRUE(KEY_JSON, check_options, json)},
+	{OPTION_END},
+};
 
-	switch (key) {
-	case ARGP_KEY_ARG:
-		return -options_operand(&options->input, text, parse->err);
-	case KEY_REPAIR:
-		options->repair = true;
-		return 0;
-	case KEY_JSON:
-		options->json = true;
-		return 0;
-	case 'h':
-		options->help = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp check_parser = {
-	.options = check_table,
-	.parser = on_check,
-	.doc = "Check whether a Go execution trace (of any format) is valid, and print what is in "
-	       "it."
-	       "\v"
-	       "Exit status: 0 valid, 1 not valid or not readable, 2 wrong usage, 3 valid up to a "
-	       "point.",
+static const struct option_parser check_parser = {
+	.argp = {.options = check_table,
+		 .parser = options_take,
+		 .doc = "Check whether a Go execution trace (of any format) is valid, and print what is in "
+			"it."
+			"\v"
+			"Exit status: 0 valid, 1 not valid or not readable, 2 wrong usage, 3 valid up to a "
+			"point."},
+	.bindings = check_bindings,
+	.usage = "gotrace check [OPTION...] FILE",
 };
 
 int options_check(int argc, char **argv, struct check_options *options, struct error *err)
 {
-	int rc = options_into(&check_parser, argc, argv, options, sizeof(*options), err);
+	int rc;
 
-	if (rc || options->help)
+	*options = (struct check_options){0};
+	rc = options_parse(&check_parser, argc, argv, options, NULL, err);
+	if (rc)
 		return rc;
 	if (!options->input)
 		return error_set(err, EINVAL, "no file given to check");
@@ -163,45 +130,34 @@ static const struct argp_option dump_table[] = {
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
-static error_t on_dump(int key, char *text, struct argp_state *state)
-{
-	const struct option_target *parse = state->input;
-	struct dump_options *options = parse->options;
+static const struct option_binding dump_bindings[] = {
+	{OPTION_FILE(dump_options, input)},
+	{OPTION_TRUE(KEY_STACKS, dump_options, stacks)},
+	{OPTION_TRUE(KEY_ABSOLUTE, dump_options, absolute)},
+	{OPTION_TRUE(KEY_JSON, dump_options, json)},
+	{OPTION_END},
+};
 
-	switch (key) {
-	case ARGP_KEY_ARG:
-		return -options_operand(&options->input, text, parse->err);
-	case KEY_STACKS:
-		options->stacks = true;
-		return 0;
-	case KEY_ABSOLUTE:
-		options->absolute = true;
-		return 0;
-	case KEY_JSON:
-		options->json = true;
-		return 0;
-	case 'h':
-		options->help = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp dump_parser = {
-	.options = dump_table,
-	.parser = on_dump,
-	.doc = "Print the events of a Go execution trace (of any format) in order, one per line: time in ns, "
-	       "name, thread, P and goroutine (- is none), arguments.\vIf the file is invalid, the events "
-	       "before the first fault are printed.\nExit status: 0 "
-	       "valid, 1 not valid or not readable, 2 wrong usage, 3 valid up to a point.",
+static const struct option_parser dump_parser = {
+	.argp = {.options = dump_table,
+		 .parser = options_take,
+		 .doc = "Print the events of a Go execution trace (of any format) in order, one per line: "
+			"time in ns, "
+			"name, thread, P and goroutine (- is none), arguments.\vIf the file is invalid, the "
+			"events "
+			"before the first fault are printed.\nExit status: 0 "
+			"valid, 1 not valid or not readable, 2 wrong usage, 3 valid up to a point."},
+	.bindings = dump_bindings,
+	.usage = "gotrace dump [OPTION...] FILE",
 };
 
 int options_dump(int argc, char **argv, struct dump_options *options, struct error *err)
 {
-	int rc = options_into(&dump_parser, argc, argv, options, sizeof(*options), err);
+	int rc;
 
-	if (rc || options->help)
+	*options = (struct dump_options){0};
+	rc = options_parse(&dump_parser, argc, argv, options, NULL, err);
+	if (rc)
 		return rc;
 	if (!options->input)
 		return error_set(err, EINVAL, "no file given to print");
@@ -220,78 +176,57 @@ static const struct argp_option sites_table[] = {
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
-static int add_function(struct sites_options *options, const char *text, struct error *err)
+static int add_function(void *member, const char *option, const char *text, struct error *err)
 {
+	struct sites_options *options = member;
 	struct value_list list;
 	struct error why;
 
 	if (!*text || options->nfunctions == MAX_FUNCTIONS)
-		return error_set(err, EINVAL, "--region: %s",
+		return error_set(err, EINVAL, "%s: %s", option,
 				 *text ? "too many functions" : "which function?");
 	if (value_list_parse(text, &list, &why))
-		return error_set(err, EINVAL, "--region: %s", why.text);
+		return error_set(err, EINVAL, "%s: %s", option, why.text);
 	options->functions[options->nfunctions++] =
 		(struct function_want){.text = text, .kind = FUNCTION_REGION};
 	return 0;
 }
 
-static error_t on_sites(int key, char *text, struct argp_state *state)
+static int set_sites_pid(void *member, const char *option, const char *text, struct error *err)
 {
-	const struct option_target *parse = state->input;
-	struct sites_options *options = parse->options;
+	struct sites_options *options = member;
 
-	switch (key) {
-	case ARGP_KEY_ARG:
-		if (options->pid)
-			return -error_set(parse->err, EINVAL, "only one process can be given");
-		return -parse_pid("sites", text, &options->pid, parse->err);
-	case KEY_SITES_REGION:
-		return -add_function(options, text, parse->err);
-	case OPTIONS_LAYOUT_KEY:
-		options->layout = text;
-		return 0;
-	case 'h':
-		options->help = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	(void)option;
+	if (options->pid)
+		return error_set(err, EINVAL, "only one process can be given");
+	return parse_pid("sites", text, &options->pid, err);
 }
 
-static const struct argp sites_parser = {
-	.options = sites_table,
-	.parser = on_sites,
-	.doc = "Print where gotrace would probe this process: FUNCTION+OFFSET INSTRUCTION SITE "
-	       "FILEOFFSET.",
+static const struct option_binding sites_bindings[] = {
+	{OPTION_WITH(ARGP_KEY_ARG, set_sites_pid)},
+	{OPTION_WITH(KEY_SITES_REGION, add_function)},
+	{OPTION_TEXT(OPTIONS_LAYOUT_KEY, sites_options, layout)},
+	{OPTION_END},
+};
+
+static const struct option_parser sites_parser = {
+	.argp = {.options = sites_table,
+		 .parser = options_take,
+		 .doc = "Print where gotrace would probe this process: FUNCTION+OFFSET INSTRUCTION SITE "
+			"FILEOFFSET."},
+	.bindings = sites_bindings,
+	.usage = "gotrace sites [OPTION...] PID",
 };
 
 int options_sites(int argc, char **argv, struct sites_options *options, struct error *err)
 {
-	int rc = options_into(&sites_parser, argc, argv, options, sizeof(*options), err);
+	int rc;
 
-	if (rc || options->help)
+	*options = (struct sites_options){0};
+	rc = options_parse(&sites_parser, argc, argv, options, NULL, err);
+	if (rc)
 		return rc;
 	if (!options->pid)
 		return error_set(err, EINVAL, "no process given: give its PID");
 	return 0;
-}
-
-void options_help_replay(void)
-{
-	options_print_help(&replay_parser, "gotrace replay [OPTION...] RAW -o FILE");
-}
-
-void options_help_check(void)
-{
-	options_print_help(&check_parser, "gotrace check [OPTION...] FILE");
-}
-
-void options_help_dump(void)
-{
-	options_print_help(&dump_parser, "gotrace dump [OPTION...] FILE");
-}
-
-void options_help_sites(void)
-{
-	options_print_help(&sites_parser, "gotrace sites [OPTION...] PID");
 }

@@ -16,50 +16,34 @@ static const struct argp_option table[] = {
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
-static error_t on_option(int key, char *text, struct argp_state *state)
-{
-	const struct option_target *parse = state->input;
-	struct flame_options *options = parse->options;
+static const struct option_binding bindings[] = {
+	{OPTION_FILE(flame_options, input)},
+	{OPTION_TEXT('o', flame_options, output)},
+	{OPTION_TEXT(KEY_BINARY, flame_options, binary)},
+	{OPTION_END},
+};
 
-	switch (key) {
-	case ARGP_KEY_ARG:
-		return -options_operand(&options->input, text, parse->err);
-	case 'o':
-		options->output = text;
-		return 0;
-	case KEY_BINARY:
-		options->binary = text;
-		return 0;
-	case 'h':
-		options->help = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp parser = {
-	.options = table,
-	.parser = on_option,
-	.doc = "Write a flame graph of a trace as one self-contained HTML page: all time, "
-	       "CPU samples, blocking, locks, system calls, the network, scheduling."
-	       "\v"
-	       "Exit status: 0 written whole, 1 no page, 2 wrong usage, 3 written up to a fault in "
-	       "FILE.",
+static const struct option_parser parser = {
+	.argp = {.options = table,
+		 .parser = options_take,
+		 .doc = "Write a flame graph of a trace as one self-contained HTML page: all time, "
+			"CPU samples, blocking, locks, system calls, the network, scheduling."
+			"\v"
+			"Exit status: 0 written whole, 1 no page, 2 wrong usage, 3 written up to a fault in "
+			"FILE."},
+	.bindings = bindings,
+	.usage = "gotrace flame [OPTION...] FILE -o FILE.html",
 };
 
 int options_flame(int argc, char **argv, struct flame_options *options, struct error *err)
 {
-	int rc = options_into(&parser, argc, argv, options, sizeof(*options), err);
+	int rc;
 
-	if (rc || options->help)
+	*options = (struct flame_options){0};
+	rc = options_parse(&parser, argc, argv, options, NULL, err);
+	if (rc)
 		return rc;
 	if (!options->input || !options->output)
 		return error_set(err, EINVAL, "flame needs a trace and -o FILE");
 	return 0;
-}
-
-void options_help_flame(void)
-{
-	options_print_help(&parser, "gotrace flame [OPTION...] FILE -o FILE.html");
 }

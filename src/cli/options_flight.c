@@ -57,119 +57,92 @@ static const struct argp_option table[] = {
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
-static int add_trigger(struct flight_plan *plan, const char *text, struct error *err)
+static int add_trigger(void *options, const char *option, const char *text, struct error *err)
 {
+	struct flight_plan *plan = &((struct flight_options *)options)->plan;
+
 	if (plan->ntriggers == MAX_TRIGGERS)
-		return error_set(err, EINVAL, "--on: at most %d triggers", MAX_TRIGGERS);
+		return error_set(err, EINVAL, "%s: at most %d triggers", option, MAX_TRIGGERS);
 	return trigger_parse(text, &plan->triggers[plan->ntriggers++], err);
 }
 
-static int set_keep(struct flight_options *options, const char *text, struct error *err)
+static int set_keep(void *options, const char *option, const char *text, struct error *err)
 {
 	char *end;
 	unsigned long n = strtoul(text, &end, 10);
 
 	if (*text < '0' || *text > '9' || *end || n > MAX_KEEP)
-		return error_set(err, EINVAL, "--keep: '%s' is not a number from 0 to %d", text, MAX_KEEP);
-	options->keep = (unsigned)n;
+		return error_set(err, EINVAL, "%s: '%s' is not a number from 0 to %d", option, text,
+				 MAX_KEEP);
+	((struct flight_options *)options)->keep = (unsigned)n;
 	return 0;
 }
 
-static int set_bytes(const char *name, const char *text, uint64_t min, uint64_t max, size_t *to,
-		     struct error *err)
+static int set_max_bytes(void *options, const char *option, const char *text, struct error *err)
 {
 	uint64_t bytes = 0;
-	int rc = parse_size(name, text, min, max, &bytes, err);
+	int rc = parse_size(option, text, 1u << 20, 1ull << 36, &bytes, err);
 
-	*to = (size_t)bytes;
+	((struct flight_options *)options)->plan.max_bytes = (size_t)bytes;
 	return rc;
 }
 
-/* These work in a trace alone. */
-static int refuse_option(int key, struct error *err)
+/* These work only in a trace. */
+static int refuse_alloc(void *options, const char *option, const char *text, struct error *err)
 {
-	if (key == KEY_ALLOC)
-		return error_set(err, EINVAL,
-				 "--alloc: a flight recorder does not keep what the heap had before its "
-				 "window: trace with gotrace -p PID --alloc");
-	if (key == KEY_CHILDREN)
-		return error_set(err, EINVAL,
-				 "--children: a flight recorder records one process: start one for each");
+	(void)options, (void)text;
 	return error_set(err, EINVAL,
-			 "--raw: a flight recorder keeps encoded generations, not the raw log: trace with "
-			 "gotrace -p PID --raw");
+			 "%s: a flight recorder does not keep what the heap had before its "
+			 "window: trace with gotrace -p PID --alloc",
+			 option);
 }
 
-static int set_value(struct flight_options *options, int key, char *text, struct error *err)
+static int refuse_children(void *options, const char *option, const char *text, struct error *err)
 {
-	switch (key) {
-	case 'p':
-		return parse_pid("-p", text, &options->record.pid, err);
-	case KEY_COMM:
-		options->comm = text;
-		return 0;
-	case KEY_CGROUP:
-		options->cgroup = text;
-		return 0;
-	case 'o':
-		options->dir = text;
-		return 0;
-	case KEY_WINDOW:
-		return parse_duration("--window", text, &options->plan.window_ns, err);
-	case KEY_MAX_BYTES:
-		return set_bytes("--max-bytes", text, 1u << 20, 1ull << 36, &options->plan.max_bytes, err);
-	case KEY_ON:
-		return add_trigger(&options->plan, text, err);
-	case KEY_EVERY:
-		return parse_duration("--every", text, &options->every_ns, err);
-	case KEY_AFTER:
-		return parse_duration("--after", text, &options->plan.after_ns, err);
-	case KEY_KEEP:
-		return set_keep(options, text, err);
-	default:
-		return refuse_option(key, err);
-	}
+	(void)options, (void)text;
+	return error_set(err, EINVAL, "%s: a flight recorder records one process: start one for each",
+			 option);
 }
 
-static int set_flag(struct flight_options *options, int key, struct error *err)
+static int refuse_raw(void *options, const char *option, const char *text, struct error *err)
 {
-	switch (key) {
-	case 'q':
-		options->record.quiet = true;
-		return 0;
-	case 'h':
-		options->help = true;
-		return 0;
-	case KEY_ALLOC:
-	case KEY_CHILDREN:
-		return -refuse_option(key, err);
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	(void)options, (void)text;
+	return error_set(err, EINVAL,
+			 "%s: a flight recorder keeps encoded generations, not the raw log: trace with "
+			 "gotrace -p PID --raw",
+			 option);
 }
+
+static int refuse_operand(void *options, const char *option, const char *text, struct error *err)
+{
+	(void)options, (void)option;
+	return error_set(err, EINVAL, "'%s' is not an option", text);
+}
+
+static const struct option_binding bindings[] = {
+	{OPTION_PID('p', flight_options, record.pid)},
+	{OPTION_TEXT(KEY_COMM, flight_options, comm)},
+	{OPTION_TEXT(KEY_CGROUP, flight_options, cgroup)},
+	{OPTION_TEXT('o', flight_options, dir)},
+	{OPTION_DURATION(KEY_WINDOW, flight_options, plan.window_ns)},
+	{OPTION_WITH(KEY_MAX_BYTES, set_max_bytes)},
+	{OPTION_WITH(KEY_ON, add_trigger)},
+	{OPTION_DURATION(KEY_EVERY, flight_options, every_ns)},
+	{OPTION_DURATION(KEY_AFTER, flight_options, plan.after_ns)},
+	{OPTION_WITH(KEY_KEEP, set_keep)},
+	{OPTION_TRUE('q', flight_options, record.quiet)},
+	{OPTION_WITH(KEY_ALLOC, refuse_alloc)},
+	{OPTION_WITH(KEY_CHILDREN, refuse_children)},
+	{OPTION_WITH(KEY_RAW, refuse_raw)},
+	{OPTION_WITH(ARGP_KEY_ARG, refuse_operand)},
+	{OPTION_END},
+};
 
 static const struct argp_child children[] = {{.argp = &recording_common},
 					     {.argp = &recording_functions},
 					     {.argp = &recording_in_file},
 					     {.argp = &recording_flight},
 					     {.argp = NULL}};
-
-struct flight_parse {
-	struct flight_options *options;
-	struct recording_parse recording;
-};
-
-static error_t on_option(int key, char *text, struct argp_state *state)
-{
-	struct flight_parse *parse = state->input;
-	struct error *err = parse->recording.err;
-
-	if (key == ARGP_KEY_INIT)
-		recording_inputs(state, children, &parse->recording);
-	if (key == ARGP_KEY_ARG)
-		return -error_set(err, EINVAL, "'%s' is not an option", text);
-	return text ? -set_value(parse->options, key, text, err) : set_flag(parse->options, key, err);
-}
 
 /*
  * A program that mostly sleeps takes so little CPU time that a tenth of it is
@@ -198,24 +171,29 @@ static int check_together(const struct flight_options *options, struct error *er
 	return recording_check(&options->record, err);
 }
 
-static const struct argp flight_parser = {
-	.options = table,
-	.parser = on_option,
-	.children = children,
-	.doc = "Keep the last seconds of a running process in memory, and write them as a Go execution trace "
-	       "on SIGUSR1, on gotrace snapshot, on a trigger, or when the process ends."
-	       "\v"
-	       "Examples:\n  sudo gotrace flight -p 1234 -o /var/tmp/flight\n  sudo gotrace snapshot "
-	       "RECORDER-PID      write what is kept now, print the file's name\n  sudo "
-	       "gotrace flight --comm server --on 'blocked>50ms' --after 2s --every 1m -o "
-	       "/var/tmp/flight\nExit status: 0 ended normally, 1 could not record, 2 wrong usage, "
-	       "3 something was lost.",
+static const struct option_parser flight_parser = {
+	.argp = {.options = table,
+		 .parser = options_take,
+		 .children = children,
+		 .doc = "Keep the last seconds of a running process in memory, and write them as a Go "
+			"execution trace "
+			"on SIGUSR1, on gotrace snapshot, on a trigger, or when the process ends."
+			"\v"
+			"Examples:\n  sudo gotrace flight -p 1234 -o /var/tmp/flight\n  sudo gotrace "
+			"snapshot "
+			"RECORDER-PID      write what is kept now, print the file's name\n  sudo "
+			"gotrace flight --comm server --on 'blocked>50ms' --after 2s --every 1m -o "
+			"/var/tmp/flight\nExit status: 0 ended normally, 1 could not record, 2 wrong usage, "
+			"3 something was lost."},
+	.bindings = bindings,
+	.usage = "gotrace flight [OPTION...] -p PID\n"
+		 "       gotrace flight [OPTION...] --comm NAME\n"
+		 "       gotrace flight [OPTION...] --cgroup PATH",
 };
 
 int options_flight(int argc, char **argv, struct flight_options *options, struct error *err)
 {
-	struct flight_parse parse = {.options = options,
-				     .recording = {.options = &options->record, .err = err}};
+	struct recording_parse parse = {.options = &options->record, .err = err};
 	int rc;
 
 	*options = (struct flight_options){
@@ -224,20 +202,12 @@ int options_flight(int argc, char **argv, struct flight_options *options, struct
 		.every_ns = 10 * 1000000000ull,
 		.keep = 20,
 	};
-	err->text[0] = '\0';
-	rc = options_parse(&flight_parser, argc, argv, &parse);
-	if (rc || options->help)
+	rc = options_parse(&flight_parser, argc, argv, options, &parse, err);
+	if (rc)
 		return rc;
 	rc = check_together(options, err);
 	fill_in(options);
 	return rc;
-}
-
-void options_help_flight(void)
-{
-	options_print_help(&flight_parser, "gotrace flight [OPTION...] -p PID\n"
-					   "       gotrace flight [OPTION...] --comm NAME\n"
-					   "       gotrace flight [OPTION...] --cgroup PATH");
 }
 
 /* --- gotrace snapshot --- */
@@ -247,39 +217,38 @@ static const struct argp_option snapshot_table[] = {
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
-static error_t on_snapshot(int key, char *text, struct argp_state *state)
+static int set_recorder(void *member, const char *option, const char *text, struct error *err)
 {
-	struct option_target *target = state->input;
-	struct snapshot_options *options = target->options;
+	struct snapshot_options *options = member;
 
-	if (key == ARGP_KEY_ARG) {
-		if (options->pid)
-			return -error_set(target->err, EINVAL, "only one recorder can be given");
-		return -parse_pid("PID", text, &options->pid, target->err);
-	}
-	if (key != 'h')
-		return ARGP_ERR_UNKNOWN;
-	options->help = true;
-	return 0;
+	(void)option;
+	if (options->pid)
+		return error_set(err, EINVAL, "only one recorder can be given");
+	return parse_pid("PID", text, &options->pid, err);
 }
 
-static const struct argp snapshot_parser = {
-	.options = snapshot_table,
-	.parser = on_snapshot,
-	.doc = "Make a running gotrace flight write a snapshot, wait until it is written, and print the name "
-	       "of the file.",
+static const struct option_binding snapshot_bindings[] = {
+	{OPTION_WITH(ARGP_KEY_ARG, set_recorder)},
+	{OPTION_END},
+};
+
+static const struct option_parser snapshot_parser = {
+	.argp = {.options = snapshot_table,
+		 .parser = options_take,
+		 .doc = "Make a running gotrace flight write a snapshot, wait until it is written, and print "
+			"the name "
+			"of the file."},
+	.bindings = snapshot_bindings,
+	.usage = "gotrace snapshot RECORDER-PID",
 };
 
 int options_snapshot(int argc, char **argv, struct snapshot_options *options, struct error *err)
 {
-	int rc = options_into(&snapshot_parser, argc, argv, options, sizeof(*options), err);
+	int rc;
 
-	if (rc == 0 && !options->help && !options->pid)
+	*options = (struct snapshot_options){0};
+	rc = options_parse(&snapshot_parser, argc, argv, options, NULL, err);
+	if (rc == 0 && !options->pid)
 		return error_set(err, EINVAL, "no recorder given: give the PID that gotrace flight printed");
 	return rc;
-}
-
-void options_help_snapshot(void)
-{
-	options_print_help(&snapshot_parser, "gotrace snapshot RECORDER-PID");
 }

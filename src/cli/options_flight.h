@@ -15,18 +15,14 @@ struct flight_options {
 	struct flight_plan plan;
 	uint64_t every_ns; /* at least between two files by triggers */
 	unsigned keep;     /* files; 0 = all */
-	bool help;
 };
 
 struct snapshot_options {
 	pid_t pid; /* of the recorder */
-	bool help;
 };
 
 /* As those of options.h. */
 int options_flight(int argc, char **argv, struct flight_options *options, struct error *err);
 int options_snapshot(int argc, char **argv, struct snapshot_options *options, struct error *err);
-void options_help_flight(void);
-void options_help_snapshot(void);
 
 #endif

@@ -16,50 +16,46 @@ static const struct argp_option table[] = {
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
-static error_t on_option(int key, char *text, struct argp_state *state)
+static int refuse_operand(void *options, const char *option, const char *text, struct error *err)
 {
-	const struct option_target *parse = state->input;
-	struct layout_options *options = parse->options;
-
-	switch (key) {
-	case ARGP_KEY_ARG:
-		return -error_set(parse->err, EINVAL,
-				  "layout takes no argument: '%s'; a toolchain or a program is --go PATH",
-				  text);
-	case KEY_GO:
-		return -options_operand(&options->go, text, parse->err);
-	case 'h':
-		options->help = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	(void)options, (void)option;
+	return error_set(err, EINVAL, "layout takes no argument: '%s'; a toolchain or a program is --go PATH",
+			 text);
 }
 
-static const struct argp parser = {
-	.options = table,
-	.parser = on_option,
-	.doc = "Print where a Go release has the fields of its runtime's structs, as a table that --layout "
-	       "takes: for stripped programs of a release that gotrace does not know. Needs no privilege "
-	       "and no network. A toolchain is run: its bin/go builds a program in a temporary directory, "
-	       "with a cache of its own unless GOCACHE is set."
-	       "\v"
-	       "Examples:\n  gotrace layout --go \"$(go env GOROOT)\" > go.layout\n  sudo gotrace -p 1234 "
-	       "--layout go.layout\nExit status: 0 printed, 1 there is no table, 2 wrong usage.",
+static const struct option_binding bindings[] = {
+	{OPTION_WITH(ARGP_KEY_ARG, refuse_operand)},
+	{KEY_GO, OPTION_MEMBER(const char *, layout_options, go), option_set_operand},
+	{OPTION_END},
+};
+
+static const struct option_parser parser = {
+	.argp = {.options = table,
+		 .parser = options_take,
+		 .doc = "Print where a Go release has the fields of its runtime's structs, as a table that "
+			"--layout "
+			"takes: for stripped programs of a release that gotrace does not know. Needs no "
+			"privilege "
+			"and no network. A toolchain is run: its bin/go builds a program in a temporary "
+			"directory, "
+			"with a cache of its own unless GOCACHE is set."
+			"\v"
+			"Examples:\n  gotrace layout --go \"$(go env GOROOT)\" > go.layout\n  sudo gotrace "
+			"-p 1234 "
+			"--layout go.layout\nExit status: 0 printed, 1 there is no table, 2 wrong usage."},
+	.bindings = bindings,
+	.usage = "gotrace layout --go PATH",
 };
 
 int options_layout(int argc, char **argv, struct layout_options *options, struct error *err)
 {
-	int rc = options_into(&parser, argc, argv, options, sizeof(*options), err);
+	int rc;
 
-	if (rc || options->help)
+	*options = (struct layout_options){0};
+	rc = options_parse(&parser, argc, argv, options, NULL, err);
+	if (rc)
 		return rc;
 	if (!options->go)
 		return error_set(err, EINVAL, "of which Go? give --go PATH");
 	return 0;
-}
-
-void options_help_layout(void)
-{
-	options_print_help(&parser, "gotrace layout --go PATH");
 }

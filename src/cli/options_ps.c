@@ -28,93 +28,76 @@ static const struct argp_option table[] = {
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
-static int parse_by(const char *text, struct ps_options *options, struct error *err)
+static int set_by(void *member, const char *option, const char *text, struct error *err)
 {
 	static const char label[] = "label:";
+	struct ps_options *options = member;
 
 	options->by_labels = strcmp(text, "labels") == 0;
 	options->by_label = NULL;
 	if (strncmp(text, label, sizeof(label) - 1) == 0 && text[sizeof(label) - 1])
 		options->by_label = text + sizeof(label) - 1;
 	if (!options->by_labels && !options->by_label && strcmp(text, "stack") != 0)
-		return error_set(err, EINVAL, "--by: '%s' is not stack, labels or label:KEY", text);
+		return error_set(err, EINVAL, "%s: '%s' is not stack, labels or label:KEY", option, text);
 	return 0;
 }
 
-static int parse_most(const char *text, uint32_t *most, struct error *err)
+static int set_most(void *options, const char *option, const char *text, struct error *err)
 {
 	uint64_t n;
-	int rc = parse_id("--max", text, &n, err);
+	int rc = parse_id(option, text, &n, err);
 
 	if (rc == 0 && n > MAX_ALLOWED)
-		return error_set(err, EINVAL, "--max: %s is more than %u", text, MAX_ALLOWED);
-	*most = rc ? 0 : (uint32_t)n;
+		return error_set(err, EINVAL, "%s: %s is more than %u", option, text, MAX_ALLOWED);
+	((struct ps_options *)options)->most = rc ? 0 : (uint32_t)n;
 	return rc;
 }
 
-static error_t on_option(int key, char *text, struct argp_state *state)
+static int refuse_operand(void *options, const char *option, const char *text, struct error *err)
 {
-	const struct option_target *parse = state->input;
-	struct ps_options *options = parse->options;
-
-	switch (key) {
-	case ARGP_KEY_ARG:
-		return -error_set(parse->err, EINVAL, "ps takes no argument: '%s'; the process is -p PID",
-				  text);
-	case 'p':
-		return -parse_pid("-p", text, &options->pid, parse->err);
-	case 'd':
-		return -parse_time("-d", text, &options->between_ns, parse->err);
-	case KEY_MAX:
-		return -parse_most(text, &options->most, parse->err);
-	case KEY_BY:
-		return -parse_by(text, options, parse->err);
-	case OPTIONS_LAYOUT_KEY:
-		options->layout = text;
-		return 0;
-	case KEY_ALL:
-		options->all = true;
-		return 0;
-	case KEY_JSON:
-		options->json = true;
-		return 0;
-	case 'h':
-		options->help = true;
-		return 0;
-	case ARGP_KEY_INIT:
-		options->between_ns = BETWEEN_NS;
-		options->most = MOST;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	(void)options, (void)option;
+	return error_set(err, EINVAL, "ps takes no argument: '%s'; the process is -p PID", text);
 }
 
-static const struct argp parser = {
-	.options = table,
-	.parser = on_option,
-	.doc = "Print the goroutines that a Go program has now, grouped by stack: how many, what "
-	       "they wait for and how long, where they were created, and their pprof labels. "
-	       "Nothing is attached to the program: its memory is read twice. Goroutines that wait for a "
-	       "channel, a select or a lock and did not move in between come first, because they may be "
-	       "leaked."
-	       "\v"
-	       "Exit status: 0 printed, 1 the process cannot be read, 2 wrong usage, 3 incomplete (--max, or "
-	       "unreadable memory).",
+static const struct option_binding bindings[] = {
+	{OPTION_WITH(ARGP_KEY_ARG, refuse_operand)},
+	{OPTION_PID('p', ps_options, pid)},
+	{OPTION_TIME('d', ps_options, between_ns)},
+	{OPTION_WITH(KEY_MAX, set_most)},
+	{OPTION_WITH(KEY_BY, set_by)},
+	{OPTION_TEXT(OPTIONS_LAYOUT_KEY, ps_options, layout)},
+	{OPTION_TRUE(KEY_ALL, ps_options, all)},
+	{OPTION_TRUE(KEY_JSON, ps_options, json)},
+	{OPTION_END},
+};
+
+static const struct option_parser parser = {
+	.argp = {.options = table,
+		 .parser = options_take,
+		 .doc = "Print the goroutines that a Go program has now, grouped by stack: how many, what "
+			"they wait for and how long, where they were created, and their pprof labels. "
+			"Nothing is attached to the program: its memory is read twice. Goroutines that wait "
+			"for a "
+			"channel, a select or a lock and did not move in between come first, because they "
+			"may be "
+			"leaked."
+			"\v"
+			"Exit status: 0 printed, 1 the process cannot be read, 2 wrong usage, 3 incomplete "
+			"(--max, or "
+			"unreadable memory)."},
+	.bindings = bindings,
+	.usage = "gotrace ps -p PID [OPTION...]",
 };
 
 int options_ps(int argc, char **argv, struct ps_options *options, struct error *err)
 {
-	int rc = options_into(&parser, argc, argv, options, sizeof(*options), err);
+	int rc;
 
-	if (rc || options->help)
+	*options = (struct ps_options){.between_ns = BETWEEN_NS, .most = MOST};
+	rc = options_parse(&parser, argc, argv, options, NULL, err);
+	if (rc)
 		return rc;
 	if (!options->pid)
 		return error_set(err, EINVAL, "no process given: use -p PID");
 	return 0;
-}
-
-void options_help_ps(void)
-{
-	options_print_help(&parser, "gotrace ps -p PID [OPTION...]");
 }

@@ -45,69 +45,47 @@ static const struct argp_option table[] = {
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
-static int set_value(struct record_options *options, int key, char *text, struct error *err)
+static int set_pid(void *member, const char *option, const char *text, struct error *err)
 {
-	switch (key) {
-	case 'p':
-		if (options->pid)
-			return error_set(err, EINVAL,
-					 "-p can be given only once: run one gotrace for each process");
-		return parse_pid("-p", text, &options->pid, err);
-	case 'd':
-		return parse_duration("-d", text, &options->duration_ns, err);
-	case 'o':
-		options->output = text;
-		return 0;
-	case KEY_RAW:
-		options->raw = text;
-		return 0;
-	case KEY_MAX_SIZE:
-		return parse_size("--max-size", text, 1, INT64_MAX, &options->max_bytes, err);
-	default:
-		return parse_sort(text, &options->style.sort, err);
-	}
+	struct record_options *options = member;
+
+	if (options->pid)
+		return error_set(err, EINVAL, "%s can be given only once: run one gotrace for each process",
+				 option);
+	return parse_pid(option, text, &options->pid, err);
 }
 
-static int set_flag(struct record_options *options, int key)
+static int set_max_size(void *options, const char *option, const char *text, struct error *err)
 {
-	switch (key) {
-	case 'q':
-		options->quiet = true;
-		return 0;
-	case 'v':
-		options->version = true;
-		return 0;
-	case 'h':
-		options->help = true;
-		return 0;
-	case KEY_CHILDREN:
-		options->children = true;
-		return 0;
-	case KEY_JSON:
-		options->json = true;
-		return 0;
-	case KEY_STATS:
-		options->style.stats = true;
-		return 0;
-	case KEY_PROBE_ONLY:
-		options->probe_only = true;
-		return 0;
-	case KEY_ALLOC:
-		options->alloc = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	return parse_size(option, text, 1, INT64_MAX, &((struct record_options *)options)->max_bytes, err);
 }
+
+static const struct option_binding bindings[] = {
+	{OPTION_WITH('p', set_pid)},
+	{OPTION_DURATION('d', record_options, duration_ns)},
+	{OPTION_TEXT('o', record_options, output)},
+	{OPTION_TRUE(KEY_CHILDREN, record_options, children)},
+	{OPTION_WITH(KEY_MAX_SIZE, set_max_size)},
+	{OPTION_TRUE(KEY_JSON, record_options, json)},
+	{OPTION_TRUE('q', record_options, quiet)},
+	{OPTION_TRUE(KEY_STATS, record_options, style.stats)},
+	{OPTION_SORT(KEY_SORT, record_options, style.sort)},
+	{OPTION_TEXT(KEY_RAW, record_options, raw)},
+	{OPTION_TRUE(KEY_ALLOC, record_options, alloc)},
+	{OPTION_TRUE(KEY_PROBE_ONLY, record_options, probe_only)},
+	{OPTION_TRUE('v', record_options, version)},
+	{OPTION_END},
+};
 
 /* The first word behind "--" and all that follow are the command. */
-static int take_word(const struct recording_parse *parse, const char *word, struct argp_state *state)
+static int take_word(struct record_options *options, const char *word, struct argp_state *state,
+		     struct error *err)
 {
 	if (!state->quoted || state->next - 1 < state->quoted)
-		return error_set(parse->err, EINVAL,
+		return error_set(err, EINVAL,
 				 "'%s' is not a command or an option (a program to start goes after --)",
 				 word);
-	parse->options->command = &state->argv[state->next - 1];
+	options->command = &state->argv[state->next - 1];
 	state->next = state->argc;
 	return 0;
 }
@@ -120,15 +98,11 @@ static const struct argp_child children[] = {{.argp = &recording_common},
 
 static error_t on_option(int key, char *text, struct argp_state *state)
 {
-	struct recording_parse *parse = state->input;
+	struct option_input *input = state->input;
 
-	if (key == ARGP_KEY_INIT)
-		recording_inputs(state, children, parse);
 	if (key == ARGP_KEY_ARG)
-		return -take_word(parse, text, state);
-	if (text)
-		return -set_value(parse->options, key, text, parse->err);
-	return set_flag(parse->options, key);
+		return -take_word(input->options, text, state, input->err);
+	return options_take(key, text, state);
 }
 
 static int check_together(const struct record_options *options, struct error *err)
@@ -158,21 +132,36 @@ static int check_together(const struct record_options *options, struct error *er
 	return recording_check(options, err);
 }
 
-static const struct argp parser = {
-	.options = table,
-	.parser = on_option,
-	.children = children,
-	.doc = "Write a Go execution trace of a running process, which needs no preparation."
-	       "\v"
-	       "Examples:\n  sudo gotrace -p 1234 -d 5s          trace a process for five "
-	       "seconds\n  sudo gotrace -p 1234 -o slow.trace  until Ctrl-C, into this file\n  sudo gotrace "
-	       "-- ./server -port 80   start a program and trace all of "
-	       "it\n  sudo gotrace -p 1234 --as c         its threads, as the kernel schedules them\n  sudo "
-	       "gotrace -p 1234 --children     and all its descendants, present and future\n  go tool trace "
-	       "slow.trace            open the result\n\ngotrace flight, "
-	       "replay, check, doctor and sites have a --help of their own.\nExit status: 0 "
-	       "written whole (with --: the status of CMD), 1 no trace, 2 wrong usage, 3 written "
-	       "but something was lost or cut.",
+static const struct option_parser parser = {
+	.argp = {.options = table,
+		 .parser = on_option,
+		 .children = children,
+		 .doc = "Write a Go execution trace of a running process, which needs no preparation."
+			"\v"
+			"Examples:\n  sudo gotrace -p 1234 -d 5s          trace a process for five "
+			"seconds\n  sudo gotrace -p 1234 -o slow.trace  until Ctrl-C, into this file\n  sudo "
+			"gotrace "
+			"-- ./server -port 80   start a program and trace all of "
+			"it\n  sudo gotrace -p 1234 --as c         its threads, as the kernel schedules "
+			"them\n  sudo "
+			"gotrace -p 1234 --children     and all its descendants, present and future\n  go "
+			"tool trace "
+			"slow.trace            open the result\n\ngotrace flight, "
+			"replay, check, doctor and sites have a --help of their own.\nExit status: 0 "
+			"written whole (with --: the status of CMD), 1 no trace, 2 wrong usage, 3 written "
+			"but something was lost or cut."},
+	.bindings = bindings,
+	.usage = "gotrace [OPTION...] -p PID\n"
+		 "       gotrace [OPTION...] -- CMD [ARG...]\n"
+		 "       gotrace flight -p PID -o DIR | snapshot [PID]\n"
+		 "       gotrace top -p PID\n"
+		 "       gotrace report | why | flame | sql | dump FILE\n"
+		 "       gotrace diff BEFORE AFTER\n"
+		 "       gotrace check [--repair] FILE\n"
+		 "       gotrace cut | convert FILE -o FILE\n"
+		 "       gotrace replay RAW -o FILE\n"
+		 "       gotrace layout --go PATH\n"
+		 "       gotrace doctor [-p PID] | sites PID",
 };
 
 int options_record(int argc, char **argv, struct record_options *options, struct error *err)
@@ -181,24 +170,8 @@ int options_record(int argc, char **argv, struct record_options *options, struct
 	int rc;
 
 	*options = recording_defaults();
-	err->text[0] = '\0';
-	rc = options_parse(&parser, argc, argv, &parse);
-	if (rc || options->help || options->version)
+	rc = options_parse(&parser, argc, argv, options, &parse, err);
+	if (rc || options->version)
 		return rc;
 	return check_together(options, err);
-}
-
-void options_help_record(void)
-{
-	options_print_help(&parser, "gotrace [OPTION...] -p PID\n"
-				    "       gotrace [OPTION...] -- CMD [ARG...]\n"
-				    "       gotrace flight -p PID -o DIR | snapshot [PID]\n"
-				    "       gotrace top -p PID\n"
-				    "       gotrace report | why | flame | sql | dump FILE\n"
-				    "       gotrace diff BEFORE AFTER\n"
-				    "       gotrace check [--repair] FILE\n"
-				    "       gotrace cut | convert FILE -o FILE\n"
-				    "       gotrace replay RAW -o FILE\n"
-				    "       gotrace layout --go PATH\n"
-				    "       gotrace doctor [-p PID] | sites PID");
 }

@@ -10,7 +10,7 @@
 #include "native/request_wants.h"
 #include "native/value_list.h"
 
-/* Unique among all tables: recording_refuse() finds an option by its key. */
+/* Unique among all tables of recording_live, in which recording_refuse() finds the name of a key. */
 enum recording_key {
 	KEY_AS = 3000,
 	KEY_REGION,
@@ -154,40 +154,40 @@ static const struct argp_option live_table[] = {
 
 /* --- values --- */
 
-static int set_kind(struct record_options *options, const char *text, struct error *err)
+static int set_kind(void *options, const char *option, const char *text, struct error *err)
 {
 	if (strcmp(text, "go") && strcmp(text, "c"))
-		return error_set(err, EINVAL, "--as: '%s' is neither go nor c", text);
-	options->as = strcmp(text, "go") ? AS_C : AS_GO;
+		return error_set(err, EINVAL, "%s: '%s' is neither go nor c", option, text);
+	((struct record_options *)options)->as = strcmp(text, "go") ? AS_C : AS_GO;
 	return 0;
 }
 
-static int set_ring(struct record_options *options, const char *text, struct error *err)
+static int set_ring(void *options, const char *option, const char *text, struct error *err)
 {
 	uint64_t bytes;
 	/* The kernel takes a power of two of pages below 4 GiB; gotrace rounds up. */
-	int rc = parse_size("--ring-size", text, 64u << 10, 1u << 30, &bytes, err);
+	int rc = parse_size(option, text, 64u << 10, 1u << 30, &bytes, err);
 
 	if (rc == 0)
-		options->ring_bytes = (uint32_t)bytes;
+		((struct record_options *)options)->ring_bytes = (uint32_t)bytes;
 	return rc;
 }
 
-static int set_rings(struct record_options *options, const char *text, struct error *err)
+static int set_rings(void *options, const char *option, const char *text, struct error *err)
 {
 	char *end;
 	unsigned long n = strtoul(text, &end, 10);
 
 	if (*text < '0' || *text > '9' || *end || n < 1 || n > MAX_RINGS)
-		return error_set(err, EINVAL, "--rings: '%s' is not a number from 1 to %d", text, MAX_RINGS);
-	options->rings = (unsigned)n;
+		return error_set(err, EINVAL, "%s: '%s' is not a number from 1 to %d", option, text,
+				 MAX_RINGS);
+	((struct record_options *)options)->rings = (unsigned)n;
 	return 0;
 }
 
-static int add_function(struct record_options *options, enum log_function_kind kind, const char *text,
-			struct error *err)
+static int add_function(struct record_options *options, enum log_function_kind kind, const char *option,
+			const char *text, struct error *err)
 {
-	const char *option = kind == FUNCTION_TASK ? "--task" : "--region";
 	struct value_list list;
 	struct error why;
 
@@ -201,104 +201,100 @@ static int add_function(struct record_options *options, enum log_function_kind k
 	return 0;
 }
 
-static int set_value(struct record_options *options, int key, char *text, struct error *err)
+static int add_region(void *options, const char *option, const char *text, struct error *err)
 {
-	switch (key) {
-	case KEY_AS:
-		return set_kind(options, text, err);
-	case KEY_REGION:
-		return add_function(options, FUNCTION_REGION, text, err);
-	case KEY_TASK:
-		return add_function(options, FUNCTION_TASK, text, err);
-	case KEY_REQUESTS:
-		options->requests = text;
-		return request_list_check(text, err);
-	case KEY_FORMAT:
-		return parse_format("--format", text, &options->format, err);
-	case KEY_OS_REGIONS:
-		return parse_off_cpu("--os-regions", text, &options->off_cpu_ns, err);
-	case KEY_CPU_SAMPLES:
-		return parse_rate("--cpu-samples", text, MAX_SAMPLE_HZ, &options->sample_hz, err);
-	case KEY_MAX_OVERHEAD:
-		return parse_overhead(text, &options->max_overhead, err);
-	case KEY_BUFFER:
-		return parse_buffer(text, &options->buffer_bytes, err);
-	case KEY_RING_SIZE:
-		return set_ring(options, text, err);
-	case KEY_RINGS:
-		return set_rings(options, text, err);
-	case KEY_BTF:
-		options->btf = text;
-		return 0;
-	default:
-		options->layout = text;
-		return 0;
-	}
+	return add_function(options, FUNCTION_REGION, option, text, err);
 }
 
-static int set_flag(struct record_options *options, int key)
+static int add_task(void *options, const char *option, const char *text, struct error *err)
 {
-	switch (key) {
-	case KEY_REQUEST_VALUES:
-		options->request_values = true;
-		return 0;
-	case KEY_NO_SYSCALLS:
-		options->syscalls = false;
-		return 0;
-	case KEY_NO_LABELS:
-		options->labels = false;
-		return 0;
-	case KEY_KERNEL_STACKS:
-		options->kernel_stacks = true;
-		return 0;
-	case KEY_OS:
-	case KEY_NO_OS:
-		options->off_cpu = key == KEY_OS;
-		return 0;
-	case KEY_CPUS:
-		options->cpus = true;
-		return 0;
-	case KEY_LOCKS:
-	case KEY_NO_LOCKS:
-		options->locks = key == KEY_LOCKS;
-		return 0;
-	case KEY_CPU_SAMPLES:
-	case KEY_NO_CPU_SAMPLES:
-		options->sample_hz = key == KEY_CPU_SAMPLES ? SAMPLE_HZ : 0;
-		return 0;
-	case KEY_RUNTIME_FRAMES:
-		options->runtime_frames = true;
-		return 0;
-	case KEY_EXACT:
-		options->exact = true;
-		return 0;
-	case KEY_LIGHT:
-		options->light = true;
-		return 0;
-	case KEY_STARTS_ONLY:
-		options->starts_only = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	return add_function(options, FUNCTION_TASK, option, text, err);
 }
+
+static int set_requests(void *options, const char *option, const char *text, struct error *err)
+{
+	(void)option;
+	((struct record_options *)options)->requests = text;
+	return request_list_check(text, err);
+}
+
+/* The rate may be left out. */
+static int set_samples(void *options, const char *option, const char *text, struct error *err)
+{
+	struct record_options *record = options;
+
+	if (text)
+		return parse_rate(option, text, MAX_SAMPLE_HZ, &record->sample_hz, err);
+	record->sample_hz = SAMPLE_HZ;
+	return 0;
+}
+
+static int set_no_samples(void *options, const char *option, const char *text, struct error *err)
+{
+	(void)option, (void)text, (void)err;
+	((struct record_options *)options)->sample_hz = 0;
+	return 0;
+}
+
+static int set_overhead(void *options, const char *option, const char *text, struct error *err)
+{
+	(void)option;
+	return parse_overhead(text, &((struct record_options *)options)->max_overhead, err);
+}
+
+static int set_buffer(void *options, const char *option, const char *text, struct error *err)
+{
+	(void)option;
+	return parse_buffer(text, &((struct record_options *)options)->buffer_bytes, err);
+}
+
+static const struct option_binding bindings[] = {
+	{OPTION_WITH(KEY_AS, set_kind)},
+	{OPTION_WITH(KEY_REGION, add_region)},
+	{OPTION_WITH(KEY_TASK, add_task)},
+	{OPTION_WITH(KEY_REQUESTS, set_requests)},
+	{OPTION_TRUE(KEY_REQUEST_VALUES, record_options, request_values)},
+	{OPTION_FORMAT(KEY_FORMAT, record_options, format)},
+	{OPTION_FALSE(KEY_NO_SYSCALLS, record_options, syscalls)},
+	{OPTION_FALSE(KEY_NO_LABELS, record_options, labels)},
+	{OPTION_TRUE(KEY_KERNEL_STACKS, record_options, kernel_stacks)},
+	{OPTION_TRUE(KEY_OS, record_options, off_cpu)},
+	{OPTION_FALSE(KEY_NO_OS, record_options, off_cpu)},
+	{OPTION_OFF_CPU(KEY_OS_REGIONS, record_options, off_cpu_ns)},
+	{OPTION_TRUE(KEY_CPUS, record_options, cpus)},
+	{OPTION_TRUE(KEY_LOCKS, record_options, locks)},
+	{OPTION_FALSE(KEY_NO_LOCKS, record_options, locks)},
+	{OPTION_WITH(KEY_CPU_SAMPLES, set_samples)},
+	{OPTION_WITH(KEY_NO_CPU_SAMPLES, set_no_samples)},
+	{OPTION_TRUE(KEY_RUNTIME_FRAMES, record_options, runtime_frames)},
+	{OPTION_WITH(KEY_RING_SIZE, set_ring)},
+	{OPTION_WITH(KEY_RINGS, set_rings)},
+	{OPTION_WITH(KEY_MAX_OVERHEAD, set_overhead)},
+	{OPTION_WITH(KEY_BUFFER, set_buffer)},
+	{OPTION_TRUE(KEY_EXACT, record_options, exact)},
+	{OPTION_TRUE(KEY_LIGHT, record_options, light)},
+	{OPTION_TRUE(KEY_STARTS_ONLY, record_options, starts_only)},
+	{OPTION_TEXT(KEY_BTF, record_options, btf)},
+	{OPTION_TEXT(OPTIONS_LAYOUT_KEY, record_options, layout)},
+	{OPTION_END},
+};
 
 /* --- the parsers --- */
-
-static bool is_option(int key)
-{
-	return (key >= KEY_AS && key <= KEY_BTF) || key == OPTIONS_LAYOUT_KEY;
-}
 
 static error_t on_option(int key, char *text, struct argp_state *state)
 {
 	struct recording_parse *parse = state->input;
+	error_t rc = options_bind(bindings, parse->options, key, text, state, parse->err);
 
-	if (!is_option(key))
-		return ARGP_ERR_UNKNOWN;
-	if (!parse->given)
+	if (rc != ARGP_ERR_UNKNOWN && !parse->given)
 		parse->given = key;
-	return text ? -set_value(parse->options, key, text, parse->err) : set_flag(parse->options, key);
+	return rc;
+}
+
+static void pass_on(struct argp_state *state, const struct argp_child *children)
+{
+	for (unsigned i = 0; children[i].argp; i++)
+		state->child_inputs[i] = state->input;
 }
 
 static const struct argp_child live_children[] = {
@@ -308,14 +304,14 @@ static const struct argp_child why_children[] = {{.argp = &recording_common}, {.
 static error_t on_live(int key, char *text, struct argp_state *state)
 {
 	if (key == ARGP_KEY_INIT)
-		recording_inputs(state, live_children, state->input);
+		pass_on(state, live_children);
 	return on_option(key, text, state);
 }
 
 static error_t on_why(int key, char *text, struct argp_state *state)
 {
 	if (key == ARGP_KEY_INIT)
-		recording_inputs(state, why_children, state->input);
+		pass_on(state, why_children);
 	return on_option(key, text, state);
 }
 
@@ -326,13 +322,6 @@ const struct argp recording_limits = {.options = limits_table, .parser = on_opti
 const struct argp recording_flight = {.options = flight_table, .parser = on_option};
 const struct argp recording_live = {.options = live_table, .parser = on_live, .children = live_children};
 const struct argp recording_why = {.options = live_table, .parser = on_why, .children = why_children};
-
-void recording_inputs(struct argp_state *state, const struct argp_child *children,
-		      struct recording_parse *parse)
-{
-	for (unsigned i = 0; children[i].argp; i++)
-		state->child_inputs[i] = parse;
-}
 
 /* --- before and after parsing --- */
 
@@ -364,24 +353,11 @@ int recording_check(const struct record_options *options, struct error *err)
 	return 0;
 }
 
-static const char *name_of(int key)
-{
-	static const struct argp_option *const tables[] = {common_table, functions_table, live_table};
-
-	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
-		for (const struct argp_option *row = tables[i]; row->name; row++) {
-			if (row->key == key)
-				return row->name;
-		}
-	}
-	return "?";
-}
-
 int recording_refuse(const struct recording_parse *parse, struct error *err)
 {
 	if (!parse->given)
 		return 0;
 	return error_set(err, EINVAL,
 			 "--%s says how a process is recorded: it needs -p PID instead of a trace file",
-			 name_of(parse->given));
+			 options_long_name(&recording_live, parse->given));
 }

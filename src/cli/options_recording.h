@@ -33,9 +33,6 @@ extern const struct argp recording_why;
 struct record_options recording_defaults(void);
 /* The same for reports, which name locks. */
 struct record_options recording_live_defaults(void);
-/* To be called at ARGP_KEY_INIT: gives each child this input. */
-void recording_inputs(struct argp_state *state, const struct argp_child *children,
-		      struct recording_parse *parse);
 /* Whether the options fit together. 0 or -EINVAL. */
 int recording_check(const struct record_options *options, struct error *err);
 /* Refuses these options where nothing is recorded. 0 or -EINVAL. */

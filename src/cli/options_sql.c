@@ -21,63 +21,61 @@ static const struct argp_option table[] = {
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
-static error_t take(struct sql_options *options, const char *text, struct error *err)
+static int set_csv(void *options, const char *option, const char *text, struct error *err)
 {
-	if (!options->input)
-		options->input = text;
-	else if (!options->query)
-		options->query = text;
-	else
-		return -error_set(err, EINVAL, "sql takes one trace and one query: put the query in quotes");
+	(void)option, (void)text, (void)err;
+	((struct sql_options *)options)->output = SQL_CSV;
 	return 0;
 }
 
-static error_t on_option(int key, char *text, struct argp_state *state)
+static int set_json(void *options, const char *option, const char *text, struct error *err)
 {
-	const struct option_target *parse = state->input;
-	struct sql_options *options = parse->options;
-
-	switch (key) {
-	case ARGP_KEY_ARG:
-		return take(options, text, parse->err);
-	case KEY_CSV:
-		options->output = SQL_CSV;
-		return 0;
-	case KEY_JSON:
-		options->output = SQL_JSON;
-		return 0;
-	case KEY_BINARY:
-		options->binary = text;
-		return 0;
-	case 'h':
-		options->help = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	(void)option, (void)text, (void)err;
+	((struct sql_options *)options)->output = SQL_JSON;
+	return 0;
 }
 
-static const struct argp parser = {
-	.options = table,
-	.parser = on_option,
-	.doc = "Query a trace in SQL. Tables: goroutine, state, wakeup, stack, frame, syscall, task, "
-	       "region, log, sample, gc, metric, thread_state, info."
-	       "\v"
-	       "Exit status: 0 answered, 1 no answer, 2 wrong usage, 3 answered up to a fault in FILE.",
+static int set_operand(void *options, const char *option, const char *text, struct error *err)
+{
+	struct sql_options *sql = options;
+
+	(void)option;
+	if (sql->input && sql->query)
+		return error_set(err, EINVAL, "sql takes one trace and one query: put the query in quotes");
+	*(sql->input ? &sql->query : &sql->input) = text;
+	return 0;
+}
+
+static const struct option_binding bindings[] = {
+	{OPTION_WITH(ARGP_KEY_ARG, set_operand)},
+	{OPTION_WITH(KEY_CSV, set_csv)},
+	{OPTION_WITH(KEY_JSON, set_json)},
+	{OPTION_TEXT(KEY_BINARY, sql_options, binary)},
+	{OPTION_END},
+};
+
+static const struct option_parser parser = {
+	.argp = {.options = table,
+		 .parser = options_take,
+		 .doc = "Query a trace in SQL. Tables: goroutine, state, wakeup, stack, frame, syscall, "
+			"task, "
+			"region, log, sample, gc, metric, thread_state, info."
+			"\v"
+			"Exit status: 0 answered, 1 no answer, 2 wrong usage, 3 answered up to a fault in "
+			"FILE."},
+	.bindings = bindings,
+	.usage = "gotrace sql [OPTION...] FILE 'SELECT ...'",
 };
 
 int options_sql(int argc, char **argv, struct sql_options *options, struct error *err)
 {
-	int rc = options_into(&parser, argc, argv, options, sizeof(*options), err);
+	int rc;
 
-	if (rc || options->help)
+	*options = (struct sql_options){0};
+	rc = options_parse(&parser, argc, argv, options, NULL, err);
+	if (rc)
 		return rc;
 	if (!options->input || !options->query)
 		return error_set(err, EINVAL, "sql needs a trace and a query");
 	return 0;
-}
-
-void options_help_sql(void)
-{
-	options_print_help(&parser, "gotrace sql [OPTION...] FILE 'SELECT ...'");
 }

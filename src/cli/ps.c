@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* gotrace ps: the goroutines of a process, read from its memory. Nothing is attached to it. */
+/* gotrace ps: lists the goroutines of a process from its memory, without attaching to it. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ struct ps {
 	const struct ps_options *options;
 	struct g_listing listings[2];
 	unsigned nlistings;
-	struct log_record functab; /* a copy; no data: there is none */
+	struct log_record functab; /* a copy; data NULL = none */
 };
 
 static int take_listing(const struct target *target, uint32_t most, struct g_listing *listing,
@@ -47,7 +47,7 @@ static int take_listing(const struct target *target, uint32_t most, struct g_lis
 	return rc;
 }
 
-/* The table is the target's, which goes before names are looked up. */
+/* The target owns the table and is freed before names are looked up. */
 static int copy_functab(struct target *target, struct log_record *copy)
 {
 	struct log_record record;
@@ -145,7 +145,7 @@ static int show(const struct ps_options *options, struct error *err)
 	struct ps ps = {.options = options};
 	int rc = with_inspector(options->pid, read_process, &ps, err);
 
-	/* Names come from the target's bytes. */
+	/* Names from the target are untrusted input. */
 	if (rc == 0)
 		rc = sandbox_confine(err);
 	if (rc == 0)
@@ -162,12 +162,9 @@ int command_ps(int argc, char **argv)
 	struct error err = {""};
 	int rc;
 
-	if (options_ps(argc, argv, &options, &err))
-		return options_refuse("gotrace ps", &err);
-	if (options.help) {
-		options_help_ps();
-		return STATUS_WHOLE;
-	}
+	rc = options_ps(argc, argv, &options, &err);
+	if (rc)
+		return options_end(rc, "gotrace ps", &err);
 	rc = show(&options, &err);
 	if (rc < 0)
 		message_error(&err);

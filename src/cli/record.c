@@ -27,11 +27,11 @@
 #include "util/message.h"
 #include "util/text.h"
 
-/* The status line wants this pace; capture drains the ring in between. */
+/* Interval of the status line; capture drains the ring in between. */
 #define POLL_MS 100
-/* How long a program that has just been started may take to be mapped (exec goes on after we hear of it). */
+/* Time limit for a started program to be mapped: exec continues after gotrace has been notified of it. */
 #define BIND_MS 1000
-/* After Ctrl-C, which went to the program too, its end is waited for this long. */
+/* Time to wait for the program's end after Ctrl-C, which the program also received. */
 #define GRACE_MS 2000
 
 /* A trace, and the program that is started for it, if any. */
@@ -41,13 +41,13 @@ struct record {
 	char path[PATH_MAX]; /* of the program to start */
 	struct child child;
 	struct output trace, raw;
-	struct error broken; /* why tracing ended before its time; "": it did not */
-	uint64_t followed;   /* processes that were forked */
+	struct error broken; /* why tracing ended early; "" = it did not */
+	uint64_t followed;   /* forked processes seen so far */
 };
 
 /* --- the log, with --children --- */
 
-/* The broker must know a process before the writer gets its first record, and looks at it. */
+/* The broker must know a process before the writer gets its first record and inspects it. */
 static void allow_processes(struct record *record, const struct log_record *log)
 {
 	struct broker *broker = record->session.workers.broker;
@@ -98,7 +98,7 @@ static void flush_several(void *ctx)
 	writer_flush(record->session.workers.writer);
 }
 
-/* A process costs the writer far more than its records do: files, tables, names. At most so many may wait. */
+/* Limit on processes that wait for the writer. Each costs far more than records do: files, tables, names. */
 #define MAX_WAITING 512
 
 static double fill_several(void *ctx)
@@ -185,7 +185,7 @@ static int find_program(struct record *record, struct error *err)
 	return spawn_find(record->options->command[0], record->path, err);
 }
 
-/* The child waits to become the program until the probes are in place. */
+/* The child waits until the probes are in place before it becomes the program. */
 static int start_child(struct record *record, struct error *err)
 {
 	struct session *session = &record->session;
@@ -199,8 +199,7 @@ static int start_child(struct record *record, struct error *err)
 	return rc;
 }
 
-/* Layouts of other releases are proven on the process before they are used: one that has not begun proves
- * nothing. */
+/* Layouts of other releases are verified on the running process before use. This one has not started yet. */
 static int check_release_of_command(const struct target *target, struct error *err)
 {
 	if (!target || !target->nearest)
@@ -212,14 +211,14 @@ static int check_release_of_command(const struct target *target, struct error *e
 		target->go_version);
 }
 
-/* Everything that can fail without a trace: until here nothing was replaced, and nothing is lost. */
+/* Does everything that can fail without leaving a trace. Until it succeeds, no existing file is replaced. */
 static int prepare(struct record *record, struct error *err)
 {
 	const struct record_options *options = record->options;
 	struct session *session = &record->session;
 	int rc = limits_raise_files(err);
 
-	/* The machine first: a /proc that is not mounted is its fault, and not the process's. */
+	/* Check the machine first: an unmounted /proc is its fault, not the process's. */
 	if (rc == 0)
 		rc = session_check_machine(session, err);
 	if (rc == 0 && !options->command)
@@ -261,7 +260,7 @@ static int bind_target(struct record *record, struct error *err)
 	return rc;
 }
 
-/* A program that is over before it could be looked at has been traced all the same. */
+/* A program that ends before it can be inspected has been traced nevertheless. */
 static int release_child(struct record *record, struct error *err)
 {
 	int rc;
@@ -279,7 +278,7 @@ static int release_child(struct record *record, struct error *err)
 	return rc && spawn_has_ended(&record->child) ? 0 : rc;
 }
 
-/* -d counts from where the trace begins. */
+/* -d counts from the beginning of the trace. */
 static void set_deadline(struct record *record)
 {
 	uint64_t start = capture_stats(record->session.capture)->start_ns;
@@ -299,7 +298,7 @@ static int start(struct record *record, struct error *err)
 		set_deadline(record);
 	if (rc == 0 && record->options->parts && !record->options->children)
 		titles_add(record->options->parts->titles, record->session.pid);
-	/* From here on there will be a trace: now old files may go. */
+	/* From here on there will be a trace, so old files may be replaced. */
 	if (rc == 0 && !record->options->children)
 		rc = output_publish(&record->trace, err);
 	if (rc == 0 && record->options->raw && !record->options->children)
@@ -342,7 +341,7 @@ static void report_begin(const struct record *record)
 			options->children ? " and of its descendants" : "", until);
 }
 
-/* Between two turns of draining. */
+/* Called before each round of draining. */
 static int step(void *ctx, struct error *err)
 {
 	struct record *record = ctx;
@@ -383,7 +382,7 @@ static void trace(struct record *record)
 	writer_end(record->session.workers.writer);
 }
 
-/* gotrace -- CMD ends when CMD ends; a signal ends the waiting too. */
+/* gotrace -- CMD ends when CMD ends; a signal also ends the wait. */
 static void wait_for_child(struct record *record)
 {
 	struct child *child = &record->child;
@@ -395,7 +394,7 @@ static void wait_for_child(struct record *record)
 	spawn_wait(child, signals_seen() ? GRACE_MS : -1);
 }
 
-/* The program's own status, as a shell has it; unless the trace failed. */
+/* Returns the program's exit status as a shell would report it, unless the trace failed. */
 static int passed_on(const struct record *record, int status)
 {
 	int own = record->child.status;
@@ -423,7 +422,7 @@ static int finish(struct record *record)
 	return passed_on(record, writer_report(record->session.workers.writer, &exit));
 }
 
-/* For benchmarks: the probes were there, and nothing was to be written. */
+/* For benchmarks: the probes were attached, and nothing is written. */
 static int finish_probes(struct record *record)
 {
 	wait_for_child(record);
@@ -434,7 +433,7 @@ static int finish_probes(struct record *record)
 
 static void discard(struct record *record, const struct error *err)
 {
-	/* Of a full disk the error of the file says more than that of the queue. */
+	/* If the disk is full, the file's error is more specific than the queue's. */
 	bool files;
 
 	if (record->session.workers.writer)
@@ -478,13 +477,11 @@ int command_record(int argc, char **argv)
 {
 	struct record_options options;
 	struct error err;
+	int rc;
 
-	if (options_record(argc, argv, &options, &err))
-		return options_refuse("gotrace", &err);
-	if (options.help) {
-		options_help_record();
-		return STATUS_WHOLE;
-	}
+	rc = options_record(argc, argv, &options, &err);
+	if (rc)
+		return options_end(rc, "gotrace", &err);
 	if (options.version) {
 		printf("gotrace %s\n", GOTRACE_VERSION);
 		return STATUS_WHOLE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* gotrace replay: from a kept raw log to a trace, with no privilege and no process. */
+/* gotrace replay: converts a raw log to a trace, without privileges or a process. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -18,9 +18,8 @@
 #include "util/text.h"
 
 /*
- * The function table may stand anywhere in the log, but the first generation
- * needs it. Returns 0 also when there is none: a torn log is used as far as
- * it goes. The reader is left at the table, whose bytes are its own.
+ * The function table may be anywhere in the log, but the first generation needs it. Returns 0 also if there
+ * is none: a truncated log is used as far as it goes. *names stays at the table, whose bytes it owns.
  */
 static int find_names(struct pipeline *pipe, int fd, struct rawlog_reader **names, struct error *err)
 {
@@ -38,7 +37,7 @@ static int find_names(struct pipeline *pipe, int fd, struct rawlog_reader **name
 	return 0;
 }
 
-/* Feeds all records. *cut: why the log ended before its time; "" if it did not. */
+/* Feeds all records. *cut: set to the reason if the log ends early. */
 static int feed_log(struct pipeline *pipe, int fd, struct error *cut, struct error *err)
 {
 	struct rawlog_reader *reader = rawlog_reader_new(fd, err);
@@ -73,7 +72,7 @@ static int replay_into(const struct replay_options *options, int fd, struct pipe
 		.quiet = options->quiet,
 	};
 
-	/* The file is open, and the log is untrusted input. */
+	/* The file is open, and the log is untrusted input: drop privileges. */
 	if (output_open(trace, options->output, err) || privilege_keep(output_capabilities(trace), err) ||
 	    find_names(pipe, fd, names, err))
 		return -1;
@@ -122,12 +121,9 @@ int command_replay(int argc, char **argv)
 	struct error err;
 	int fd, status;
 
-	if (options_replay(argc, argv, &options, &err))
-		return options_refuse("gotrace replay", &err);
-	if (options.help) {
-		options_help_replay();
-		return STATUS_WHOLE;
-	}
+	status = options_replay(argc, argv, &options, &err);
+	if (status)
+		return options_end(status, "gotrace replay", &err);
 	signals_install();
 	fd = input_open(options.input, false, NULL, &err);
 	status = fd < 0 ? fd : replay(&options, fd, &err);

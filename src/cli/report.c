@@ -74,12 +74,9 @@ int command_report(int argc, char **argv)
 	struct error err = {""};
 	int status;
 
-	if (options_report(argc, argv, &options, &err))
-		return options_refuse("gotrace report", &err);
-	if (options.help) {
-		options_help_report();
-		return STATUS_WHOLE;
-	}
+	status = options_report(argc, argv, &options, &err);
+	if (status)
+		return options_end(status, "gotrace report", &err);
 	if (options.record.pid)
 		status = trace_input_record(&input, &options.record, &err);
 	else

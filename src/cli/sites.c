@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* gotrace sites: where a process would be probed. */
+/* gotrace sites: lists the probe points of a process. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -72,14 +72,14 @@ static const char *site_name(unsigned site)
 	return names[site];
 }
 
-/* "runtime.park_m+0xa push": the instruction is left out. */
+/* Prints "runtime.park_m+0xa push" without the instruction. */
 static void print_probe(const struct probe *probe)
 {
 	printf("%.*s %s 0x%llx\n", (int)strcspn(probe->name, " "), probe->name, site_name(probe->site),
 	       (unsigned long long)probe->file_offset);
 }
 
-/* The target is NULL if the process is not a Go program that can be traced as one. */
+/* target: NULL if the process cannot be traced as a Go program. */
 static int print_functions(struct sandbox *inspector, const struct sites_options *options,
 			   const struct target *target, struct error *err)
 {
@@ -126,13 +126,11 @@ int command_sites(int argc, char **argv)
 {
 	struct sites_options options;
 	struct error err;
+	int status;
 
-	if (options_sites(argc, argv, &options, &err))
-		return options_refuse("gotrace sites", &err);
-	if (options.help) {
-		options_help_sites();
-		return STATUS_WHOLE;
-	}
+	status = options_sites(argc, argv, &options, &err);
+	if (status)
+		return options_end(status, "gotrace sites", &err);
 	if (with_inspector(options.pid, print_plan, &options, &err)) {
 		message_error(&err);
 		return STATUS_NONE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* gotrace snapshot: has a flight recorder write what it keeps. */
+/* gotrace snapshot: asks a flight recorder to write a snapshot. */
 #include "cli/cli.h"
 
 #include <stdio.h>
@@ -16,13 +16,11 @@ int command_snapshot(int argc, char **argv)
 	struct snapshot_options options;
 	char path[PATH_MAX];
 	struct error err;
+	int status;
 
-	if (options_snapshot(argc, argv, &options, &err))
-		return options_refuse("gotrace snapshot", &err);
-	if (options.help) {
-		options_help_snapshot();
-		return STATUS_WHOLE;
-	}
+	status = options_snapshot(argc, argv, &options, &err);
+	if (status)
+		return options_end(status, "gotrace snapshot", &err);
 	signals_install();
 	if (snapshot_socket_ask(options.pid, path, &err)) {
 		message_error(&err);

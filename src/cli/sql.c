@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* gotrace sql: one query over a trace that is loaded into SQLite. */
+/* gotrace sql: runs one query on a trace that is loaded into SQLite. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -125,7 +125,7 @@ static void print_names(sqlite3_stmt *query, enum sql_output output)
 
 /* --- the query --- */
 
-/* A query reads the tables of the trace, and nothing else of the machine: no other file, no extension. */
+/* A query can read only the tables of the trace: no other file, no extension. */
 static int allow(void *ctx, int action, const char *a, const char *b, const char *c, const char *d)
 {
 	(void)ctx, (void)a, (void)c, (void)d;
@@ -221,12 +221,9 @@ int command_sql(int argc, char **argv)
 	struct error err;
 	int status;
 
-	if (options_sql(argc, argv, &options, &err))
-		return options_refuse("gotrace sql", &err);
-	if (options.help) {
-		options_help_sql();
-		return STATUS_WHOLE;
-	}
+	status = options_sql(argc, argv, &options, &err);
+	if (status)
+		return options_end(status, "gotrace sql", &err);
 	signals_install();
 	status = run(&options, &err);
 	if (status >= 0)

@@ -19,7 +19,7 @@ const char *suggest_name(const char *word, const char *const *names, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		unsigned d = edits_between(word, names[i]);
 
-		/* Of a short word two letters are nearly all. */
+		/* Two letters are most of a short word. */
 		if (d >= edits || d >= strlen(names[i]) / 2 + 1)
 			continue;
 		edits = d;
@@ -44,5 +44,5 @@ int suggest_command(const char *word, const char *const *names, size_t n)
 		error_set(&err, EINVAL,
 			  "'%s' is not a command or an option (a program to start goes after --)",
 			  shown.bytes);
-	return options_refuse("gotrace", &err);
+	return options_end(-EINVAL, "gotrace", &err);
 }

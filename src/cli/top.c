@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * gotrace top: the tables of a report, of a live process, again and again.
- * Each round is a process of its own: it traces for a second, confines
- * itself, and sends the text of all tables in all orders. This one only draws.
+ * gotrace top: shows the tables of a report on a live process, updated continuously. Each round is a child
+ * process: it traces for a second, confines itself, and sends the text of all tables in all orders. The
+ * parent only draws.
  */
 #include "cli/cli.h"
 
@@ -23,7 +23,7 @@
 #include "sandbox/sandbox.h"
 #include "util/message.h"
 
-/* Between two blocks of text: no name has it, for names are made printable. */
+/* Separates blocks of text. Names cannot contain it, because they are made printable. */
 #define BLOCK_END '\f'
 
 enum { MAX_TEXT = 4 << 20, KEY_WAIT_MS = 100 };
@@ -31,7 +31,7 @@ enum { MAX_TEXT = 4 << 20, KEY_WAIT_MS = 100 };
 struct round {
 	pid_t pid; /* 0 = none runs */
 	int pipe;
-	int messages; /* what it says on standard error, in memory */
+	int messages; /* its standard error, a file in memory */
 	char *text;
 	size_t n;
 };
@@ -91,9 +91,9 @@ static void ignore_signal(int number)
 }
 
 /*
- * The handlers are of ncurses and of this file: a change of the terminal's size must not interrupt tracing.
- * What ends top from the terminal reaches gotrace record, too, which then ends early; its files are still to
- * be removed.
+ * Replaces the handlers of ncurses and of this file. A change of the terminal's size must not interrupt
+ * tracing. A signal from the terminal that ends top also ends the recording child early, but this process
+ * must survive it to remove its files.
  */
 static void replace_handlers(void)
 {
@@ -140,7 +140,7 @@ static int round_start(struct round *round, const struct top_options *options, u
 	return round->pid < 0 ? error_set(err, errno, "cannot start tracing: %s", strerror(errno)) : 0;
 }
 
-/* What there is to read; true when it has all come. */
+/* Reads available text. Returns true when all has arrived. */
 static bool round_read(struct round *round)
 {
 	ssize_t n = read(round->pipe, round->text + round->n, MAX_TEXT - round->n);
@@ -150,7 +150,7 @@ static bool round_read(struct round *round)
 	return n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN) || round->n == MAX_TEXT;
 }
 
-/* Of a round that failed: its last line. */
+/* Sets err to the first message of a failed round. */
 static int round_failure(const struct round *round, struct error *err)
 {
 	char text[1024];
@@ -262,7 +262,7 @@ static void on_key(struct screen *screen, int key)
 		screen->end = true;
 }
 
-/* Waits a moment for a key, or for text of the round. True when the round has sent all. */
+/* Waits briefly for a key or for text of the round. Returns true when the round has sent everything. */
 static bool wait_for_update(struct screen *screen, struct round *round)
 {
 	struct pollfd both[] = {{.fd = STDIN_FILENO, .events = POLLIN},
@@ -328,14 +328,12 @@ int command_top(int argc, char **argv)
 {
 	struct top_options options;
 	struct error err = {""};
+	int status;
 
-	if (options_top(argc, argv, &options, &err))
-		return options_refuse("gotrace top", &err);
+	status = options_top(argc, argv, &options, &err);
+	if (status)
+		return options_end(status, "gotrace top", &err);
 	options.record.quiet = true;
-	if (options.help) {
-		options_help_top();
-		return STATUS_WHOLE;
-	}
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
 		error_set(&err, ENOTTY, "top needs a terminal: use gotrace report -p %d",
 			  (int)options.record.pid);

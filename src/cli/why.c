@@ -21,7 +21,7 @@ static int take_generation(void *ctx, const struct generation *gen)
 	return analysis_generation(ctx, gen);
 }
 
-/* One pass; the caller frees *a. A fault of the file is reported in the first one alone. */
+/* Makes one pass. The caller frees *a. */
 static int read_for(struct why *why, const struct trace_input *input, struct analysis **a, bool *cut,
 		    struct error *err)
 {
@@ -65,10 +65,7 @@ static int explain(struct why *why, const struct trace_input *input, const struc
 	return ret;
 }
 
-/*
- * The name that calls of a function have, where that is another than what was given: without FILE and
- * without values. NULL: no function may be meant.
- */
+/* Returns the name of a function's calls, without FILE and values. NULL if no function is meant. */
 static const char *name_of_calls(const struct record_options *record, char name[FUNCTION_NAME_MAX])
 {
 	struct value_list list;
@@ -120,12 +117,9 @@ int command_why(int argc, char **argv)
 	struct error err = {""};
 	int status;
 
-	if (options_why(argc, argv, &options, &err))
-		return options_refuse("gotrace why", &err);
-	if (options.help) {
-		options_help_why();
-		return STATUS_WHOLE;
-	}
+	status = options_why(argc, argv, &options, &err);
+	if (status)
+		return options_end(status, "gotrace why", &err);
 	if (options.record.pid)
 		status = trace_input_record(&input, &options.record, &err);
 	else
