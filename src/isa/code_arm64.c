@@ -190,8 +190,8 @@ struct holders {
 	uint64_t variable;
 	uint32_t now; /* one bit per register */
 	bool cut;     /* execution does not continue after the previous instruction */
-	bool inner;   /* only a backward jump leads here (a loop body): `now` holds the registers not changed
-			 since */
+	/* Only a backward jump leads here (a loop body): `now` is the set of registers not changed since. */
+	bool inner;
 	int n;
 	struct {
 		size_t to;
@@ -281,7 +281,7 @@ static int flag_checks(const struct code *code, uint64_t variable, size_t *offse
 struct listing {
 	struct reference *all;
 	int n, max;
-	int fresh;         /* index of the address that the previous instruction has made, -1 = none */
+	int fresh;         /* index of the address that the previous instruction has computed, -1 = none */
 	uint8_t register_; /* contains that address or, if `word`, the word that was loaded */
 	bool word;
 };
@@ -378,7 +378,7 @@ const struct code_ops code_ops_arm64 = {
 	.references = references,
 	.slice_result = arm64_slice_result,
 	.receiver = arm64_receiver,
-	.jump_behind_call = arm64_jump_behind_call,
+	.jump_after = arm64_jump_after,
 	.region_start = arm64_region_start,
 	.region_next_use = arm64_region_next_use,
 };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Dispatches the functions of code.h, jumps.h and regions.h to the code's processor. */
+#include <errno.h>
+
 #include "isa/code_ops.h"
 
 static const struct code_ops *ops_of(const struct code *code)
@@ -53,9 +55,14 @@ int code_receiver(const struct code *code, uint64_t callee, uint64_t *variable)
 	return ops_of(code)->receiver(code, callee, variable);
 }
 
-int code_jump_behind_call(const struct code *code, uint64_t callee, size_t *offset)
+int code_jump_after_call(const struct code *code, const struct call_results *results, size_t *offset)
 {
-	return ops_of(code)->jump_behind_call(code, callee, offset);
+	struct call_site site;
+	int n = code_calls(code, results->callee, &site, 1);
+
+	if (n < 1 || (n > 1 && !results->first))
+		return -ENOENT;
+	return ops_of(code)->jump_after(code, site.offset, results->words, offset);
 }
 
 int region_start_code(const struct code *code, struct start_region *start)

@@ -18,7 +18,7 @@ struct code_ops {
 	int (*slice_result)(const struct code *code, size_t jump, struct value_place *base,
 			    struct value_place *added);
 	int (*receiver)(const struct code *code, uint64_t callee, uint64_t *variable);
-	int (*jump_behind_call)(const struct code *code, uint64_t callee, size_t *offset);
+	int (*jump_after)(const struct code *code, size_t call, uint32_t words, size_t *offset);
 	int (*region_start)(const struct code *code, struct start_region *start);
 	enum region_use (*region_next_use)(const struct code *text, uint64_t noop, size_t *at, size_t *use,
 					   size_t *jump);
@@ -30,14 +30,14 @@ extern const struct code_ops code_ops_x86, code_ops_arm64;
 int x86_slice_result(const struct code *code, size_t jump, struct value_place *base,
 		     struct value_place *added);
 int x86_receiver(const struct code *code, uint64_t callee, uint64_t *variable);
-int x86_jump_behind_call(const struct code *code, uint64_t callee, size_t *offset);
+int x86_jump_after(const struct code *code, size_t call, uint32_t words, size_t *offset);
 int x86_region_start(const struct code *code, struct start_region *start);
 enum region_use x86_region_next_use(const struct code *text, uint64_t noop, size_t *at, size_t *use,
 				    size_t *jump);
 int arm64_slice_result(const struct code *code, size_t jump, struct value_place *base,
 		       struct value_place *added);
 int arm64_receiver(const struct code *code, uint64_t callee, uint64_t *variable);
-int arm64_jump_behind_call(const struct code *code, uint64_t callee, size_t *offset);
+int arm64_jump_after(const struct code *code, size_t call, uint32_t words, size_t *offset);
 int arm64_region_start(const struct code *code, struct start_region *start);
 enum region_use arm64_region_next_use(const struct code *text, uint64_t noop, size_t *at, size_t *use,
 				      size_t *jump);

@@ -43,7 +43,7 @@ static bool is_jbe(const struct x86_insn *insn)
 	return x86_is_jcc(insn) && (insn->opcode & 0xf) == 6;
 }
 
-/* `sub $N, %rsp; mov %rbp, size(%rsp)`; 128 bytes are taken by `add $-128`. */
+/* `sub $N, %rsp; mov %rbp, size(%rsp)`; for 128 bytes, `add $-128`. */
 static bool makes_frame(const struct code *code, size_t at, size_t *size)
 {
 	struct x86_insn insn;
@@ -424,7 +424,7 @@ const struct code_ops code_ops_x86 = {
 	.references = references,
 	.slice_result = x86_slice_result,
 	.receiver = x86_receiver,
-	.jump_behind_call = x86_jump_behind_call,
+	.jump_after = x86_jump_after,
 	.region_start = x86_region_start,
 	.region_next_use = x86_region_next_use,
 };

@@ -4,20 +4,13 @@
 #include "isa/code_ops.h"
 #include "isa/scan_arm64.h"
 
-enum { FAR = 12 }; /* instructions behind a call that are looked at */
+enum { FAR = 12 }; /* instructions to inspect after a call */
 
-/* x0 to x3: the results that callers read. */
-#define RESULTS 0xfu
-
-int arm64_jump_behind_call(const struct code *code, uint64_t callee, size_t *offset)
+int arm64_jump_after(const struct code *code, size_t call, uint32_t words, size_t *offset)
 {
-	struct call_site site;
 	struct arm64_insn insn;
-	size_t next;
+	size_t next = call + ARM64_LENGTH;
 
-	if (code_calls(code, callee, &site, 1) != 1)
-		return -ENOENT;
-	next = site.offset + ARM64_LENGTH;
 	if (!arm64_at(code, next, &insn))
 		return -ENOENT;
 	*offset = next; /* a second exception, if the kernel does not simulate it (code_arm64.c) */
@@ -27,7 +20,7 @@ int arm64_jump_behind_call(const struct code *code, uint64_t callee, size_t *off
 			*offset = at;
 			break;
 		}
-		if (insn.op >= ARM64_B || arm64_changes(&insn) & RESULTS)
+		if (insn.op >= ARM64_B || arm64_changes(&insn) & words) /* word i is in register i */
 			break;
 	}
 	return 0;

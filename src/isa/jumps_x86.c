@@ -2,9 +2,10 @@
 #include <errno.h>
 
 #include "isa/code_ops.h"
+#include "isa/written_x86.h"
 #include "isa/x86.h"
 
-enum { FAR = 12 }; /* instructions behind a call that are looked at */
+enum { FAR = 24 }; /* instructions to inspect after a call */
 
 static bool decode_at(const struct code *code, size_t at, struct x86_insn *insn)
 {
@@ -21,31 +22,58 @@ static bool is_any_call(const struct x86_insn *insn)
 	return x86_is_call(insn) || is_group5(insn, 2);
 }
 
-/* The end of a basic block that is not a conditional jump, or a call, which changes the registers. */
+/* An instruction after which the results are not in registers any more, or that another one follows. */
 static bool ends_block(const struct x86_insn *insn)
 {
 	return is_any_call(insn) || is_group5(insn, 4) || x86_is_one(insn, 0xe9) || x86_is_one(insn, 0xeb) ||
 	       x86_is_one(insn, 0xc3);
 }
 
-int x86_jump_behind_call(const struct code *code, uint64_t callee, size_t *offset)
-{
-	struct call_site site;
-	struct x86_insn insn;
-	size_t at;
+/* Registers of the words of results (Go's src/cmd/compile/abi-internal.md). */
+static const uint8_t result_registers[] = {X86_RAX, X86_RBX, X86_RCX, X86_RDI, X86_RSI, 8, 9, 10, 11};
 
-	if (code_calls(code, callee, &site, 1) != 1 || !decode_at(code, site.offset, &insn))
+static uint32_t registers_of(uint32_t words)
+{
+	uint32_t mask = 0;
+
+	for (unsigned i = 0; i < sizeof(result_registers); i++)
+		mask |= words >> i & 1 ? 1u << result_registers[i] : 0;
+	return mask;
+}
+
+/* Whether a jump of the function leads to an instruction after `from`, up to `to`. */
+static bool is_entered(const struct code *code, size_t from, size_t to)
+{
+	struct x86_insn insn;
+
+	for (size_t at = 0; decode_at(code, at, &insn); at += insn.length) {
+		int64_t target = (int64_t)(at + insn.length) + insn.imm;
+
+		if (insn.relative && !x86_is_call(&insn) && target > (int64_t)from && target <= (int64_t)to)
+			return true;
+	}
+	return false;
+}
+
+int x86_jump_after(const struct code *code, size_t call, uint32_t words, size_t *offset)
+{
+	uint32_t needed = registers_of(words);
+	struct x86_insn insn;
+	size_t at, next;
+
+	if (!decode_at(code, call, &insn))
 		return -ENOENT;
-	at = site.offset + insn.length;
+	next = at = call + insn.length;
 	if (!decode_at(code, at, &insn))
 		return -ENOENT;
-	*offset = at; /* single-stepped */
-	for (unsigned i = 0; i < FAR && decode_at(code, at, &insn) && !ends_block(&insn); i++) {
-		if (x86_is_jcc(&insn)) {
-			*offset = at;
+	*offset = next; /* single-stepped */
+	for (unsigned i = 0; i < FAR && decode_at(code, at, &insn); i++, at += insn.length) {
+		if (x86_is_emulated(&insn)) {
+			*offset = is_entered(code, next, at) ? next : at;
 			break;
 		}
-		at += insn.length;
+		if (ends_block(&insn) || x86_written_mask(&insn) & needed)
+			break;
 	}
 	return 0;
 }

@@ -3,11 +3,12 @@
 #include <string.h>
 
 #include "isa/probe_walk.h"
+#include "isa/written_x86.h"
 #include "isa/x86.h"
 
 enum {
 	LOOKBACK_INSNS = 12, /* instructions between the load of a jump's target and the jump */
-	PROLOGUE = 24,       /* instructions searched for a cheap place to begin */
+	PROLOGUE = 24,       /* instructions searched for a cheap probe point */
 	RETURN_ADDRESS = 8,  /* size on the stack */
 };
 
@@ -234,32 +235,6 @@ static int scan_piece(struct probe_walk *walk, const struct code_piece *piece)
 
 /* --- effects of instructions --- */
 
-static bool is_push(const struct x86_insn *insn)
-{
-	return insn->map == X86_ONE && !insn->vex && (insn->opcode & 0xf8) == 0x50;
-}
-
-/*
- * push, jcc, jmp, call, nop: these are emulated, so a probe costs a tenth (arch/x86/kernel/uprobes.c, Linux
- * 6.18).
- */
-static bool is_emulated(const struct x86_insn *insn)
-{
-	if (insn->map == X86_ONE && !insn->vex) {
-		uint8_t op = insn->opcode;
-
-		if (is_push(insn))
-			return insn->length == 1 || (insn->length == 2 && insn->rex == 0x41);
-		if (op == 0xe8 || op == 0xe9)
-			return insn->length == 5;
-		if (op == 0xeb)
-			return insn->length == 2;
-		if (op == 0x90)
-			return insn->length == 1;
-	}
-	return x86_is_jcc(insn);
-}
-
 /*
  * The kernel turns a probe on a five-byte nop into a call (Linux 6.18, arch/x86/kernel/uprobes.c,
  * arch_uprobe_optimize), which writes below the stack pointer. At the entry this is harmless. Later, a leaf
@@ -271,91 +246,6 @@ static bool is_made_call(const struct x86_insn *insn)
 		   (insn->map == X86_ONE && insn->opcode == 0x90);
 
 	return nop && !insn->vex && insn->length == 5;
-}
-
-/* What an instruction writes, if it is none of the general registers, or not known. */
-enum { WRITES_NONE = -1, WRITES_UNKNOWN = -2 };
-
-/* The register in the second operand's place. */
-static int rm_register(const struct x86_insn *insn)
-{
-	return insn->mod == 3 ? insn->rm : WRITES_NONE;
-}
-
-/* The same as written(), of instructions of two bytes. */
-static int written_0f(const struct x86_insn *insn)
-{
-	uint8_t op = insn->opcode;
-
-	if (op == 0x1e || op == 0x1f || op == 0x18)
-		return WRITES_NONE;
-	if ((op >= 0x40 && op <= 0x4f) || op == 0xaf || (op >= 0xb6 && op <= 0xbf && op != 0xba))
-		return insn->reg;
-	if (op >= 0x90 && op <= 0x9f)
-		return rm_register(insn);
-	/* SSE; instructions that write a general register never write the stack pointer */
-	if ((op >= 0x10 && op <= 0x17) || (op >= 0x28 && op <= 0x2f) || (op >= 0x51 && op <= 0x76) ||
-	    op == 0x7e || op == 0x7f || op == 0xc6 || op >= 0xd0)
-		return WRITES_NONE;
-	return WRITES_UNKNOWN;
-}
-
-/* The general register that the instruction writes, or one of WRITES_*. */
-static int written(const struct x86_insn *insn)
-{
-	uint8_t op = insn->opcode;
-	int rm = rm_register(insn);
-
-	if (insn->vex)
-		return WRITES_NONE; /* BMI instructions never write the stack pointer */
-	if (insn->map == X86_0F)
-		return written_0f(insn);
-	if (insn->map != X86_ONE)
-		return WRITES_UNKNOWN;
-	if (op < 0x40) {
-		if (op >= 0x38)
-			return WRITES_NONE; /* cmp */
-		return (op & 7) < 2 ? rm : (op & 7) < 4 ? insn->reg : X86_RAX;
-	}
-	if (op >= 0xb0 && op <= 0xbf)
-		return (op & 7) | (insn->rex & 1 ? 8 : 0);
-	switch (op) {
-	case 0x63:
-	case 0x69:
-	case 0x6b:
-	case 0x8a:
-	case 0x8b:
-	case 0x8d:
-		return insn->reg;
-	case 0x80:
-	case 0x81:
-	case 0x83:
-		return (insn->reg & 7) == 7 ? WRITES_NONE : rm;
-	case 0x84:
-	case 0x85:
-	case 0xa8:
-	case 0xa9:
-		return WRITES_NONE;
-	case 0x88:
-	case 0x89:
-	case 0xc0:
-	case 0xc1:
-	case 0xc6:
-	case 0xc7:
-	case 0xd0:
-	case 0xd1:
-	case 0xd2:
-	case 0xd3:
-		return rm;
-	case 0x98:
-	case 0x99:
-		return X86_RDX;
-	case 0xf6:
-	case 0xf7:
-		return (insn->reg & 7) < 2 ? WRITES_NONE : (insn->reg & 7) < 4 ? rm : X86_RDX;
-	default:
-		return WRITES_UNKNOWN;
-	}
 }
 
 /* n of `sub $n, %rsp`; else 0. */
@@ -376,15 +266,18 @@ static bool makes_frame(const struct probe_walk *walk)
 	for (uint64_t at = 0; at < piece->size; at += insn.length) {
 		if (!x86_decode(piece->bytes + at, piece->size - at, &insn))
 			return false;
-		if (is_push(&insn) || stack_reserved(&insn))
+		if (x86_is_push(&insn) || stack_reserved(&insn))
 			return true;
-		if (is_emulated(&insn) || written(&insn) == WRITES_UNKNOWN)
+		if (x86_is_emulated(&insn) || x86_written(&insn) == X86_WRITES_UNKNOWN)
 			return false;
 	}
 	return false;
 }
 
 /* --- where a call begins --- */
+
+/* What an attach cookie can hold (FUNCTION_COOKIE): 16 bits of words. */
+#define DISTANCE_MAX (0xffffu * 8)
 
 /*
  * Finds the first instruction that the kernel emulates, if all instructions before it run exactly once, in
@@ -407,33 +300,16 @@ static bool find_cheap(const struct probe_walk *walk, struct probe_point *begin,
 		if (!first->address && !is_refused(piece->bytes + at, &insn) &&
 		    (at == 0 || !is_made_call(&insn)))
 			*first = *begin;
-		if (is_emulated(&insn)) {
-			return !walk->has_table || is_push(&insn);
+		if (x86_is_emulated(&insn)) {
+			return !walk->has_table || x86_is_push(&insn);
 		}
 		bytes = stack_reserved(&insn);
 		begin->distance += bytes;
-		reg = written(&insn);
-		if (reg == WRITES_UNKNOWN || (reg == X86_RSP && !bytes))
+		reg = x86_written(&insn);
+		if (reg == X86_WRITES_UNKNOWN || (reg == X86_RSP && !bytes) || begin->distance > DISTANCE_MAX)
 			return false;
 	}
 	return false;
-}
-
-enum { ALL_REGISTERS = 0xffff };
-
-/* The registers that the instruction may write, as bits. Those of which written() says nothing are all. */
-static uint32_t written_mask(const struct x86_insn *insn)
-{
-	uint8_t op = insn->opcode;
-	int reg = written(insn);
-
-	if (insn->vex || reg == WRITES_UNKNOWN)
-		return ALL_REGISTERS;
-	if (insn->map == X86_0F && reg == WRITES_NONE && op != 0x1e && op != 0x1f && op != 0x18)
-		return ALL_REGISTERS; /* some of SSE's move numbers to general registers */
-	if (insn->map == X86_ONE && (op == 0x98 || op == 0x99 || op == 0xf6 || op == 0xf7))
-		return 1u << X86_RAX | 1u << X86_RDX | (reg >= 0 ? 1u << reg : 0);
-	return reg >= 0 ? 1u << reg : 0;
 }
 
 static uint32_t written_before(const struct probe_walk *walk, uint64_t address)
@@ -444,8 +320,8 @@ static uint32_t written_before(const struct probe_walk *walk, uint64_t address)
 
 	for (uint64_t at = 0; piece->start + at < address; at += insn.length) {
 		if (!x86_decode(piece->bytes + at, piece->size - at, &insn))
-			return ALL_REGISTERS;
-		mask |= written_mask(&insn);
+			return X86_ALL_REGISTERS;
+		mask |= x86_written_mask(&insn);
 	}
 	return mask;
 }

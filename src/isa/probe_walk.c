@@ -64,9 +64,10 @@ int walk_add_end(struct probe_walk *walk, uint64_t address, uint8_t condition)
 
 int walk_add_jump(struct probe_walk *walk, const struct code_jump *jump)
 {
-	if (walk->njumps >= MAX_JUMPS ||
-	    array_grow(&walk->jumps, &walk->capacity, walk->njumps + 1, sizeof(*walk->jumps)))
-		return error_set(walk->err, ENOMEM, "it has too many jumps");
+	if (walk->njumps >= MAX_JUMPS)
+		return error_set(walk->err, ENOTSUP, "it has too many jumps");
+	if (array_grow(&walk->jumps, &walk->capacity, walk->njumps + 1, sizeof(*walk->jumps)))
+		return error_set(walk->err, ENOMEM, "out of memory");
 	walk->jumps[walk->njumps++] = *jump;
 	return 0;
 }

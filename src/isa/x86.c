@@ -342,3 +342,25 @@ bool x86_is_jcc(const struct x86_insn *insn)
 	return insn->map == X86_0F && !insn->vex && insn->length == 6 && insn->opcode >= 0x80 &&
 	       insn->opcode <= 0x8f;
 }
+
+bool x86_is_push(const struct x86_insn *insn)
+{
+	return insn->map == X86_ONE && !insn->vex && (insn->opcode & 0xf8) == 0x50;
+}
+
+bool x86_is_emulated(const struct x86_insn *insn)
+{
+	if (insn->map == X86_ONE && !insn->vex) {
+		uint8_t op = insn->opcode;
+
+		if (x86_is_push(insn))
+			return insn->length == 1 || (insn->length == 2 && insn->rex == 0x41);
+		if (op == 0xe8 || op == 0xe9)
+			return insn->length == 5;
+		if (op == 0xeb)
+			return insn->length == 2;
+		if (op == 0x90)
+			return insn->length == 1;
+	}
+	return x86_is_jcc(insn);
+}

@@ -13,7 +13,7 @@
 
 enum x86_map { X86_ONE, X86_0F, X86_0F38, X86_0F3A, X86_MAP5 = 5, X86_MAP6 };
 
-enum { X86_RAX, X86_RCX, X86_RDX, X86_RBX, X86_RSP, X86_RBP };
+enum { X86_RAX, X86_RCX, X86_RDX, X86_RBX, X86_RSP, X86_RBP, X86_RSI, X86_RDI };
 
 struct x86_insn {
 	uint8_t length;
@@ -42,5 +42,11 @@ bool x86_is_nop(const struct x86_insn *insn); /* of any length */
 bool x86_is_push_rbp(const struct x86_insn *insn);
 bool x86_is_call(const struct x86_insn *insn); /* call rel32 */
 bool x86_is_jcc(const struct x86_insn *insn);  /* rel8 or rel32 */
+bool x86_is_push(const struct x86_insn *insn);
+/*
+ * push, jcc, jmp, call, nop: the kernel emulates these, so a probe costs a tenth (arch/x86/kernel/uprobes.c,
+ * Linux 6.18).
+ */
+bool x86_is_emulated(const struct x86_insn *insn);
 
 #endif

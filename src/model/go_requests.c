@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the values of a record are for is said by their names in the log (target/request_presets.h), so this
- * knows neither functions nor releases.
+ * The names of a record's values in the log give their roles (target/request_presets.h), so this file knows
+ * neither functions nor releases.
  */
 #include "model/go_requests.h"
 
@@ -13,17 +13,18 @@
 #include "model/repair.h"
 #include "model/requests.h"
 
-/* What differs between presets, by their names in the log. */
+/* The differences between presets, by their names in the log. */
 struct preset_kind {
 	const char *name;
-	const char *first;   /* word of the name; NULL: the method */
-	const char *other;   /* for the name of those that are too many */
-	const char *unnamed; /* what is called so is one without a path */
-	const char *part_of; /* another preset: what begins during one of these is the same request */
-	bool statement;      /* the name is a statement, whose first word is the method */
-	bool alone;          /* a goroutine has one at a time: another one's end was lost */
-	bool implicit_200;   /* a status of 0 */
-	bool newest;         /* an end without a key is of the one that began last */
+	const char *first;   /* first word of a request's name; NULL: the method */
+	const char *other;   /* replaces names when there are too many */
+	const char *unnamed; /* name of a request without a path */
+	/* Another preset: a request that begins during one of these is the same request. */
+	const char *part_of;
+	bool statement;    /* the name is a statement, whose first word is the method */
+	bool alone;        /* a goroutine has one at a time: if another is open, its end was lost */
+	bool implicit_200; /* a status of 0 means 200 */
+	bool newest;       /* an end without a key belongs to the request that began last */
 };
 
 static const struct preset_kind kinds[] = {
@@ -40,14 +41,14 @@ static const struct preset_kind kinds[] = {
 
 static const struct preset_kind unknown = {.other = "(others)"};
 
-/* The values of a record by their names; NULL: not there. */
+/* The values of a record by role; NULL: absent. */
 struct request_hit {
 	const struct preset_kind *kind;
 	uint32_t preset; /* string id of its name */
 	struct value values[VALUES_MAX];
-	const struct value *key, *keys, *done, *failed, *method, *path, *host, *query, *route;
-	const struct value *status, *code, *error, *trace, *trace2, *type, *prepared, *rows;
-	unsigned types[2]; /* what `type` is compared with */
+	const struct value *key, *keys, *done, *failed, *method, *path, *host, *query, *route, *subroute;
+	const struct value *status, *code, *error, *trace, *trace2, *type, *prepared, *rows, *matched;
+	unsigned types[2]; /* values to compare `type` with */
 };
 
 static const struct preset_kind *find_kind(const char *name)
@@ -65,12 +66,12 @@ static void take_value(struct request_hit *in, const char *role, const struct va
 		const char *role;
 		const struct value **to;
 	} roles[] = {
-		{"key", &in->key},       {"keys", &in->keys},     {"done", &in->done},
-		{"method", &in->method}, {"path", &in->path},     {"host", &in->host},
-		{"query", &in->query},   {"route", &in->route},   {"status", &in->status},
-		{"code", &in->code},     {"error", &in->error},   {"trace", &in->trace},
-		{"trace2", &in->trace2}, {"failed", &in->failed}, {"prepared", &in->prepared},
-		{"rows", &in->rows},
+		{"key", &in->key},       {"keys", &in->keys},         {"done", &in->done},
+		{"method", &in->method}, {"path", &in->path},         {"host", &in->host},
+		{"query", &in->query},   {"route", &in->route},       {"status", &in->status},
+		{"code", &in->code},     {"error", &in->error},       {"trace", &in->trace},
+		{"trace2", &in->trace2}, {"failed", &in->failed},     {"prepared", &in->prepared},
+		{"rows", &in->rows},     {"subroute", &in->subroute}, {"matched", &in->matched},
 	};
 
 	for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
@@ -81,7 +82,7 @@ static void take_value(struct request_hit *in, const char *role, const struct va
 		in->type = value;
 }
 
-/* False if it is no request's. */
+/* Returns false if the record does not belong to a request. */
 static bool read_hit(struct model *md, const struct raw_record *rec, struct request_hit *in)
 {
 	const struct watched_function *function = functions_find(&md->functions, rec->arg);
@@ -105,7 +106,7 @@ static uint64_t number(const struct value *value)
 	return value->size < 8 ? value->bits & ((1ull << 8 * value->size) - 1) : value->bits;
 }
 
-/* Whether the goroutine is in a request of the preset that makes those of this kind. */
+/* Whether this request is part of one that the goroutine has open (part_of). */
 static bool is_part(struct model *md, const struct request_hit *in, const struct g *g)
 {
 	const char *name = in->kind->part_of;
@@ -126,7 +127,7 @@ static void put(struct request_text *to, const struct value *value)
 		request_text_put(to, value);
 }
 
-/* "SELECT" and the rest. */
+/* Splits "SELECT" from the rest. */
 static void split_statement(struct request_text *statement, struct request_text *first)
 {
 	const char *space = memchr(statement->text, ' ', statement->len);
@@ -143,7 +144,7 @@ static void split_statement(struct request_text *statement, struct request_text 
 	statement->text[statement->len] = '\0';
 }
 
-/* prepared: the text of a statement that has none of its own. */
+/* prepared: the statement's text if the record has none. */
 static void name_request(const struct request_hit *in, const char *prepared, struct live_request *request)
 {
 	const struct preset_kind *kind = in->kind;
@@ -174,7 +175,7 @@ static void name_request(const struct request_hit *in, const char *prepared, str
 
 /* --- begin --- */
 
-/* A trace id is 16 bytes, a span id 8, in the order of their bytes (OpenTelemetry's SpanContext). */
+/* A trace id has 16 bytes and a span id 8, in memory order (OpenTelemetry's SpanContext). */
 static void log_span(struct model *md, struct m *m, const struct request_hit *in,
 		     const struct live_request *request)
 {
@@ -196,7 +197,7 @@ static void end_lost(struct model *md, struct m *m, struct live_request *request
 	md->ops.provenance = before;
 }
 
-/* Whether it is one that has begun already: in an outer function, or in an earlier attempt. */
+/* Whether the request has already begun, in an outer function or in an earlier attempt. */
 static bool has_begun(struct model *md, const struct request_hit *in, struct m *m)
 {
 	uint64_t key = number(in->key);
@@ -208,7 +209,7 @@ static bool has_begun(struct model *md, const struct request_hit *in, struct m *
 		return true;
 	if (!request && (in->kind->alone || !key))
 		request = requests_of_g(md, m->g, in->preset);
-	/* Without a key they nest, unless the end was lost. */
+	/* Requests without a key nest, unless an end was lost. */
 	if (request && !in->kind->alone && request->losses == md->annotations.losses)
 		return false;
 	if (request)
@@ -217,8 +218,8 @@ static bool has_begun(struct model *md, const struct request_hit *in, struct m *
 }
 
 /*
- * A function that runs prepared statements is called for others, too, if their driver prepares all: they have
- * begun already, with their own text.
+ * If a driver prepares all statements, the function that runs prepared ones is called for the others, too.
+ * Those have already begun, with their own text.
  */
 static bool is_inner(const struct request_hit *in, const char *prepared)
 {
@@ -257,20 +258,35 @@ static void take_rows(struct model *md, const struct request_hit *in)
 		request->has_rows = true;
 }
 
+/*
+ * Routers may be inside each other. "/" alone says less than the path. The name is set when the request or
+ * the generation ends.
+ */
 static void take_route(struct model *md, const struct request_hit *in, const struct g *g)
 {
+	const struct value *route = in->route ? in->route : in->subroute;
 	struct live_request *request = requests_of_g(md, g, in->preset);
-	struct request_text route = {.len = 0};
+	bool is_part = !in->route && (!request || request->route_is_part);
+	struct request_text first;
 
-	if (!request || request->name || !in->route->len)
+	if (!request || !route->len || route->flags & VALUE_UNREADABLE ||
+	    (in->matched && !number(in->matched)))
 		return;
-	request_text_put(&route, in->route);
-	requests_set_name(md, request, &route);
+	if (request->has_route) {
+		request_route_add(&request->rest, route, is_part);
+	} else {
+		request_route_put(&first, route);
+		if (strcmp(first.text, "/") == 0)
+			return;
+		request->rest = first;
+		request->has_route = true;
+	}
+	request->route_is_part = !in->route;
 }
 
 /* --- end --- */
 
-/* Of google.golang.org/grpc/codes; others have numbers, in the same form as its Code.String(). */
+/* The names of google.golang.org/grpc/codes; other codes are shown as numbers, as Code.String() does. */
 static void name_code(uint64_t code, char *text, size_t size)
 {
 	static const char *const names[] = {
@@ -286,7 +302,7 @@ static void name_code(uint64_t code, char *text, size_t size)
 		snprintf(text, size, "code=Code(%" PRIu64 ")", code);
 }
 
-/* What ends an RPC: a status, or the error that was made of it. Without one it is a success. */
+/* An RPC ends with a status, or with the error made from it. If there is neither, it succeeded. */
 static void name_outcome(const struct request_hit *in, char *text, size_t size)
 {
 	const struct value *type = in->type;
@@ -300,7 +316,7 @@ static void name_outcome(const struct request_hit *in, char *text, size_t size)
 		name_code(number(in->code), text, size);
 }
 
-/* An error without a code, such as that of rows: neither nil nor of io.EOF's type. */
+/* Whether the record has an error without a code, such as that of rows: neither nil nor of io.EOF's type. */
 static bool is_plain_error(const struct request_hit *in)
 {
 	return in->type && !in->code && !(in->type->flags & VALUE_UNREADABLE) &&
@@ -330,7 +346,7 @@ static bool is_others_failure(const struct request_hit *in, const struct live_re
 	return in->failed && request->has_rows;
 }
 
-/* Without a key, records that were lost may have been its end, and this the end of a later one. */
+/* Without a key, the request's end may have been lost, and this may be the end of a later one. */
 static void end_of_goroutine(struct model *md, const struct request_hit *in, struct m *m, const char *message)
 {
 	struct live_request *request = requests_of_g(md, m->g, in->preset);
@@ -380,7 +396,7 @@ void on_request(struct model *md, const struct probe_hit *hit)
 		take_prepared(md, &in, g);
 	else if (in.rows)
 		take_rows(md, &in);
-	else if (in.route)
+	else if (in.route || in.subroute)
 		take_route(md, &in, g);
 	else
 		begin(md, &in, hit);

@@ -10,8 +10,8 @@
 enum {
 	MAX_OPEN_REQUESTS = 1 << 16,
 	MAX_REGIONS = 1000,
-	MAX_LOOKED_AT = 64,      /* requests of one goroutine */
-	MAX_REQUEST_NAMES = 400, /* different ones in a generation */
+	MAX_LOOKED_AT = 64,      /* requests of one goroutine to search */
+	MAX_REQUEST_NAMES = 400, /* distinct names in a generation */
 	MAX_STRINGS = 1 << 16,   /* as in annotations.c */
 };
 
@@ -59,7 +59,7 @@ struct live_request *requests_of_key(struct model *md, uint32_t kind, uint64_t k
 
 /* --- names --- */
 
-/* 0: the name is empty, or the generation or the trace has too many names already. */
+/* Returns 0 if the name is empty, or if the generation or the trace already has too many names. */
 static uint32_t name_id(struct model *md, const char *name, size_t len, size_t most)
 {
 	struct request_table *requests = &md->requests;
@@ -90,7 +90,7 @@ static uint32_t name_or_other(struct model *md, const struct live_request *reque
 	return id ? id : string_id(md, request->other);
 }
 
-/* The region was ended before it had a name, by a loss or by another region. */
+/* Names a region that was ended before it had a name, by a loss or by another region. */
 static void name_end(struct model *md, const struct live_request *request)
 {
 	for (size_t i = request->region; i < md->ops.n; i++) {
@@ -118,19 +118,15 @@ static void write_name(struct model *md, const struct live_request *request)
 	name_end(md, request);
 }
 
-void requests_set_name(struct model *md, struct live_request *request, const struct request_text *rest)
+void requests_set_name(struct model *md, struct live_request *request)
 {
 	struct request_text name = request->method;
-	size_t len = request->method.len;
 
 	if (request->name)
 		return;
-	/* A route may begin with its method. */
-	if (rest->len > len && memcmp(rest->text, name.text, len) == 0 && rest->text[len] == ' ')
-		name = *rest;
-	else if (rest->len) {
-		request_text_add(&name, len ? " " : "");
-		request_text_add(&name, rest->text);
+	if (request->rest.len) {
+		request_text_add(&name, name.len ? " " : "");
+		request_text_add(&name, request->rest.text);
 	}
 	request->name = name_or_other(md, request, &name);
 	write_name(md, request);
@@ -138,7 +134,7 @@ void requests_set_name(struct model *md, struct live_request *request, const str
 
 /* --- prepared statements --- */
 
-/* Its first word stays, as in name_or_other(). */
+/* Keeps the first word, as name_or_other() does. */
 static uint32_t other_statement(struct model *md, struct request_text text)
 {
 	uint32_t id;
@@ -168,7 +164,7 @@ const char *requests_prepared(const struct model *md, const struct g *g)
 
 /* --- begin and end --- */
 
-/* An index of an entry that is free: number - 1. 0: there is none. */
+/* Returns 1 + index of a free entry; 0 if there is none. */
 static uint32_t new_number(struct model *md)
 {
 	struct request_table *requests = &md->requests;
@@ -199,7 +195,7 @@ static void add_to_key(struct model *md, struct live_request *request)
 		md->oom = true;
 }
 
-/* Whether a request that began on this goroutine has not ended; true if there are too many to look at. */
+/* Whether a request that began on this goroutine is open; also true if there are too many to search. */
 static bool is_open(struct model *md, const struct g *g, uint64_t task)
 {
 	struct live_request *request = at(md, g->request);
@@ -289,7 +285,7 @@ static void remove_from_key(struct model *md, const struct live_request *request
 		map64_del(&md->requests.by_key, key);
 }
 
-/* What began before it on the goroutine is not the newest any more. */
+/* Notes in the next older request of this kind on the goroutine that a later one has ended. */
 static void pass_outer(struct model *md, const struct live_request *request)
 {
 	struct live_request *outer = at(md, request->next_of_g);
@@ -309,7 +305,7 @@ static void forget(struct model *md, struct live_request *request)
 	md->requests.free = number_of(md, request);
 }
 
-/* Ends its region, and those inside it. One of another goroutine stays open until the next begin there. */
+/* Ends its region and those inside it. One of another goroutine stays open until the next begin there. */
 static void end_region(struct model *md, struct m *m, const struct live_request *request)
 {
 	struct region_list *regions = &m->g->regions;
@@ -341,7 +337,7 @@ void requests_log(struct model *md, struct m *m, const struct live_request *requ
 
 void requests_end(struct model *md, struct m *m, struct live_request *request, const char *message)
 {
-	requests_set_name(md, request, &request->rest);
+	requests_set_name(md, request);
 	if (message)
 		requests_log(md, m, request, message);
 	end_region(md, m, request);
@@ -370,7 +366,9 @@ void requests_settle(struct model *md)
 
 		if (!g)
 			continue;
-		requests_set_name(md, request, &request->rest);
+		requests_set_name(md, request);
+		if (!request->goid)
+			request->goid = md->entities.gs.goids[request->g]; /* it may have got one since */
 		if (g->status == G_DEAD || md->entities.gs.goids[request->g] != request->goid)
 			forget(md, request);
 	}

@@ -17,12 +17,12 @@ enum { WORD = 8 };
 /* A preset in this program. */
 struct preset_plan {
 	const struct request_preset *preset;
-	uint32_t numbers[REQUEST_PROBES]; /* of its probes, 0: not wanted */
+	uint32_t numbers[REQUEST_PROBES]; /* of its probes; 0: not wanted */
 	bool all_values;
 	struct request_point points[REQUEST_PROBES];
-	int found[REQUEST_PROBES]; /* as of request_point_find(); 1: not for this release */
+	int found[REQUEST_PROBES]; /* result of request_point_find(); 1: not for this release */
 	struct error why[REQUEST_PROBES];
-	unsigned begins, ends; /* that were found */
+	unsigned begins, ends; /* number found */
 };
 
 struct request_planner {
@@ -45,22 +45,23 @@ __attribute__((format(printf, 2, 3))) static void say(struct function_plan *plan
 	va_end(args);
 }
 
-/* Why the preset is not traced: the first reason of a probe without which it cannot be. */
+/* Reports why the preset is not traced: the reason of the last required probe that was not found. */
 static void report_left_out(struct function_plan *plan, const struct preset_plan *in)
 {
 	bool absent = true;
-	const char *why = "not known for this release of Go";
+	const char *why = NULL;
 
 	for (unsigned i = 0; in->preset->probes[i].function; i++) {
 		if (in->found[i] == 0 || in->found[i] == 1 || in->preset->probes[i].part)
 			continue;
 		absent = absent && in->found[i] == -ESRCH;
-		why = in->why[i].text;
+		why = why ? why : in->why[i].text;
 	}
 	if (absent && !in->begins)
 		say(plan, "-%s: not in the program\n", in->preset->title);
 	else
-		say(plan, "!%s: left out: %.150s\n", in->preset->title, why);
+		say(plan, "!%s: left out: %.150s\n", in->preset->title,
+		    why ? why : "not known for this release of Go");
 }
 
 static bool is_same_part(const struct request_probe *one, const struct request_probe *two)
@@ -68,7 +69,10 @@ static bool is_same_part(const struct request_probe *one, const struct request_p
 	return strcmp(one->part ? one->part : "", two->part ? two->part : "") == 0;
 }
 
-/* Versions of a library differ: what is missing may be another probe's. */
+/*
+ * Library versions differ: a probe that may be absent is missing only if the program has its function, and no
+ * other probe of its part and site is found.
+ */
 static bool is_missing(const struct preset_plan *in, unsigned i)
 {
 	const struct request_probe *probe = &in->preset->probes[i], *other = in->preset->probes;
@@ -82,7 +86,7 @@ static bool is_missing(const struct preset_plan *in, unsigned i)
 	return in->found[i] != -ESRCH;
 }
 
-/* What is missing of a preset that is traced. */
+/* Reports a preset that is traced, and what is missing of it. */
 static void report_traced(const struct request_planner *planner, const struct preset_plan *in)
 {
 	struct function_plan *plan = planner->plan;
@@ -144,7 +148,7 @@ static int add_probe(struct request_planner *planner, const struct preset_plan *
 				 cookie | FUNCTION_READS((uint64_t)values), planner->err);
 }
 
-/* Of a part that has ends, none was found: what begins would never end. */
+/* True if the part has ends and none was found: its requests would never end. */
 static bool has_no_end(const struct preset_plan *in, const struct request_probe *begin)
 {
 	bool has_ends = false;
@@ -163,10 +167,14 @@ static bool has_no_end(const struct preset_plan *in, const struct request_probe 
 
 static bool begins_task(const struct request_probe *probe)
 {
+	static const char *const others[] = {REQUEST_PREPARED, REQUEST_ROWS, REQUEST_ROUTE, REQUEST_SUBROUTE};
 	const char *role = probe->values[0].role;
 
-	return probe->site == SITE_REQUEST_BEGIN && probe->place == REQUEST_AT_BEGIN &&
-	       !(role && (strcmp(role, REQUEST_PREPARED) == 0 || strcmp(role, REQUEST_ROWS) == 0));
+	for (size_t i = 0; role && i < sizeof(others) / sizeof(others[0]); i++) {
+		if (strcmp(role, others[i]) == 0)
+			return false;
+	}
+	return probe->site == SITE_REQUEST_BEGIN;
 }
 
 static void count_points(struct preset_plan *in)
@@ -182,13 +190,25 @@ static void count_points(struct preset_plan *in)
 	}
 }
 
+/* Whether an earlier probe of the same part was found. */
+static bool is_replaced(const struct preset_plan *in, unsigned i)
+{
+	const struct request_probe *probes = in->preset->probes;
+
+	for (unsigned k = 0; k < i && probes[i].alternative; k++) {
+		if (in->found[k] == 0 && is_same_part(&probes[k], &probes[i]))
+			return true;
+	}
+	return false;
+}
+
 static void find_points(struct request_planner *planner, struct preset_plan *in)
 {
 	for (unsigned i = 0; in->preset->probes[i].function; i++) {
 		const struct request_probe *probe = &in->preset->probes[i];
 
 		in->found[i] = 1;
-		if (!in->numbers[i] || !request_probe_is_for(planner->target, probe))
+		if (!in->numbers[i] || !request_probe_is_for(planner->target, probe) || is_replaced(in, i))
 			continue;
 		in->found[i] = request_point_find(planner->target, probe, &planner->names, in->all_values,
 						  &in->points[i], &in->why[i]);

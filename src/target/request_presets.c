@@ -38,7 +38,7 @@
 		}                                                                                            \
 	}
 
-/* An error without a code, in a struct. */
+/* The type of an error without a code, in a field of a struct. */
 #define ERROR_IN(the_word, the_type, the_path)                                                               \
 	{                                                                                                    \
 		.role = REQUEST_TYPE, .word = the_word, .kind = VALUE_UNSIGNED, .size = 4, .type = the_type, \
@@ -50,7 +50,7 @@
 
 #define HTTP_REQUEST  "net/http.Request"
 #define HTTP_RESPONSE "net/http.Response"
-/* What a client asks, and what it gets. */
+/* Values of a client's request, and of the response. */
 #define HTTP_ASKED(the_word)                                                                                 \
 	TEXT_IN(REQUEST_METHOD, the_word, HTTP_REQUEST, "Method"),                                           \
 		TEXT_IN(REQUEST_HOST, the_word, HTTP_REQUEST, "URL.Host"),                                   \
@@ -73,6 +73,32 @@
 		}                                                                                            \
 	}
 
+/* ServeHTTP(mux *ServeMux, w, r) gets a handler (two words) and its pattern first. */
+#define MUX_ROUTE(the_callee, ...)                                                                           \
+	{                                                                                                    \
+		.function = "net/http.(*ServeMux).ServeHTTP", .site = SITE_REQUEST_BEGIN,                    \
+		.place = REQUEST_AFTER_CALL, .callee = "net/http.(*" the_callee ").findHandler",             \
+		.since = 22, .part = "routes", .values = {TEXT(REQUEST_ROUTE, 2)}, __VA_ARGS__               \
+	}
+#define GIN     "github.com/gin-gonic/gin"
+#define CHI     "github.com/go-chi/chi/v5"
+#define ECHO    "github.com/labstack/echo/v4"
+#define GORILLA "github.com/gorilla/mux"
+/* Find(r *Router, method, path string, c Context) sets c.path. */
+#define ECHO_ROUTE(the_function)                                                                             \
+	{                                                                                                    \
+		.function = ECHO the_function, .site = SITE_REQUEST_BEGIN, .place = REQUEST_AFTER_CALL,      \
+		.callee = ECHO ".(*Router).Find", .since = 17, .part = "routes of echo",                     \
+		.may_be_absent = true, .values = {                                                           \
+			{.role = REQUEST_ROUTE,                                                              \
+			 .word = 6,                                                                          \
+			 .kind = VALUE_GO_STRING,                                                            \
+			 .of_callee = true,                                                                  \
+			 .type = ECHO ".context",                                                            \
+			 .path = "path"}                                                                     \
+		}                                                                                            \
+	}
+
 #define HTTP2        "net/http/internal/http2"
 #define XNET         "golang.org/x/net/http2"
 #define REDIS        "github.com/redis/go-redis/v9"
@@ -87,11 +113,11 @@
 #define REDIS_END(the_function, the_callee, the_part)                                                        \
 	{                                                                                                    \
 		.function = REDIS_CLIENT the_function, .site = SITE_REQUEST_END,                             \
-		.place = REQUEST_BEHIND_CALL, .callee = REDIS_CLIENT the_callee, .since = 17,                \
+		.place = REQUEST_AFTER_CALL, .callee = REDIS_CLIENT the_callee, .since = 17,                 \
 		.part = the_part, .may_be_absent = true                                                      \
 	}
 
-/* A word on the stack, if a SpanContext is as long as expected. */
+/* A word on the stack, if a SpanContext has the expected size. */
 #define SPAN_WORD(the_role, the_word)                                                                        \
 	{                                                                                                    \
 		.role = the_role, .word = the_word, .kind = VALUE_UNSIGNED, .size = 8, .on_stack = true,     \
@@ -132,7 +158,7 @@
 			NUMBER(REQUEST_ERROR, 2, 8)                                                          \
 		}                                                                                            \
 	}
-/* Method values, called on the goroutine that made the statement when it is over, with its error or nil. */
+/* Method values that are called when a statement is over, with its error or nil, on its goroutine. */
 #define SQL_RELEASED(the_function, the_part, the_role, ...)                                                  \
 	{                                                                                                    \
 		.function = SQL the_function, .site = SITE_REQUEST_END, .part = the_part,                    \
@@ -150,9 +176,9 @@
 const struct request_preset request_presets[] = {
 	/*
 	 * ServeHTTP(sh serverHandler, rw ResponseWriter, req *Request), for HTTP/1 and net/http's HTTP/2: sh
-	 * is one pointer. A response or a http2responseWriter is what rw's second word points to, and the
-	 * receiver of the functions that end it. ServeMux is known to net/http alone; other routers' routes
-	 * are not read. golang.org/x/net/http2 serves by itself up to Go 1.26, later by net/http's code, and
+	 * is one pointer. rw's second word points to a response or http2responseWriter, which is also the
+	 * receiver of the functions that end it. Only net/http's ServeMux is known; routes of other routers
+	 * are not read. golang.org/x/net/http2 has its own server up to Go 1.26 and uses net/http's later. It
 	 * may call ServeHTTP: runHandler(sc *serverConn, rw *responseWriter, req *Request, handler func).
 	 */
 	{
@@ -174,15 +200,77 @@ const struct request_preset request_presets[] = {
 							QUERY_IN(3, "net/http.Request", "URL.RawQuery"),
 						},
 				},
+				MUX_ROUTE("ServeMux"),
+				/* With GODEBUG=httpmuxgo121=1, the default if go.mod names an older release.
+				 */
+				MUX_ROUTE("serveMux121", .may_be_absent = true),
+				/*
+				 * handleHTTPRequest(engine, c *Context) calls c.Next(), which older versions
+				 * let the compiler inline. Before it, getValue(n *node, path string, ...)
+				 * returns a nodeValue{handlers, params *Params, tsr bool, fullPath string},
+				 * since gin 1.7; later calls only find out whether another method is allowed.
+				 */
 				{
-					/* h, r.Pattern, r.pat, r.matches = mux.findHandler(r) */
-					.function = "net/http.(*ServeMux).ServeHTTP",
+					.function = GIN ".(*Engine).handleHTTPRequest",
 					.site = SITE_REQUEST_BEGIN,
-					.place = REQUEST_BEHIND_CALL,
-					.callee = "net/http.(*ServeMux).findHandler",
-					.since = 22,
-					.part = "routes",
-					.values = {TEXT(REQUEST_ROUTE, 2)},
+					.place = REQUEST_AT_CALL,
+					.callee = GIN ".(*Context).Next",
+					.since = 17,
+					.part = "routes of gin",
+					.may_be_absent = true,
+					.values = {TEXT_IN(REQUEST_ROUTE, 0, GIN ".Context", "fullPath")},
+				},
+				{
+					.function = GIN ".(*Engine).handleHTTPRequest",
+					.site = SITE_REQUEST_BEGIN,
+					.place = REQUEST_AFTER_FIRST_CALL,
+					.callee = GIN ".(*node).getValue",
+					.since = 17,
+					.part = "routes of gin",
+					.may_be_absent = true,
+					.alternative = true,
+					.values =
+						{
+							{.role = REQUEST_ROUTE,
+							 .word = 5,
+							 .kind = VALUE_GO_STRING,
+							 .given_type = GIN ".Context",
+							 .given_path = "params"},
+							NUMBER(REQUEST_MATCHED, 0, 8),
+						},
+				},
+				/* FindRoute(n *node, rctx *Context, method, path) returns a *node. */
+				{
+					.function = CHI ".(*Mux).routeHTTP",
+					.site = SITE_REQUEST_BEGIN,
+					.place = REQUEST_AFTER_CALL,
+					.callee = CHI ".(*node).FindRoute",
+					.since = 17,
+					.part = "routes of chi",
+					.may_be_absent = true,
+					.values =
+						{
+							{.role = REQUEST_SUBROUTE,
+							 .word = 1,
+							 .kind = VALUE_GO_STRING,
+							 .of_callee = true,
+							 .type = CHI ".Context",
+							 .path = "routePattern"},
+							NUMBER(REQUEST_MATCHED, 0, 8),
+						},
+				},
+				ECHO_ROUTE(".(*Echo).ServeHTTP"),
+				ECHO_ROUTE(".(*Echo).ServeHTTP.func1"),
+				/* setMatch(v routeRegexpGroup, req, m *RouteMatch, r *Route): v.path is
+				   word 1. */
+				{
+					.function = GORILLA ".routeRegexpGroup.setMatch",
+					.site = SITE_REQUEST_BEGIN,
+					.since = 17,
+					.part = "routes of gorilla/mux",
+					.may_be_absent = true,
+					.values = {TEXT_IN(REQUEST_ROUTE, 1, GORILLA ".routeRegexp",
+							   "template")},
 				},
 				{
 					.function = "net/http.(*response).finishRequest",
@@ -268,7 +356,7 @@ const struct request_preset request_presets[] = {
 			},
 	},
 	/*
-	 * send(ireq *Request, rt RoundTripper, deadline time.Time), once for each redirect, returns a
+	 * send(ireq *Request, rt RoundTripper, deadline time.Time) is called once per redirect and returns a
 	 * *Response, a function and an error. The response's body comes later.
 	 */
 	{
@@ -286,7 +374,7 @@ const struct request_preset request_presets[] = {
 				{
 					.function = "net/http.(*Client).send",
 					.site = SITE_REQUEST_END,
-					.place = REQUEST_BEHIND_CALL,
+					.place = REQUEST_AFTER_CALL,
 					.callee = "net/http.send",
 					.since = 17,
 					.values = {HTTP_ANSWERED(0, 2)},
@@ -294,8 +382,8 @@ const struct request_preset request_presets[] = {
 			},
 	},
 	/*
-	 * RoundTrip(t *Transport, req *Request) of callers without a Client, such as reverse proxies. It ends
-	 * with `return t.roundTrip(req)`. The model leaves out what send calls.
+	 * RoundTrip(t *Transport, req *Request), for callers without a Client, such as reverse proxies. It
+	 * ends with `return t.roundTrip(req)`. The model leaves out calls by send.
 	 */
 	{
 		.name = "http.transport",
@@ -312,7 +400,7 @@ const struct request_preset request_presets[] = {
 				{
 					.function = "net/http.(*Transport).RoundTrip",
 					.site = SITE_REQUEST_END,
-					.place = REQUEST_BEHIND_CALL,
+					.place = REQUEST_AFTER_CALL,
 					.callee = "net/http.(*Transport).roundTrip",
 					.since = 17,
 					.values = {HTTP_ANSWERED(0, 1)},
@@ -320,9 +408,10 @@ const struct request_preset request_presets[] = {
 			},
 	},
 	/*
-	 * handleStream(s *Server, t transport.ServerTransport, stream), one on a goroutine at a time. stream
-	 * is a *transport.Stream, and from 1.69 on a *ServerStream with the former in it. Every RPC whose
-	 * client is still there ends with a status. There are two transports: gRPC's own, and net/http's.
+	 * handleStream(s *Server, t transport.ServerTransport, stream) runs at most once at a time on a
+	 * goroutine. stream is a *transport.Stream, and from 1.69 on a *ServerStream that contains one. Every
+	 * RPC ends with a status unless its client is gone. There are two transports: gRPC's own, and
+	 * net/http's.
 	 */
 	{
 		.name = "grpc.server",
@@ -351,9 +440,9 @@ const struct request_preset request_presets[] = {
 			},
 	},
 	/*
-	 * newAttemptLocked(cs *clientStream, isTransparent bool), once more for each retry. finish(cs, err
-	 * error): the first one counts. err is nil, io.EOF, or what toRPCErr (rpc_util.go) made of it, nearly
-	 * always a *status.Error. Without a connection there is no stream to finish: `if err :=
+	 * newAttemptLocked(cs *clientStream, isTransparent bool) is called again for each retry. Only the
+	 * first finish(cs, err error) counts. err is nil, io.EOF, or a result of toRPCErr (rpc_util.go),
+	 * nearly always a *status.Error. Without a connection there is no stream to finish: `if err :=
 	 * cs.withRetry(...); err != nil { return nil, err }`.
 	 */
 	{
@@ -389,7 +478,7 @@ const struct request_preset request_presets[] = {
 				{
 					.function = GRPC ".newClientStreamWithParams",
 					.site = SITE_REQUEST_END,
-					.place = REQUEST_BEHIND_CALL,
+					.place = REQUEST_AFTER_CALL,
 					.callee = GRPC ".(*clientStream).withRetry",
 					.since = 17,
 					.part = "failed connections",
@@ -405,10 +494,10 @@ const struct request_preset request_presets[] = {
 			},
 	},
 	/*
-	 * _process(c *baseClient, ctx, cmd Cmder, attempt int), once more for each retry, and inside of a
-	 * first command for those that set up a connection. cmd's data begin with a baseCmd, whose first
-	 * argument is the command's name. All that takes time is in `err := c.withConn(...)`, or for
-	 * pipelines in later versions withPipelineConn; behind it the attempt is over.
+	 * _process(c *baseClient, ctx, cmd Cmder, attempt int) is called again for each retry, and inside of
+	 * a first command for those that set up a connection. cmd's data begins with a baseCmd, whose first
+	 * argument is the command's name. All the time is spent in `err := c.withConn(...)`, or for pipelines
+	 * of later versions in withPipelineConn; after it the attempt is over.
 	 */
 	{
 		.name = "redis.command",
@@ -438,8 +527,8 @@ const struct request_preset request_presets[] = {
 	},
 	/*
 	 * newRecordingSpan(tr *tracer, psc, sc trace.SpanContext, name string, ...): the contexts are on the
-	 * stack. From 1.38 on ctx is before psc; the tracer's fields differ, too. End(s *recordingSpan, ...)
-	 * of a span that has ended does nothing. Spans that are not recorded do not come here.
+	 * stack. From 1.38 on ctx is before psc, and the tracer's fields differ. End(s *recordingSpan, ...)
+	 * does nothing if the span has ended. Spans that are not recorded do not reach these functions.
 	 */
 	{
 		.name = "otel.span",
@@ -478,13 +567,13 @@ const struct request_preset request_presets[] = {
 			},
 	},
 	/*
-	 * queryDC(db, ctx, txctx, dc *driverConn, releaseConn func(error), query string, args), of DB, Tx and
-	 * Conn. A query is over when its rows are closed for the first time (later its connection may be
-	 * another query's), or after an error when its connection is returned: to the DB, or to the Tx or
-	 * Conn that has it. QueryContext(s *Stmt, ctx, args) calls rowsiFromStatement(ctx, ci, ds
-	 * *driverStmt, args), once for each attempt; so does queryDC, if the driver prepares all statements.
-	 * The data of ds.Locker is the *driverConn. initContextClose(rs *Rows, ctx, txctx) is called when
-	 * rows are open: later errors on the connection are not the query's.
+	 * queryDC(db, ctx, txctx, dc *driverConn, releaseConn func(error), query string, args), for DB, Tx
+	 * and Conn. A query ends when its rows are closed for the first time (later its connection may serve
+	 * another query), or after an error when its connection is returned to the DB, or to the Tx or Conn
+	 * that has it. QueryContext(s *Stmt, ctx, args) calls rowsiFromStatement(ctx, ci, ds *driverStmt,
+	 * args) once per attempt; so does queryDC, if the driver prepares all statements. The data of
+	 * ds.Locker is the *driverConn. initContextClose(rs *Rows, ctx, txctx) is called when rows are open:
+	 * later errors on the connection are not the query's.
 	 */
 	{
 		.name = "sql.query",
@@ -522,9 +611,9 @@ const struct request_preset request_presets[] = {
 			},
 	},
 	/*
-	 * execDC(db, ctx, dc *driverConn, release func(error), query string, args). A statement is over when
-	 * its connection is returned. ExecContext(s *Stmt, ctx, args) calls resultFromStatement(ctx, ci, ds,
-	 * args), and execDC may, as above.
+	 * execDC(db, ctx, dc *driverConn, release func(error), query string, args). A statement ends when its
+	 * connection is returned. As for queries, ExecContext(s *Stmt, ctx, args) calls
+	 * resultFromStatement(ctx, ci, ds, args), and execDC may, too.
 	 */
 	{
 		.name = "sql.exec",

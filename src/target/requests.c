@@ -12,7 +12,7 @@
 #include "target/function.h"
 #include "target/private.h"
 
-/* Bytes of a text that are read: a route or path, a statement. */
+/* Bytes to read of a text (a route, path or statement), at most. */
 #define REQUEST_TEXT 200u
 
 /* --- names --- */
@@ -36,7 +36,7 @@ static void list_fields_of(const struct request_probe *probe, struct type_field 
 	}
 }
 
-/* Returns how many there are. With fields NULL only counts. */
+/* Lists the fields that presets use. Returns their number. If fields is NULL, only counts them. */
 static unsigned list_fields(struct type_field *fields)
 {
 	unsigned n = 0;
@@ -133,12 +133,18 @@ static bool fits(const struct request_value *value, const struct type_field *fie
 	}
 }
 
-/* Up to Go 1.16 arguments are on the stack: the first step leads to them. */
-static bool set_place(const struct target *target, const struct request_value *value, struct value_rule *rule)
+/* Up to Go 1.16, arguments are on the stack, and the first step leads to them. */
+static bool set_place(const struct target *target, const struct request_value *value, uint32_t distance,
+		      struct value_rule *rule)
 {
 	bool arm64 = target->image->elf.arm64;
 	int one, two;
 
+	if (value->of_callee) {
+		rule->place = VALUE_STACK;
+		rule->offsets[rule->nsteps++] = 8 * value->word - (int32_t)distance;
+		return true;
+	}
 	if (target->go_minor <= ABI0_LAST || value->on_stack) {
 		rule->place = VALUE_STACK;
 		rule->offsets[rule->nsteps++] = 8 * value->word;
@@ -161,7 +167,7 @@ static bool add_step(struct value_rule *rule, uint32_t offset)
 	return true;
 }
 
-/* Whether the library is of a version of which this holds. */
+/* Whether the value applies to the program's version of the library. */
 static bool is_given(const struct request_value *value, const struct request_names *names)
 {
 	const struct type_field *field;
@@ -172,16 +178,16 @@ static bool is_given(const struct request_value *value, const struct request_nam
 	return field && field->n == 1 && (!value->given_at || field->offsets[0] == value->given_at);
 }
 
-/* False if the program's types do not have it. */
+/* Returns false if the program's types do not have the value. */
 static bool make_rule(const struct target *target, const struct request_value *value,
-		      const struct request_names *names, struct value_rule *rule)
+		      const struct request_names *names, uint32_t distance, struct value_rule *rule)
 {
 	const struct type_field *field = NULL;
 	bool ok;
 
 	*rule = (struct value_rule){
 		.kind = value->kind, .size = value->size ? value->size : 8, .max = REQUEST_TEXT};
-	ok = set_place(target, value, rule);
+	ok = set_place(target, value, distance, rule);
 	if (ok && value->path) {
 		field = find_field(names, value->type, value->path);
 		ok = field && fits(value, field);
@@ -203,18 +209,19 @@ static bool has_role(const struct request_point *point, const char *role)
 }
 
 /*
- * A value without which a begin and its end are not known to belong together, an end is not one, another
- * value cannot be trusted, or the probe is of no use.
+ * Whether the probe requires this value: to pair begin and end, to recognise an end, to trust another value,
+ * or to be of any use.
  */
 static bool is_needed(const char *role)
 {
 	return strcmp(role, REQUEST_KEY) == 0 || strcmp(role, REQUEST_KEYS) == 0 ||
 	       strcmp(role, REQUEST_DONE) == 0 || strcmp(role, REQUEST_FAILED) == 0 ||
 	       strcmp(role, REQUEST_TYPE) == 0 || strcmp(role, REQUEST_PREPARED) == 0 ||
-	       strcmp(role, REQUEST_ROWS) == 0;
+	       strcmp(role, REQUEST_ROWS) == 0 || strcmp(role, REQUEST_ROUTE) == 0 ||
+	       strcmp(role, REQUEST_SUBROUTE) == 0;
 }
 
-/* False if the program has not all of these types. */
+/* Returns false if the program does not have all of the value's types. */
 static bool find_hashes(const struct request_value *value, const struct request_names *names,
 			struct request_point *point)
 {
@@ -238,7 +245,7 @@ static int make_rules(const struct target *target, const struct request_probe *p
 		if ((value->only_if_asked && !all_values) || has_role(point, value->role) || n == VALUES_MAX)
 			continue;
 		if (is_given(value, names) && find_hashes(value, names, point) &&
-		    make_rule(target, value, names, &point->rules.rules[n])) {
+		    make_rule(target, value, names, point->distance, &point->rules.rules[n])) {
 			point->roles[n] = value->role;
 			point->rules.n++;
 		}
@@ -254,9 +261,33 @@ static int make_rules(const struct target *target, const struct request_probe *p
 
 /* --- places --- */
 
-static int find_jump(const struct target *target, const struct request_probe *probe,
-		     struct request_point *point, struct error *err)
+/* The words of results that are read from registers. */
+static uint32_t result_words(const struct target *target, const struct request_probe *probe)
 {
+	uint32_t words = 0;
+
+	for (const struct request_value *value = probe->values; value->role; value++) {
+		if (target->go_minor > ABI0_LAST && !value->of_callee)
+			words |= (value->kind == VALUE_GO_STRING && !value->path ? 3u : 1u) << value->word;
+	}
+	return words;
+}
+
+static int find_call(const struct code *code, uint64_t callee, size_t *offset)
+{
+	struct call_site site;
+
+	if (code_calls(code, callee, &site, 1) != 1)
+		return -ENOENT;
+	*offset = site.offset;
+	return 0;
+}
+
+static int find_at_call(const struct target *target, const struct request_probe *probe,
+			struct request_point *point, struct error *err)
+{
+	struct call_results results = {.first = probe->place == REQUEST_AFTER_FIRST_CALL,
+				       .words = result_words(target, probe)};
 	uint64_t callee, end;
 	struct code code;
 	size_t offset;
@@ -265,8 +296,11 @@ static int find_jump(const struct target *target, const struct request_probe *pr
 
 	if (rc == 0)
 		rc = target_find_function(target, probe->callee, &callee, &end);
-	if (rc == 0)
-		rc = code_jump_behind_call(&code, callee - target->bias, &offset);
+	if (rc == 0) {
+		results.callee = callee - target->bias;
+		rc = probe->place == REQUEST_AT_CALL ? find_call(&code, results.callee, &offset)
+						     : code_jump_after_call(&code, &results, &offset);
+	}
 	if (rc == 0)
 		rc = target_function_delta(target, code.address + offset, &delta);
 	if (rc)
@@ -291,7 +325,7 @@ static int find_place(const struct target *target, const struct request_probe *p
 					 : "the program does not have %s",
 				 probe->function);
 	if (probe->place != REQUEST_AT_BEGIN)
-		return find_jump(target, probe, point, err);
+		return find_at_call(target, probe, point, err);
 	if (target_function(target, probe->function, &function, err))
 		return -ENOTSUP;
 	point->address = function.begin;

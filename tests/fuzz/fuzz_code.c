@@ -49,10 +49,12 @@ static bool may_be_probed(const uint8_t *bytes, size_t size)
 /* Places of jumps are whole instructions of the code. */
 static void look_for_jumps(const struct code *code)
 {
+	const struct call_results results = {.callee = code->address + (code->size / 2 & ~(size_t)3),
+					     .first = true,
+					     .words = code->size & 0xff};
 	size_t offset;
 
-	if (code_jump_behind_call(code, code->address + (code->size / 2 & ~(size_t)3), &offset) == 0 &&
-	    offset >= code->size)
+	if (code_jump_after_call(code, &results, &offset) == 0 && offset >= code->size)
 		abort();
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Jumps behind calls, in code as Go 1.26.8 makes it of net/http. */
+/* Jumps after calls, in code as Go 1.26.8 makes it of net/http. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <errno.h>
 
 #include <cmocka.h>
 
@@ -21,21 +22,29 @@ static struct code code_of(const uint8_t *bytes, size_t size)
 	return (struct code){.bytes = bytes, .size = size, .address = AT};
 }
 
-static void test_behind_call(void **state)
+/* The place for a string that is returned behind an interface, as by findHandler. */
+static int jump_after(const struct code *code, uint64_t callee, size_t *offset)
+{
+	const struct call_results results = {.callee = callee, .words = 0xf};
+
+	return code_jump_after_call(code, &results, offset);
+}
+
+static void test_after_call(void **state)
 {
 	struct code code = code_of(route, sizeof(route));
 	size_t offset = 0;
 
 	(void)state;
-	assert_int_equal(code_jump_behind_call(&code, 0x643520, &offset), 0);
+	assert_int_equal(jump_after(&code, 0x643520, &offset), 0);
 	assert_int_equal(offset, 24);
-	assert_int_not_equal(code_jump_behind_call(&code, 0x643521, &offset), 0);
+	assert_int_not_equal(jump_after(&code, 0x643521, &offset), 0);
 	code.size = 5;
-	assert_int_not_equal(code_jump_behind_call(&code, 0x643520, &offset), 0);
+	assert_int_not_equal(jump_after(&code, 0x643520, &offset), 0);
 }
 
 /* (*Transport).RoundTrip: call roundTrip; add $0x10, %rsp; pop %rbp; ret; and another function's je */
-static void test_behind_last_call(void **state)
+static void test_after_last_call(void **state)
 {
 	static const uint8_t returns[] = {0xe8, 0x68, 0x15, 0xff, 0xff, 0x48, 0x83,
 					  0xc4, 0x10, 0x5d, 0xc3, 0x74, 0x34, 0xc3};
@@ -43,8 +52,50 @@ static void test_behind_last_call(void **state)
 	size_t offset = 0;
 
 	(void)state;
-	assert_int_equal(code_jump_behind_call(&code, AT + 5 - 0xea98, &offset), 0);
+	assert_int_equal(jump_after(&code, AT + 5 - 0xea98, &offset), 0);
 	assert_int_equal(offset, 5);
+}
+
+/* (*Engine).handleHTTPRequest of gin 1.10: call getValue; results to memory; mov %rdx; movups; test; je; call
+ * again */
+static const uint8_t saved[] = {0xe8, 0xa5, 0x4d, 0x00, 0x00, 0x48, 0x89, 0x84, 0x24, 0x90, 0x01, 0x00,
+				0x00, 0x4c, 0x89, 0x84, 0x24, 0xb8, 0x01, 0x00, 0x00, 0x48, 0x8b, 0x94,
+				0x24, 0x90, 0x01, 0x00, 0x00, 0x0f, 0x10, 0x84, 0x24, 0x98, 0x01, 0x00,
+				0x00, 0x48, 0x85, 0xd2, 0x74, 0x05, 0xe8, 0x7b, 0x4d, 0x00, 0x00, 0xc3};
+
+static void test_first_call(void **state)
+{
+	struct call_results results = {.callee = AT + 5 + 0x4da5, .words = 1 | 3 << 5};
+	struct code code = code_of(saved, sizeof(saved));
+	size_t offset = 0;
+
+	(void)state;
+	assert_int_equal(code_jump_after_call(&code, &results, &offset), -ENOENT); /* which of the two? */
+	results.first = true;
+	assert_int_equal(code_jump_after_call(&code, &results, &offset), 0);
+	assert_int_equal(offset, 40);
+}
+
+/* A result that is overwritten before the jump is read at once. */
+static void test_overwritten(void **state)
+{
+	struct call_results results = {.callee = AT + 5 - 0x1125, .words = 1 << 3};
+	struct code code = code_of(route, sizeof(route));
+	uint8_t changed[sizeof(route)];
+	size_t offset = 0;
+
+	(void)state;
+	assert_int_equal(code_jump_after_call(&code, &results, &offset), 0);
+	assert_int_equal(offset, 24);
+	for (size_t i = 0; i < sizeof(route); i++)
+		changed[i] = route[i];
+	changed[7] = 0x7c; /* mov 0x68(%rsp), %rdi */
+	code = code_of(changed, sizeof(changed));
+	assert_int_equal(code_jump_after_call(&code, &results, &offset), 0);
+	assert_int_equal(offset, 5);
+	results.words = 1 << 2;
+	assert_int_equal(code_jump_after_call(&code, &results, &offset), 0);
+	assert_int_equal(offset, 24);
 }
 
 /* --- arm64 --- */
@@ -67,31 +118,31 @@ static uint64_t called(uint32_t bl)
 	return AT + (uint64_t)((int64_t)((uint64_t)bl << 38) >> 36);
 }
 
-static void test_behind_call_arm64(void **state)
+static void test_after_call_arm64(void **state)
 {
 	struct code code = ARM64_CODE(behind);
 	size_t offset = 0;
 
 	(void)state;
-	assert_int_equal(code_jump_behind_call(&code, called(behind[0]), &offset), 0);
+	assert_int_equal(jump_after(&code, called(behind[0]), &offset), 0);
 	assert_int_equal(offset, 4);
-	assert_int_not_equal(code_jump_behind_call(&code, called(behind[0]) + 4, &offset), 0);
+	assert_int_not_equal(jump_after(&code, called(behind[0]) + 4, &offset), 0);
 	code.size = 4;
-	assert_int_not_equal(code_jump_behind_call(&code, called(behind[0]), &offset), 0);
+	assert_int_not_equal(jump_after(&code, called(behind[0]), &offset), 0);
 	code = ARM64_CODE(soon);
-	assert_int_equal(code_jump_behind_call(&code, called(soon[0]), &offset), 0);
+	assert_int_equal(jump_after(&code, called(soon[0]), &offset), 0);
 	assert_int_equal(offset, 16);
 	code = ARM64_CODE(late); /* w3 has changed */
-	assert_int_equal(code_jump_behind_call(&code, called(late[0]), &offset), 0);
+	assert_int_equal(jump_after(&code, called(late[0]), &offset), 0);
 	assert_int_equal(offset, 4);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_behind_call),
-		cmocka_unit_test(test_behind_last_call),
-		cmocka_unit_test(test_behind_call_arm64),
+		cmocka_unit_test(test_after_call),       cmocka_unit_test(test_after_last_call),
+		cmocka_unit_test(test_first_call),       cmocka_unit_test(test_overwritten),
+		cmocka_unit_test(test_after_call_arm64),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,6 +16,7 @@
 enum {
 	SERVE = 1,
 	ROUTE,
+	SUBROUTE,
 	FINISH,
 	QUERY,
 	QUERY_ROWS,
@@ -162,6 +163,7 @@ static void begin(struct story *story)
 	feed(story, LOG_TARGET, &target, sizeof(target));
 	learn(story, SERVE, "http.server", SITE_REQUEST_BEGIN, "key method path");
 	learn(story, ROUTE, "http.server", SITE_REQUEST_BEGIN, "route");
+	learn(story, SUBROUTE, "http.server", SITE_REQUEST_BEGIN, "matched subroute");
 	learn(story, FINISH, "http.server", SITE_REQUEST_END, "key status");
 	learn(story, QUERY, "sql.query", SITE_REQUEST_BEGIN, "key method");
 	learn(story, ROWS, "sql.query", SITE_REQUEST_END, "key done error");
@@ -281,12 +283,77 @@ static void test_route(void **state)
 	END(&story, 1, FINISH, N(0xc2), N(500)); /* another one, which began before the trace */
 	END(&story, 0, FINISH, N(0xc1), N(404));
 	BEGIN(&story, 0, SERVE, N(0xc1), T("PUT"), T("/x"));
-	BEGIN(&story, 0, ROUTE, T("/"));
+	BEGIN(&story, 0, ROUTE, T("/")); /* matches everything, so the path says more */
 	END(&story, 0, FINISH, N(0xc1), N(0));
 	END(&story, 0, FINISH, N(0xc1), N(0));
 	end(&story, "task 1 0 GET /items/{id}; begin GET /items/{id}; log 1 request status=404; "
-		    "end GET /items/{id}; done 1; task 2 0 PUT /; begin PUT /; log 2 request status=200; "
-		    "end PUT /; done 2; ");
+		    "end GET /items/{id}; done 1; task 2 0 PUT /x; begin PUT /x; log 2 request status=200; "
+		    "end PUT /x; done 2; ");
+}
+
+/* What a request is called whose routers matched these patterns, the outermost first; "+": certainly a part.
+ */
+static void name_by_routes(struct story *story, const char *expected, const char *const *routes)
+{
+	char text[200];
+
+	*story->text = '\0';
+	BEGIN(story, 0, SERVE, N(0xc1), T("GET"), T("/path"));
+	for (; *routes; routes++) {
+		if (**routes == '+')
+			BEGIN(story, 0, SUBROUTE, N(1), T(*routes + 1));
+		else
+			BEGIN(story, 0, ROUTE, T(*routes));
+	}
+	END(story, 0, FINISH, N(0xc1), N(200));
+	boundary(story);
+	snprintf(text, sizeof(text), "0 %s; begin ", expected);
+	if (!strstr(story->text, text))
+		fail_msg("%s is not in %s", text, story->text);
+}
+
+#define NAMED(story, expected, ...) name_by_routes(story, expected, (const char *const[]){__VA_ARGS__, NULL})
+
+static void test_nested_routes(void **state)
+{
+	struct story story;
+
+	(void)state;
+	begin(&story);
+	/* With the prefix stripped for the inner router, and without. */
+	NAMED(&story, "GET /api/users/{id}", "/api/", "GET /users/{id}");
+	NAMED(&story, "GET /api/users/{id}", "/api/", "GET /api/users/{id}");
+	NAMED(&story, "GET /users/{id}", "/", "/users/{id}");
+	NAMED(&story, "GET /api/", "/api/", "/");
+	NAMED(&story, "GET /apix/a", "/apix", "/a");
+	NAMED(&story, "GET example.com/a", "example.com/a");
+	/* The innermost first, with what is before it (gorilla/mux). */
+	NAMED(&story, "GET /api/users/{id}", "/api/users/{id}", "/api");
+	/* The same again at each handler (gin). */
+	NAMED(&story, "GET /users/:id", "/users/:id", "/users/:id", "/users/:id");
+	/* Each only with its own part (chi). */
+	NAMED(&story, "GET /api/v1/users/{id}", "+/api/*", "+/v1/*", "+/users/{id}");
+	NAMED(&story, "GET /api/api/x", "+/api/*", "+/api/x");
+	NAMED(&story, "GET /api", "+/api/*", "+/");
+	NAMED(&story, "GET /api/x", "/", "+/api/*", "+/x");
+	NAMED(&story, "GET /path", "/");
+	end(&story, NULL);
+}
+
+static void test_unmatched_route(void **state)
+{
+	struct story story;
+
+	(void)state;
+	begin(&story);
+	BEGIN(&story, 0, SERVE, N(0xc1), T("GET"), T("/api/none"));
+	BEGIN(&story, 0, SUBROUTE, N(1), T("/api/*"));
+	BEGIN(&story, 0, SUBROUTE, N(0), T("/api/*"));
+	BEGIN(&story, 0, ROUTE, (struct part){"", 0, 0});
+	BEGIN(&story, 0, ROUTE, (struct part){"", 0, VALUE_UNREADABLE});
+	END(&story, 0, FINISH, N(0xc1), N(404));
+	end(&story,
+	    "task 1 0 GET /api/*; begin GET /api/*; log 1 request status=404; end GET /api/*; done 1; ");
 }
 
 /* Without a route, and over several generations. */
@@ -715,6 +782,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_route),
+		cmocka_unit_test(test_nested_routes),
+		cmocka_unit_test(test_unmatched_route),
 		cmocka_unit_test(test_path),
 		cmocka_unit_test(test_lost_end),
 		cmocka_unit_test(test_sql),
