@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Interrupts that take the CPU of a Go program's threads (--cpus): interrupts of devices, and soft interrupts
- * on the stack of the interrupted thread. The kernel counts their time as the thread's own, unless it was
- * built with CONFIG_IRQ_TIME_ACCOUNTING. The timer's own interrupt has no such tracepoint.
+ * Interrupts that take CPU time from a Go program's threads (--cpus): device interrupts, and soft interrupts
+ * that run on the stack of the interrupted thread. The kernel counts their time as the thread's own, unless
+ * it was built with CONFIG_IRQ_TIME_ACCOUNTING. The timer interrupt itself has no such tracepoint.
  *
- * Most are short, so their times are added up, and reported as one interval.
+ * Most interrupts are short, so their durations are added up and reported as one interval.
  */
 #ifndef GOTRACE_INTERRUPTS_BPF_H
 #define GOTRACE_INTERRUPTS_BPF_H
 
 #include "bpf/off_cpu.bpf.h"
 
-#define INTERRUPTS_NS     100000u    /* so much makes an interval */
-#define LONGEST_INTERRUPT 100000000u /* ns; more is an end whose begin was missed */
+#define INTERRUPTS_NS     100000u    /* ns; this much time is reported as an interval */
+#define LONGEST_INTERRUPT 100000000u /* ns; anything longer is an end whose begin was missed */
 
 struct interrupts {
-	uint32_t pid;        /* the thread that was interrupted, */
-	uint32_t reserved;   /* and in all */
-	uint64_t sum;        /* ns */
-	uint64_t hard, soft; /* since when one of these is served, ns; 0 = none is */
+	uint32_t pid; /* the interrupted thread */
+	uint32_t reserved;
+	uint64_t sum;        /* duration of its interrupts that are not reported yet, ns */
+	uint64_t hard, soft; /* when the interrupt being served began, ns; 0 = none */
 };
 
 struct {
@@ -39,12 +39,12 @@ static __always_inline void report_interrupts(struct interrupts *now, uint64_t t
 {
 	struct raw_record rec = {.site = SITE_OFF_CPU, .status = LEFT_INTERRUPTED};
 
-	if (!begin_hit())
-		return;
-	rec.tid = tid_of(current_task());
 	rec.time = time;
 	rec.arg = time - now->sum;
 	now->sum = 0;
+	if (!begin_hit())
+		return;
+	rec.tid = tid_of(current_task());
 	put(&rec, sizeof(rec));
 }
 
@@ -63,7 +63,7 @@ static __always_inline void add_interrupt(struct interrupts *now, uint64_t since
 		report_interrupts(now, time);
 }
 
-/* Interrupts of devices nest in soft interrupts, which count as a whole. */
+/* Device interrupts may nest in soft interrupts, which are counted as a whole. */
 SEC("?tp_btf/irq_handler_entry")
 int hard_interrupt(void *ctx)
 {

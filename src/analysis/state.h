@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Private to the module: what the pass over the ops keeps. */
+/* Private to the module: the state of the pass over the ops. */
 #ifndef GOTRACE_ANALYSIS_STATE_H
 #define GOTRACE_ANALYSIS_STATE_H
 
@@ -10,14 +10,14 @@
 
 /* What a goroutine does, or waits for. */
 enum activity {
-	ACT_NONE, /* it is not there */
+	ACT_NONE, /* does not exist */
 	ACT_CODE,
-	ACT_ASSIST, /* runs, for the collector */
+	ACT_ASSIST, /* runs a mark assist */
 	ACT_RUNNABLE,
 	ACT_SYSCALL,
 	ACT_NETWORK,
-	ACT_LOCK, /* Mutex, RWMutex; mutexes of pthreads */
-	ACT_JOIN, /* WaitGroup, join of a thread */
+	ACT_LOCK, /* Mutex, RWMutex, pthread mutex */
+	ACT_JOIN, /* WaitGroup, thread join */
 	ACT_COND,
 	ACT_SEND,
 	ACT_RECEIVE,
@@ -33,31 +33,31 @@ enum activity {
 
 /* Why a runnable goroutine does not run. */
 enum delay { DELAY_STW, DELAY_WAKEUP, DELAY_GC, DELAY_NO_P, DELAY_COUNT };
-/* What made it runnable. */
+/* What made a goroutine runnable. */
 enum runnable_origin { FROM_CREATE, FROM_WAKE, FROM_PREEMPTION, FROM_YIELD, FROM_SYSCALL, ORIGIN_COUNT };
 /* What a P does. */
 enum p_use { P_NONE, P_CODE, P_GC, P_IN_SYSCALL, P_SEARCHING, P_UNUSED, P_USE_COUNT };
 
 enum {
-	PAST = 16,       /* intervals that a goroutine remembers */
-	MAX_ROWS = 4096, /* of a table; what is beyond is counted in row 0 */
+	PAST = 16,       /* recent intervals kept per goroutine */
+	MAX_ROWS = 4096, /* per table; the rest is counted in row 0 */
 	MAX_PAIRS = 16384,
 	MAX_STACKS = 65536,
 	MAX_FRAMES_KEPT = 48,
-	SERIES = 64, /* points of a series over the trace */
-	TOPS = 4,    /* heaviest of a kind that a row remembers */
+	SERIES = 64, /* points in a series over the trace */
+	TOPS = 4,    /* entries in a list of heaviest keys */
 	SLOWEST = 8,
 	RESERVOIR = 1024,
 	RECENT_MS = 1024,
-	WOKEN = 8, /* readers of a lock that are remembered */
+	WOKEN = 8, /* readers remembered per lock */
 };
 
 struct code_place {          /* a frame */
-	uint32_t func, file; /* strings */
+	uint32_t func, file; /* string ids */
 	uint32_t line;
 };
 
-/* What the leaf of a stack says about a wait or a wake-up. */
+/* The primitive at the leaf of a stack that waits or wakes. */
 enum primitive {
 	PRIM_NONE,
 	PRIM_LOCK,
@@ -76,100 +76,97 @@ enum primitive {
 };
 
 struct stack_info {
-	uint32_t first, n; /* in frames */
-	uint32_t site;     /* index of the first frame that is the program's own, else the first one */
-	uint32_t near;     /* the first frame outside of runtime and sync */
-	uint32_t resource; /* that is waited for or released here, as of near; 0 = not looked at */
+	uint32_t first, n; /* range in frames */
+	uint32_t site;     /* index of the first frame of the program's own code, else near */
+	uint32_t near;     /* index of the first frame outside runtime and sync */
+	uint32_t resource; /* index of the one waited for or released at near; 0 = not looked up */
 	uint8_t primitive; /* enum primitive */
-	uint8_t io_call;   /* reads, writes, or the like: 1 + index for io_call_name(); 0 = something else */
-	bool lookup;       /* in the resolution of a host's name */
-	bool outside;      /* who woke is named by the frame: another process, an interrupt */
+	uint8_t io_call;   /* I/O call, for io_call_name(); 0 = none */
+	bool lookup;       /* resolves a host name */
+	bool outside;      /* the frame names a waker outside the program: a process, an interrupt */
 };
 
-/* The heaviest of a kind, by weight (space saving, Metwally et al. 2005): keys that hold a fifth are in it.
- */
+/* The heaviest keys, by weight (Space-Saving, Metwally et al. 2005): any key with over a quarter is in it. */
 struct top {
 	uint64_t key, weight;
 	uint64_t n;
 };
 
 struct past_activity {
-	uint64_t start; /* ends where the next one starts */
+	uint64_t start; /* it ends where the next one starts */
 	uint32_t stack;
 	uint8_t activity;
 };
 
 struct region_in_progress {
 	uint64_t begin;
-	uint64_t spent[ACT_COUNT]; /* of the goroutine, then */
+	uint64_t spent[ACT_COUNT]; /* the goroutine's times at begin */
 	uint64_t task;
 	uint32_t name; /* string */
-	bool cut;
 };
 
-/* Of Ps to the thread that a goroutine is locked to. */
+/* Handovers of a P to the thread that a goroutine is locked to. */
 struct handovers {
 	uint64_t n, ns, most;
-	uint64_t at, g; /* ns, goid: of the longest */
+	uint64_t at, g; /* of the longest: start in ns, goid */
 };
 
 struct last_on_thread {
-	uint32_t m, g; /* id; index */
+	uint32_t m, g; /* thread id; goroutine index */
 };
 
 struct goroutine {
 	uint64_t goid;
 	uint64_t born;  /* ns; 0 = before the trace */
-	uint64_t since; /* ns: of its activity */
-	uint64_t shown; /* ns: the observer has what was before */
-	uint64_t slice; /* ns: since when it runs without a break */
+	uint64_t since; /* ns: start of its activity */
+	uint64_t shown; /* ns: the observer has seen everything before */
+	uint64_t slice; /* ns: start of its time slice */
 	double delays_at[DELAY_COUNT];
 	uint64_t spent[ACT_COUNT];
 	struct past_activity past[PAST];
 	struct region_in_progress *regions;
 	size_t nregions, region_capacity;
-	struct label_open *labels; /* that it has (labels.c) */
+	struct label_open *labels; /* those it has (labels.c) */
 	size_t nlabels, label_capacity;
-	uint32_t group; /* index in groups; 0 = not known yet */
+	uint32_t group; /* index in groups; 0 = not yet known */
 	uint32_t stack; /* of its activity */
+	uint32_t herd;  /* number of goroutines woken with it, if it has done almost nothing since; else 0 */
 	uint32_t assist_stack;
-	uint32_t lock_logged; /* index of the lock that it has announced a wait for; 0 = none */
-	uint32_t lock;        /* index of the lock that it waits for, 0 = not known */
-	uint32_t lock_taken;  /* stack where the one who ended the wait had taken it, 0 = not known */
-	uint32_t waker;       /* 1 + index of who made it runnable; 0 = nobody known */
-	uint64_t waker_goid;  /* of that one, whose index another goroutine may have meanwhile */
-	uint32_t held;        /* resource that it has waited for and got, 0 = none */
-	uint64_t held_since;  /* ns; 0 = when it starts */
-	uint32_t held_stack;  /* of the wait for it */
-	uint64_t waited_at;   /* start of its last wait */
-	uint64_t ran_at_wake; /* ns: it had run so long when it was woken in a herd */
-	uint32_t herd_stack;  /* of the wait which that ended */
-	uint32_t creator;     /* index; 0 = not known. It may be another's by now: */
-	uint64_t creator_goid;
-	uint64_t child_end;         /* ns: when one that it created ended last */
-	uint32_t npast;             /* ever */
-	struct handovers handovers; /* since it has been on the same thread, alone */
-	uint32_t last_m;            /* on which it started last */
+	uint32_t lock_logged;       /* index of the lock that its last log announced; 0 = none */
+	uint32_t lock;              /* index of the lock that it waits for; 0 = unknown */
+	uint32_t lock_taken;        /* stack where the waker had taken the lock; 0 = unknown */
+	uint32_t waker;             /* 1 + index of the goroutine that made it runnable; 0 = unknown */
+	uint64_t waker_goid;        /* detects reuse of that index by another goroutine */
+	uint32_t held;              /* resource that it waited for and got; 0 = none */
+	uint64_t held_since;        /* ns; 0 = set when it next runs */
+	uint32_t held_stack;        /* of that wait */
+	uint64_t waited_at;         /* ns: start of its last wait */
+	uint64_t ran_at_wake;       /* ns: its running time when it was woken in a herd */
+	uint32_t herd_stack;        /* of the wait that the herd wake-up ended */
+	uint32_t creator;           /* index; 0 = unknown */
+	uint64_t creator_goid;      /* detects reuse of that index */
+	uint64_t child_end;         /* ns: last end of a goroutine that it created */
+	uint32_t npast;             /* total, including forgotten ones */
+	struct handovers handovers; /* since it has had its thread to itself */
+	uint32_t last_m;            /* thread that it last started on */
 	int32_t p;
 	uint8_t activity, origin;
-	bool cut; /* its activity began before the trace, or where nothing was watched */
+	bool cut; /* its activity began before the trace or in a gap */
 	bool assists;
-	bool worker;        /* of the collector */
-	bool behind_reader; /* what it holds it got from a reader */
-	bool from_timer;    /* it runs because a timer fired */
-	bool herd;          /* it was woken with many others, and has done next to nothing since */
-	bool lock_reads;    /* for reading */
-	bool sound;         /* no part of its life is missing */
-	bool labels_known;  /* the trace has said which it has */
+	bool worker;        /* a GC worker */
+	bool behind_reader; /* a reader handed it what it holds */
+	bool from_timer;    /* a timer woke it */
+	bool lock_reads;    /* waits for the lock as a reader */
+	bool labels_known;  /* the trace has recorded its labels */
 	bool matches;       /* it has analysis_options.label */
 };
 
 struct proc {
 	uint8_t use; /* enum p_use */
-	uint32_t g;  /* that ran on it last */
+	uint32_t g;  /* index of the last to run on it */
 	uint32_t last_stack;
-	uint64_t slice_ns, slice_end; /* how long that ran, and until when */
-	uint32_t fired;               /* timers since then */
+	uint64_t slice_ns, slice_end; /* ns: length and end of that slice */
+	uint32_t fired;               /* timers since slice_end */
 	uint64_t stopped_at; /* ns: when a thread gave it up; 0 = a goroutine has started on it since */
 };
 
@@ -177,7 +174,7 @@ struct proc {
 struct row {
 	uint32_t stack;
 	uint8_t activity;
-	struct histogram hist; /* of whole ones */
+	struct histogram hist; /* of whole intervals */
 	uint64_t cut_n, cut_ns, cut_max;
 	uint64_t first;          /* ns: when the first one began */
 	uint64_t max_at;         /* when the longest one began */
@@ -186,79 +183,79 @@ struct row {
 	struct top wakers[TOPS]; /* by goid */
 	struct top waker_groups[TOPS];
 	struct top functions[TOPS]; /* groups of goroutines that wait here */
-	uint64_t no_waker;          /* of hist.n */
+	uint64_t no_waker;          /* intervals in hist without a known waker */
 	uint64_t lost_p;            /* system calls that lost their P */
-	uint64_t lost_p_wait;       /* ns: then runnable */
-	uint64_t vain, vain_ns; /* wake-ups in a herd after which it waited here again; ns that they ran */
-	uint64_t flights, shared_n, shared_ns; /* times that one ended many waits at once; these, ns */
-	uint32_t most_shared;                  /* by one */
-	uint64_t slack_n, slack_ns;            /* joins; ns after the second to last had ended */
+	/* wake-ups in a herd after which the goroutine waited here again; ns that it ran */
+	uint64_t futile, futile_ns;
+	uint32_t herd_most;                    /* most goroutines that one of these herds had */
+	uint64_t flights, shared_n, shared_ns; /* times that one waker ended many waits; those waits, ns */
+	uint32_t most_shared;                  /* most waits ended at once */
+	uint64_t slack_n, slack_ns;            /* joins; ns after all children but one had ended */
 };
 
-/* Waits of a row that ended at one stack of a waker. */
+/* The waits of a row that one waker stack ended. */
 struct pair {
 	uint32_t row, stack;
 	uint64_t n, ns;
-	uint64_t meanwhile[ACT_COUNT]; /* what the waker did in that time */
+	uint64_t meanwhile[ACT_COUNT]; /* ns: what the waker did during them */
 	struct top did[TOPS];          /* stack << 8 | activity */
 };
 
 /*
- * A lock, or another thing that goroutines wait for and hand on. Its identity
- * is not in a trace: all sites of locking and unlocking that wake each other
- * are one (union-find), and so are the instances of a type.
+ * A lock, or a channel on which goroutines wait. A trace does not identify it: all lock and unlock sites that
+ * wake each other count as one resource (union-find), and so do all instances of a type.
  */
 struct resource {
-	uint32_t parent;           /* index of the one that it became part of, or its own */
-	bool lock;                 /* else a channel; then its identity is the site of the wait */
-	struct histogram waits;    /* attempts to get it */
-	struct histogram holds;    /* of those who had waited for it themselves: from then on */
-	struct histogram least;    /* of all who released it: since it was first waited for */
+	uint32_t parent;           /* index of the one it was merged into, or its own */
+	bool lock;                 /* else a channel, identified by the site of the wait */
+	struct histogram waits;    /* waits for it */
+	struct histogram holds;    /* by goroutines that had waited for it: since they got it */
+	struct histogram least;    /* lower bound of all holds: since contended_since */
 	uint64_t first, max_at;    /* ns: when the first and the longest wait began */
 	uint64_t max_g, max_waker; /* goids */
 	uint32_t waiting, most_waiting;
-	uint64_t changed;              /* ns: when `waiting` changed */
-	uint64_t open_ns;              /* waits since it was released last */
-	uint64_t contended_since;      /* ns: it was released, or waited for, first */
-	uint64_t queue_ns;             /* in which 4 or more waited */
-	uint64_t releases, by_waiters; /* wake-ups; of these by goroutines that had waited for it */
-	uint64_t charged_ns;           /* sum of the following */
-	uint64_t long_ns, medium_ns;   /* of it: to holders that had it for 500 us, 100 us and more */
-	uint64_t long_n, medium_n;     /* of the releases, of these */
-	uint64_t meanwhile[ACT_COUNT]; /* what the holders did while others waited, times how many did */
+	uint64_t changed;              /* ns: last change of `waiting` */
+	uint64_t open_ns;              /* all waiters' time since the last release */
+	uint64_t contended_since;      /* ns: last release, or the first wait after it was idle */
+	uint64_t queue_ns;             /* with 4 or more waiters */
+	uint64_t releases, by_waiters; /* wake-ups; those by goroutines that had waited for it */
+	uint64_t charged_ns;           /* waiters' time, charged to releases */
+	uint64_t long_ns, medium_ns;   /* of it: to holds of 500 us, 100 us or more */
+	uint64_t long_n, medium_n;     /* number of such releases */
+	uint64_t meanwhile[ACT_COUNT]; /* what holders did while others waited, times the waiters */
 	struct top did[TOPS];          /* the same by stack << 8 | activity */
 	struct top holders[TOPS];      /* goid, ns charged */
 	struct top holder_groups[TOPS];
 	struct top released[TOPS];    /* stacks of releases, ns charged */
 	struct top waited[TOPS];      /* stacks of waits, ns */
-	uint64_t calls;               /* releases before which the holder was in a system call */
-	uint64_t io_calls;            /* of these, in one that reads, writes, or the like */
+	uint64_t calls;               /* releases whose holder made a system call or did I/O */
+	uint64_t io_calls;            /* those whose holder did I/O */
 	uint64_t readers, readers_ns; /* waits of readers */
-	uint64_t writers, writers_ns; /* waits of writers that a reader ended */
-	uint64_t contended_ns;        /* in which somebody waited */
+	uint64_t writers, writers_ns; /* writers' waits that a reader ended */
+	uint64_t contended_ns;        /* with any waiter */
 };
 
 struct lock_taker {
 	uint64_t goid;  /* 0 = none */
-	uint32_t stack; /* where it had waited; 0 = it had not */
+	uint32_t stack; /* where it waited; 0 = it did not wait */
 };
 
-/* A lock, or another thing that is waited for, whose address the trace has. */
+/* A lock, or another object that goroutines wait for, whose address is in the trace. */
 struct lock {
 	uint64_t address;
 	struct histogram waits;
-	uint64_t max_at, max_g, max_waker; /* the longest wait: ns, goids */
-	uint64_t changed;                  /* ns: when `waiting` changed */
-	uint64_t open_ns;                  /* waits since it was released last */
-	uint64_t contended_since;          /* ns: it was released, or waited for, first */
-	uint64_t contended_ns;             /* in which somebody waited */
-	uint64_t charged_ns;               /* waits that a release ended, to holders */
+	uint64_t max_at, max_g, max_waker; /* of the longest wait: start in ns, goids */
+	uint64_t changed;                  /* ns: last change of `waiting` */
+	uint64_t open_ns;                  /* all waiters' time since the last release */
+	uint64_t contended_since;          /* ns: last release, or the first wait after it was idle */
+	uint64_t contended_ns;             /* with any waiter */
+	uint64_t charged_ns;               /* waiters' time, charged to releases */
 	uint64_t releases;                 /* that ended a wait */
-	uint64_t known, known_ns;          /* of these, and of charged_ns: it is known where it was taken */
+	uint64_t known, known_ns;          /* of releases and charged_ns: where it was taken is known */
 	uint64_t readers, readers_ns;
-	struct lock_taker woken[WOKEN]; /* that were woken for it and may hold it; of a Mutex only the last */
-	struct lock_taker last;         /* who released it last */
-	uint64_t released_at;           /* ns: then */
+	struct lock_taker woken[WOKEN]; /* woken for it, may hold it; only RWMutexes have several */
+	struct lock_taker last;         /* its last releaser */
+	uint64_t released_at;           /* ns: last release */
 	struct top holders[TOPS];       /* goid, ns charged */
 	struct top released[TOPS];      /* stacks, ns charged */
 	struct top taken[TOPS];         /* stacks, ns charged */
@@ -271,9 +268,9 @@ struct lock {
 struct group {
 	uint32_t func; /* string */
 	uint32_t file, line;
-	uint32_t creator; /* stack, 0 = not known */
+	uint32_t creator; /* stack; 0 = unknown */
 	uint64_t at_start, alive, peak, created, ended;
-	uint64_t spent[ACT_COUNT]; /* of the ended; of all after the end */
+	uint64_t spent[ACT_COUNT]; /* of ended goroutines; after the trace's end, of all */
 	struct histogram lifetimes;
 	struct histogram latency;
 	int32_t growth[SERIES];
@@ -282,17 +279,16 @@ struct group {
 	struct top suspect_stacks[TOPS];
 	uint64_t longest_slice, longest_slice_at, longest_slice_g;
 	uint32_t longest_slice_stack, longest_slice_delayed;
-	uint64_t long_slices, long_slices_ns; /* of 30 ms and more, beside goroutines that wait for a P */
-	uint32_t instances;                   /* index of their lifetimes as instances */
-	uint64_t timer_short_runs;            /* timers fired, and it ran for less than 10 us */
-	uint64_t preempted, polling,
-		blocks;         /* ends of slices; polling: preempted in a select that never waits */
+	uint64_t long_slices, long_slices_ns; /* of 30 ms or more while goroutines waited for a P */
+	uint64_t timer_short_runs;            /* timer wake-ups after which it ran for less than 10 us */
+	/* ends of slices; polling: preempted in a select that never waits */
+	uint64_t preempted, polling, blocks;
 	uint32_t polling_stack; /* of the last one */
-	uint64_t late_timers, late_slices,
-		late_slices_ns; /* timers that fired after long slices of it; those */
+	/* timers that fired late, after long slices of the group; those slices */
+	uint64_t late_timers, late_slices, late_slices_ns;
 	struct handovers handovers;
-	uint64_t late_at, late_most,
-		late_g; /* ns: end of the slice after which most fired, and who ran then */
+	/* the slice after which the most timers fired: its end in ns, their number, its goid */
+	uint64_t late_at, late_most, late_g;
 	bool system, worker;
 };
 
@@ -305,34 +301,34 @@ struct instance {
 
 enum instance_kind { INSTANCE_TASK, INSTANCE_REGION, INSTANCE_LIFE, INSTANCE_LABEL };
 
-/* All tasks of a name, or regions, goroutines of a function, or goroutines while they have a label
+/* All tasks or regions of a name, goroutines of a function, or periods in which goroutines have a label
  * ("key=value"). */
 struct instances {
 	uint32_t name;
 	uint8_t kind;
 	struct histogram hist;
-	uint64_t cut;                     /* of labels: how many began before the trace, or ended after it */
-	uint64_t spent[ACT_COUNT];        /* of labels: by those, too */
+	uint64_t cut;                     /* labels: how many began before the trace or did not end in it */
+	uint64_t spent[ACT_COUNT];        /* labels: includes the cut ones */
 	struct instance slowest[SLOWEST]; /* descending */
 	unsigned nslowest;
 	float sample[RESERVOIR];         /* ns, a uniform sample */
-	uint32_t sample_when[RESERVOIR]; /* ms from the trace's begin */
+	uint32_t sample_when[RESERVOIR]; /* ms since the trace's start */
 	unsigned nsample;
 };
 
 struct open_task {
 	uint64_t id, begin;
 	uint64_t spent[ACT_COUNT];
-	uint32_t g; /* that began it; 0 = a free place */
+	uint32_t g; /* the one that began it; 0 = a free slot */
 	uint32_t name;
 	uint32_t next; /* free list */
 	uint64_t goid;
 };
 
 struct gc_figures {
-	uint64_t cycles, cycles_ns, began; /* began: ns, of the open cycle, 0 = none */
+	uint64_t cycles, cycles_ns, began; /* began: ns, of the open cycle; 0 = none */
 	struct histogram pauses;           /* stop-the-worlds of the collector */
-	struct histogram stops;            /* all stop-the-worlds: until the last P stood */
+	struct histogram stops;            /* all stop-the-worlds: until the last P stopped */
 	uint64_t worst_stop, worst_stop_at, worst_stop_g;
 	uint32_t worst_stop_stack, worst_stop_func;
 	uint64_t stw_began, last_stop;
@@ -340,16 +336,16 @@ struct gc_figures {
 	bool stw_gc;
 	unsigned stws;
 	uint64_t heap, heap_max, heap_goal, goal_min, goal_max;
-	uint64_t low;                       /* least heap since the last cycle ended: what is live */
-	double live_of_goal;                /* sum over cycles */
-	uint64_t live_cycles;               /* that were summed */
-	uint64_t slow_stops, slow_stops_ns; /* that took 1 ms and more */
+	uint64_t low;                       /* lowest heap since the last cycle ended: the live heap */
+	double live_of_goal;                /* live share of the heap goal, summed over cycles */
+	uint64_t live_cycles;               /* number of summed cycles */
+	uint64_t slow_stops, slow_stops_ns; /* of 1 ms or more */
 };
 
-/* Points over the trace: the width of one doubles when there are too many. */
+/* Use of the Ps over time. The width of a point doubles when there are too many. */
 struct timeline {
-	uint64_t width;       /* ns of a point */
-	uint64_t from, until; /* ns: of the point that was drawn last */
+	uint64_t width;       /* ns per point */
+	uint64_t from, until; /* ns: of the current point */
 	uint64_t point;
 	uint64_t used[2048][P_USE_COUNT];
 };
@@ -358,13 +354,12 @@ struct finding {
 	const char *id;
 	double impact; /* 0 to 1 */
 	uint8_t level; /* enum level */
-	uint32_t rank;
 	char text[400];
 	char evidence[4][200];
 	unsigned nevidence;
 	char next[200];
 	const char *explained_by;                /* id of the finding that explains it, or NULL */
-	uint64_t first_ns, worst_ns, worst_goid; /* from the trace's begin */
+	uint64_t first_ns, worst_ns, worst_goid; /* times since the trace's start */
 	uint64_t n, total_ns, p50_ns, p99_ns, max_ns;
 	uint32_t stack, waker_stack;
 };
@@ -374,9 +369,9 @@ enum { MAX_FINDINGS = 64 };
 
 struct span; /* path.h */
 
-/* Who wants to see every interval and every instance as they end. */
+/* Callbacks for each interval and each instance when it ends. */
 struct observer {
-	void *ctx; /* NULL = nobody */
+	void *ctx; /* NULL = no observer */
 	void (*span)(void *ctx, const struct analysis *a, uint64_t goid, const struct span *span);
 	void (*instance)(void *ctx, const struct analysis *a, const struct instances *all,
 			 const struct instance *one);
@@ -391,9 +386,9 @@ struct analysis {
 	uint64_t generations, ops, inferred;
 
 	struct strtab *strings;
-	uint8_t *activity_of; /* by string id of the tables: 1 + enum activity of the reason */
+	uint8_t *activity_of; /* by string id of the tables: 1 + enum activity of that reason */
 	size_t nactivity_of;
-	uint32_t *stack_of; /* by stack id of the tables: index in stacks; UINT32_MAX = not seen */
+	uint32_t *stack_of; /* by stack id of the tables: index in stacks; UINT32_MAX = not seen yet */
 	size_t nstack_of;
 	struct code_place *frames;
 	size_t nframes, frame_capacity;
@@ -401,22 +396,22 @@ struct analysis {
 	size_t nstacks, stack_capacity;
 	struct map64 places; /* func << 32 | line -> index of the resource */
 
-	struct goroutine *gs; /* by index of the tables */
+	struct goroutine *gs; /* by goroutine index, as in ops */
 	size_t ngs;
 	struct proc *ps;
 	size_t nps;
-	uint32_t procs; /* GOMAXPROCS; 0 = not said */
+	uint32_t procs; /* GOMAXPROCS; 0 = unknown */
 	uint32_t most_procs;
 
-	uint64_t now, integrated; /* ns: of the op in hand; until when the integrals below go */
+	uint64_t now, integrated; /* ns: of the current op; end of the integrals below */
 	struct map64 proc_of_m;
-	uint64_t starts, starts_as_thread; /* of these, of a goroutine with the id of its thread */
+	uint64_t starts, starts_as_thread; /* those of a goroutine whose id is its thread's */
 	uint32_t uses[P_USE_COUNT];
 	uint64_t used_ns[P_USE_COUNT];
 	uint64_t procs_ns;
 	double delays[DELAY_COUNT];
-	uint64_t runnable, waiting_runs; /* goroutines that are runnable now */
-	uint64_t queued_idle_ns;         /* in which goroutines were runnable and Ps idle */
+	uint64_t runnable;       /* goroutines that are runnable now */
+	uint64_t queued_idle_ns; /* with both runnable goroutines and idle Ps */
 	struct timeline *timeline;
 
 	struct row *rows;
@@ -429,27 +424,27 @@ struct analysis {
 	size_t nresources, resource_capacity;
 	struct lock *locks; /* by address; [0] = none */
 	size_t nlocks, lock_capacity;
-	uint64_t locks_left_out; /* waits for locks beyond the limit */
-	struct map64 lock_of;    /* address and kind */
+	uint64_t locks_left_out; /* logs of locks beyond the limit */
+	struct map64 lock_of;    /* key: address and form */
 	struct group *groups;
 	size_t ngroups, group_capacity;
 	struct map64 group_of;
 	struct instances *instances;
 	size_t ninstances, instance_capacity;
 	struct map64 instances_of;
-	size_t nlabels;             /* of the instances, rows of labels */
-	struct map64 index_of_goid; /* of the goroutines that there are; of that generation: */
+	size_t nlabels;             /* rows of instances that are labels */
+	struct map64 index_of_goid; /* existing goroutines, at generation goids_of */
 	uint64_t goids_of;
 	struct open_task *tasks;
-	size_t ntasks, task_count; /* places; in use or free */
+	size_t ntasks, task_count; /* capacity; slots in use or free */
 	uint32_t free_task;
 	struct map64 task_of;
 
-	uint64_t series_width; /* ns of a point of groups' series */
+	uint64_t series_width; /* ns per point of the groups' series */
 	struct histogram latency;
 	double latency_by[DELAY_COUNT];
 	struct histogram latency_from[ORIGIN_COUNT];
-	uint64_t idle_delayed; /* runnable for 1 ms and more while a P was idle all the time */
+	uint64_t idle_delayed; /* runnable for 1 ms or more with a P idle throughout */
 	uint64_t idle_delayed_ns, idle_delayed_max, idle_delayed_at, idle_delayed_g;
 	double system_running;
 	struct gc_figures gc;
@@ -460,14 +455,13 @@ struct analysis {
 	uint64_t burst_begin, bursts, burst_most, burst_at;
 	uint32_t burst_n;
 	uint32_t burst_func;
-	uint32_t herd_waker, herd_n; /* who has woken so many in one slice */
+	uint32_t herd_waker, herd_n; /* the last waker's index; its wake-ups in one slice */
 	uint64_t herd_slice;
-	uint32_t herd_most;
-	struct last_on_thread last_on_thread[RECENT_MS]; /* by the thread's id; the latest of each place */
+	struct last_on_thread last_on_thread[RECENT_MS]; /* by thread id modulo RECENT_MS; the latest */
 	struct {
 		uint32_t waker, stack, n;
 		uint64_t slice, ns;
-	} flight; /* waits at one stack that one goroutine ends without a break */
+	} flight; /* waits at one stack that one goroutine ends in one slice */
 	uint64_t alive, alive_start, created, ended;
 	uint64_t total_spent[ACT_COUNT]; /* user goroutines */
 
@@ -480,26 +474,25 @@ struct analysis {
 };
 
 /* --- names.c --- */
-uint32_t name_string(struct analysis *a, uint32_t id); /* of the tables' strings -> of ours */
+uint32_t name_string(struct analysis *a, uint32_t id); /* id in the tables -> id in a->strings */
 const char *name_text(const struct analysis *a, uint32_t string);
-/* Index in stacks of a stack of the tables; 0 = none. */
+/* Returns the index in a->stacks of a stack id of the tables; 0 = none. */
 uint32_t stack_index(struct analysis *a, uint32_t id);
 const struct code_place *stack_site(const struct analysis *a, uint32_t stack);
 const struct code_place *stack_near(const struct analysis *a, uint32_t stack);
 const struct code_place *stack_root(const struct analysis *a, uint32_t stack);
-/* Whether it is in a select with a default branch, or in a receive or send that is one. */
+/* True in a select with a default case, or in a receive or send that was compiled from one. */
 bool stack_polls(const struct analysis *a, uint32_t stack);
 bool is_system_function(const char *func);
 
 /* --- kinds.c --- */
 const char *activity_name(enum activity activity);
 const char *delay_name(enum delay delay);
-/* Of a status, which may be without a reason, and of an event. */
+/* The activity of a waiting goroutine, from a status, which may have no reason, and from an event. */
 enum activity wait_activity(struct analysis *a, uint32_t reason, uint32_t stack);
 enum activity block_activity(struct analysis *a, uint32_t reason, uint32_t stack);
 enum primitive primitive_of(const char *func);
-/* 1 + index of the call if a library function of this name, or a system call "read(3: path)", does I/O; else
- * 0. */
+/* Returns 1 + the index of the I/O call that a function or system call ("read(3: path)") makes, else 0. */
 uint8_t io_call_of(const char *func);
 const char *io_call_name(uint8_t io_call); /* "write"; NULL for 0 */
 
@@ -521,11 +514,11 @@ struct time_span {
 	bool cut;
 };
 void interval_enter(struct analysis *a, struct goroutine *g, enum activity activity, uint32_t stack);
-/* Shows the observer what the goroutine did up to now, as its activity or as time that was not watched. */
+/* Reports the goroutine's interval up to now to the observer: as its activity if watched, else as a gap. */
 void interval_show_part(struct analysis *a, struct goroutine *g, bool watched);
 void interval_leave(struct analysis *a, struct goroutine *g, const struct goroutine *waker,
 		    uint32_t waker_stack, bool cut_end);
-/* Adds what a goroutine did in [from, to) to spent, and to the tops by stack, if not NULL. */
+/* Adds what a goroutine did in [from, to) to spent and, if not NULL, by stack to did. */
 void interval_meanwhile(const struct analysis *a, const struct goroutine *g, uint64_t from, uint64_t to,
 			uint64_t spent[ACT_COUNT], struct top did[TOPS]);
 void top_add(struct top tops[TOPS], uint64_t key, uint64_t weight);
@@ -535,20 +528,20 @@ struct pair *pair_get(struct analysis *a, const struct row *row, uint32_t stack)
 
 /* --- resources.c --- */
 struct resource *resource_root(struct analysis *a, uint32_t index);
-void resource_got(struct analysis *a, struct goroutine *g); /* it runs again */
+void resource_got(struct analysis *a, struct goroutine *g); /* g runs again */
 void resources_end(struct analysis *a);
 void resource_wait(struct analysis *a, const struct goroutine *g);
 void resource_wake(struct analysis *a, struct goroutine *g, struct goroutine *waker, uint32_t waker_stack);
 
 /* --- locks.c --- */
-/* A log of the goroutine's, perhaps one that says what it is about to wait for. */
+/* Handles a log event of g, which may announce the lock that g is about to wait for. */
 void lock_log(struct analysis *a, struct goroutine *g, const char *category, const char *message);
 void lock_wait(struct analysis *a, struct goroutine *g);
-/* Before its wait ends. */
+/* Call before the wait of g ends. */
 void lock_wake(struct analysis *a, struct goroutine *g, const struct goroutine *waker, uint32_t stack);
 void lock_leave(struct analysis *a, struct goroutine *g);
 void locks_end(struct analysis *a);
-bool lock_is_held(const struct lock *lock); /* by somebody, while others wait */
+bool lock_is_held(const struct lock *lock); /* true if its form has a holder */
 
 /* --- groups.c --- */
 uint32_t group_get(struct analysis *a, uint32_t func, uint32_t file, uint32_t line, uint32_t creator);
@@ -560,7 +553,7 @@ void groups_end(struct analysis *a);
 /* --- instances.c --- */
 struct instances *instances_get(struct analysis *a, enum instance_kind kind, uint32_t name);
 void instance_add(struct analysis *a, struct instances *all, const struct instance *one);
-/* Which of the goroutine's waits since its begin was the longest, of those that the goroutine remembers. */
+/* Sets one->stack and one->activity to the longest remembered wait of g since one->begin. */
 void instance_longest_wait(const struct analysis *a, const struct goroutine *g, struct instance *one);
 void task_begin(struct analysis *a, const struct op *op);
 void task_end(struct analysis *a, const struct op *op);
@@ -570,8 +563,8 @@ void open_regions_drop(struct analysis *a, struct goroutine *g);
 
 /* --- labels.c --- */
 struct labels_read;
-void labels_log(struct analysis *a, const struct op *op); /* a log event, which may be about labels */
-/* The goroutine ends; cut: the trace does, and what it was doing has been counted. */
+void labels_log(struct analysis *a, const struct op *op); /* handles a log event, which may be about labels */
+/* Ends the labels of g. cut: the trace ends, and the last interval of g is already counted. */
 void labels_end(struct analysis *a, struct goroutine *g, bool cut);
 void labels_drop(struct goroutine *g);
 bool labels_match(const char *wanted, const struct labels_read *set); /* wanted: "key=value" */
@@ -585,22 +578,22 @@ void gc_end(struct analysis *a);
 void findings_make(struct analysis *a);
 bool findings_need_more(const struct analysis *a); /* too little was watched for the rules */
 struct finding *finding_add(struct analysis *a, const char *id, double impact);
-void finding_weigh(struct finding *finding, double impact); /* again; sets the level, too */
+void finding_weigh(struct finding *finding, double impact); /* sets impact and level */
 void finding_evidence(struct finding *finding, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void finding_text(struct finding *finding, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void finding_next(struct finding *finding, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void finding_not_applicable(struct analysis *a, const char *id, const char *why);
 
-/* --- figures.c: what several rules and the tables share --- */
+/* --- figures.c: shared by the rules and the tables --- */
 uint64_t watched_ns(const struct analysis *a);
-/* From `since` to now, without the unwatched time that has not ended, ns. */
+/* ns from `since` to now, without an open gap. */
 uint64_t watched_since(const struct analysis *a, uint64_t since);
-double p_time(const struct analysis *a);      /* ns: GOMAXPROCS over time */
-bool is_of_threads(const struct analysis *a); /* and not of goroutines */
+double p_time(const struct analysis *a);      /* ns: integral of GOMAXPROCS over time */
+bool is_of_threads(const struct analysis *a); /* the trace is not of goroutines */
 double utilisation(const struct analysis *a); /* of the Ps, 0 to 1 */
 double user_running_ns(const struct analysis *a);
-double share_of_tasks(const struct analysis *a, double lost_ns); /* of task time, else of P time */
-const char *short_function(const char *func);                    /* without the package's path */
+double share_of_tasks(const struct analysis *a, double lost_ns); /* of task time, else of P time; 0 to 1 */
+const char *short_function(const char *func);                    /* without the package path */
 struct label {
 	char text[160];
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* One op: who leaves which state, and who enters one. */
+/* Applies one op: which goroutines and Ps leave a state, and which one they enter. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "util/gap_log.h"
 
 enum { MAX_GOROUTINES = 1 << 28, HERD = 8, SHARED = 4, LOCKED_STARTS = 100, SHORT_RUN_NS = 20000 };
-/* Timers fire late if so many fire at once, just after a slice as long as sysmon lets one be. */
+/* Timers are late if LATE_TIMERS fire within AT_ONCE_NS of a slice as long as sysmon's limit or longer. */
 enum { LATE_TIMERS = 5, SLICE_NS = 10000000, AT_ONCE_NS = 1000000 };
 
 static struct goroutine *goroutine_at(struct analysis *a, uint32_t index)
@@ -22,7 +22,7 @@ static struct goroutine *goroutine_at(struct analysis *a, uint32_t index)
 	return &a->gs[index];
 }
 
-/* Growing the array moves all of it: both are there before either is used. */
+/* Growing the array moves it, so it grows for both goroutines before either pointer is taken. */
 static void goroutines_of(struct analysis *a, const struct op *op, struct goroutine **g,
 			  struct goroutine **g2)
 {
@@ -45,11 +45,10 @@ static void born(struct analysis *a, struct goroutine *g, const struct op *op)
 	open_regions_drop(a, g);
 	labels_drop(g);
 	*g = (struct goroutine){.goid = a->gen->tables->goids[index_of(a, g)], .born = a->now, .p = NO_P};
-	g->sound = true;
 	group_born(a, g, entry, stack, false);
 }
 
-/* NULL: it is not known, or has ended, and its index is another's. */
+/* Returns NULL if the creator is unknown, or has ended and its index is reused. */
 static struct goroutine *creator_of(struct analysis *a, const struct goroutine *g)
 {
 	struct goroutine *creator = g->creator ? &a->gs[g->creator] : NULL;
@@ -57,7 +56,7 @@ static struct goroutine *creator_of(struct analysis *a, const struct goroutine *
 	return creator && creator->goid == g->creator_goid ? creator : NULL;
 }
 
-/* A goroutine that is locked to its thread stays there. */
+/* With LOCKED_STARTS handovers or more, a goroutine counts as locked to its thread. */
 static void count_handovers(struct analysis *a, const struct goroutine *g)
 {
 	struct handovers *all = &a->groups[g->group].handovers;
@@ -147,9 +146,9 @@ static void go_status(struct analysis *a, const struct op *op)
 /* --- running --- */
 
 /*
- * A thread that takes a goroutine which is locked to another one from the queue gives that one its P, and
- * sleeps (Go 1.26 runtime/proc.go, startlockedm). Else a thread does not give its P up while goroutines can
- * run. That one, too, gives the P away when its goroutine waits, to a thread that runs any other one.
+ * A thread that dequeues a goroutine locked to another thread hands that thread its P and sleeps (Go 1.26
+ * runtime/proc.go, startlockedm). Otherwise a thread does not give up its P while goroutines can run. When
+ * the locked goroutine waits, its thread hands the P to a thread that runs other goroutines.
  */
 static void note_handover(struct analysis *a, struct goroutine *g, struct proc *proc, bool stays)
 {
@@ -170,7 +169,7 @@ static void note_handover(struct analysis *a, struct goroutine *g, struct proc *
 	g->handovers.g = g->goid;
 }
 
-/* Whether it starts on the thread on which it ran last, and nothing else has run there since. */
+/* True if g starts on the thread on which it last ran, and nothing else has run there since. */
 static bool stays_on_thread(struct analysis *a, const struct goroutine *g, uint32_t m)
 {
 	struct last_on_thread *last = &a->last_on_thread[m % RECENT_MS];
@@ -180,7 +179,7 @@ static bool stays_on_thread(struct analysis *a, const struct goroutine *g, uint3
 	return stays;
 }
 
-/* NULL: nobody is known, or that goroutine has ended and another one has its index. */
+/* Returns NULL if the waker is unknown, or has ended and its index is reused. */
 static const struct goroutine *waker_of(const struct analysis *a, const struct goroutine *g)
 {
 	const struct goroutine *waker = g->waker ? &a->gs[g->waker - 1] : NULL;
@@ -209,7 +208,7 @@ static void start(struct analysis *a, struct goroutine *g, const struct op *op)
 	memcpy(g->delays_at, a->delays, sizeof(g->delays_at));
 }
 
-/* It ran for so long while others waited for a P. */
+/* Records a long slice during which other goroutines waited for a P. */
 static void note_slice(struct analysis *a, struct goroutine *g, uint32_t stack)
 {
 	struct group *group = &a->groups[g->group];
@@ -256,20 +255,23 @@ static void stop_running(struct analysis *a, struct goroutine *g, int32_t p, uin
 	proc_use(a, p, P_SEARCHING);
 }
 
-/* It was woken with many others, has done nothing but wait for the lock, and waits here again. */
-static void note_vain(struct analysis *a, struct goroutine *g)
+/* Counts a futile herd wake-up: g has done nothing but wait for the lock, and waits here again. */
+static void note_futile_wake(struct analysis *a, struct goroutine *g)
 {
 	uint64_t ran = g->spent[ACT_CODE] + g->spent[ACT_ASSIST] - g->ran_at_wake;
+	uint32_t herd = g->herd;
 	struct row *row;
 
-	if (!g->herd || g->activity == ACT_LOCK)
+	if (!herd || g->activity == ACT_LOCK)
 		return;
-	g->herd = false;
+	g->herd = 0;
 	if (g->stack != g->herd_stack || ran >= SHORT_RUN_NS)
 		return;
 	row = row_get(a, (enum activity)g->activity, g->stack);
-	row->vain++;
-	row->vain_ns += ran;
+	row->futile++;
+	row->futile_ns += ran;
+	if (row->herd_most < herd)
+		row->herd_most = herd;
 }
 
 static void block(struct analysis *a, struct goroutine *g, const struct op *op)
@@ -279,7 +281,7 @@ static void block(struct analysis *a, struct goroutine *g, const struct op *op)
 	stop_running(a, g, op->p, stack);
 	a->groups[g->group].blocks++;
 	interval_enter(a, g, block_activity(a, op->string, stack), stack);
-	note_vain(a, g);
+	note_futile_wake(a, g);
 	resource_wait(a, g);
 	lock_wait(a, g);
 }
@@ -310,7 +312,7 @@ static void preempt(struct analysis *a, struct goroutine *g, const struct op *op
 
 /* --- wake-ups --- */
 
-/* The P had no time for its timers while a goroutine ran. */
+/* Counts timers that fired late because a goroutine kept their P. */
 static void note_late_timer(struct analysis *a, const struct op *op)
 {
 	struct proc *proc = proc_at(a, op->p);
@@ -357,7 +359,7 @@ static void count_wake(struct analysis *a, struct goroutine *g, const struct op 
 	}
 }
 
-/* Who wakes many without a break in between wakes a herd. */
+/* A goroutine that wakes HERD or more others in one slice wakes a herd. */
 static void note_herd(struct analysis *a, struct goroutine *g, const struct goroutine *waker)
 {
 	uint32_t index = index_of(a, waker);
@@ -369,14 +371,12 @@ static void note_herd(struct analysis *a, struct goroutine *g, const struct goro
 	}
 	if (++a->herd_n < HERD)
 		return;
-	if (a->herd_n > a->herd_most)
-		a->herd_most = a->herd_n;
-	g->herd = true;
+	g->herd = a->herd_n;
 	g->herd_stack = g->stack;
 	g->ran_at_wake = g->spent[ACT_CODE] + g->spent[ACT_ASSIST];
 }
 
-/* A peer of those that wait, or one that a peer has started, gives them what they wait for. */
+/* True if the waker belongs to the group of g, or was created by a goroutine of that group. */
 static bool is_of_peers(struct analysis *a, const struct goroutine *g, const struct goroutine *waker)
 {
 	const struct goroutine *creator = creator_of(a, waker);
@@ -384,7 +384,7 @@ static bool is_of_peers(struct analysis *a, const struct goroutine *g, const str
 	return waker->group == g->group || (creator && creator->group == g->group);
 }
 
-/* Many wait at one place for the result of one call. */
+/* Counts waits at one stack that one waker ends in one slice: many wait for the result of one call. */
 static void note_flight(struct analysis *a, const struct goroutine *g, const struct goroutine *waker)
 {
 	uint32_t index = index_of(a, waker);
@@ -411,7 +411,7 @@ static void note_flight(struct analysis *a, const struct goroutine *g, const str
 		row->most_shared = a->flight.n;
 }
 
-/* How long only one of those that it has created, and waits for, was missing. */
+/* Adds the part of a join in which only the last of the goroutines that g created was still running. */
 static void note_slack(struct analysis *a, const struct goroutine *g, const struct goroutine *waker)
 {
 	struct row *row;
@@ -427,7 +427,7 @@ static void wake(struct analysis *a, struct goroutine *g, struct goroutine *wake
 {
 	uint32_t stack = stack_index(a, op->stack);
 
-	/* Who polls the network, or runs the timers, is not who sent or set them. */
+	/* The goroutine that polls the network or runs the timers did not cause the wake-up. */
 	if (a->stacks[stack].outside || g->activity == ACT_NETWORK || g->activity == ACT_SLEEP) {
 		waker = NULL;
 		stack = a->stacks[stack].outside ? stack : 0;
@@ -487,7 +487,7 @@ static void syscall_begin(struct analysis *a, struct goroutine *g, const struct 
 	proc_use(a, op->p, P_IN_SYSCALL);
 }
 
-/* The end that formats up to 1.21 do not have is made up: no time is counted. */
+/* Formats up to Go 1.21 do not record this end. It is made up, so the interval counts as cut. */
 static void syscall_end(struct analysis *a, struct goroutine *g, const struct op *op)
 {
 	interval_leave(a, g, NULL, 0, a->options.short_calls);
@@ -559,8 +559,8 @@ static void assist(struct analysis *a, struct goroutine *g, const struct op *op)
 	interval_enter(a, g, g->assists ? ACT_ASSIST : ACT_CODE, g->assists ? g->assist_stack : 0);
 }
 
-/* A runnable goroutine may run unseen in the gap, so its time there counts as not watched. A wait or a
- * call remains one interval, unless it ends in the gap, or the trace does. */
+/* A runnable goroutine may run unseen in the gap, so its time there counts as not watched. A wait or a call
+ * remains one interval unless it, or the trace, ends in the gap. */
 static void begin_gap(struct analysis *a)
 {
 	a->unwatched_since = a->now;
@@ -631,7 +631,7 @@ static void step_proc(struct analysis *a, const struct op *op)
 	}
 }
 
-/* Of a goroutine that the op is about, g; and perhaps another one. */
+/* Applies an op about g, and in some ops g2, which may be NULL. */
 static void step_goroutine(struct analysis *a, const struct op *op, struct goroutine *g, struct goroutine *g2)
 {
 	switch (op->kind) {

@@ -13,13 +13,13 @@
 #include "util/thread.h"
 
 enum {
-	TICK_MS = 20,   /* interval between checks: each takes a CPU from somebody */
+	TICK_MS = 20,   /* interval between checks; each takes a CPU from other work */
 	SETTLE_MS = 40, /* at the end, time for the draining thread to read the target's state */
 	/*
-	 * If the rings have not been drained for this long, there is no reader. A shorter delay is normal:
-	 * the draining thread may wait for the target's memory, because a thread that maps memory holds a
-	 * lock meanwhile, and may itself be waiting for a CPU. Until then, records fit into the rings, or
-	 * close the lease.
+	 * If the rings have not been drained for this long, the draining thread has stalled. Shorter delays
+	 * are normal: it may wait for the target's memory while a thread that maps memory holds a lock, and
+	 * that thread may itself be waiting for a CPU. Until then, records fit into the rings, or a full ring
+	 * closes the lease.
 	 */
 	STALLED_MS = 1000,
 };
@@ -97,8 +97,8 @@ static void *work(void *ctx)
 	return NULL;
 }
 
-/* Gives this thread a higher priority than the draining thread, which has the same policy. Without
- * permission, they have the same priority. */
+/* Raises this thread's priority above that of the draining thread, which has the same policy. Without
+ * permission, their priorities are equal. */
 static void step_forward(pthread_t thread)
 {
 	struct sched_param param;
@@ -125,14 +125,16 @@ int control_start(struct capture_control *control, const struct capture_guard *g
 	atomic_store(&control->drained_ns, UINT64_MAX / 2);
 	lease_open(&control->lease);
 	rc = thread_start(&control->thread, work, control);
-	if (rc)
+	if (rc) {
+		close(control->wake);
 		return error_set(err, rc, "cannot start a thread: %s", strerror(rc));
+	}
 	control->started = true;
 	step_forward(control->thread);
 	return 0;
 }
 
-/* After a long pause the control thread may not have run yet. */
+/* After a long pause, the control thread may not have run yet. */
 void control_check(struct capture_control *control)
 {
 	if (!is_drained(control, now_ns()) && !atomic_load(&control->is_over) &&

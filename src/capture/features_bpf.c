@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What bpf(2) supports. Each probe loads a program of a few instructions, written for that purpose, and
- * closes it. Nothing is attached.
+ * Tests what bpf(2) supports. Each probe loads a purpose-made program of a few instructions, and closes it.
+ * Nothing is attached.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@
 
 enum {
 	EXCHANGE = 0xe1, /* BPF_XCHG, Linux 5.12; Debian 12's header defines it under another condition */
-	MEMLOCK_BYTES = 64 << 20, /* most that the rings and tables need */
+	MEMLOCK_BYTES = 64 << 20, /* upper limit of what the rings and tables need */
 };
 
 struct attempt {
@@ -40,7 +40,7 @@ struct attempt {
 	uint32_t flags;
 };
 
-/* 0 or a negative errno. */
+/* Returns 0 or a negative errno. */
 static int try(const struct attempt *attempt, const struct bpf_insn *code, size_t n)
 {
 	LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = attempt->attach,
@@ -53,12 +53,12 @@ static int try(const struct attempt *attempt, const struct bpf_insn *code, size_
 	return 0;
 }
 
-/* Tries a program of the type used for uprobes. */
+/* Tests a program of the type used for uprobes. */
 #define TRY(...)                                                                                             \
 	try(&(struct attempt){.type = BPF_PROG_TYPE_KPROBE}, (const struct bpf_insn[]){__VA_ARGS__},         \
 	    sizeof((const struct bpf_insn[]){__VA_ARGS__}) / sizeof(struct bpf_insn))
 
-/* Without bpf(2) nothing can be tried. Its refusal has been reported. */
+/* Without bpf(2), nothing can be tested. Its refusal has already been reported. */
 static bool untried(const struct features *features, struct feature *feature)
 {
 	if (!features->bpf)
@@ -83,9 +83,9 @@ void probe_bpf(struct features *features, const char *root)
 	feature_missing(feature, NEED_GO | NEED_C, found, "nothing can be traced", advice);
 }
 
-/* Up to Linux 5.10 programs and maps count as locked memory. From 5.11 on (d5299b67dd59) they count towards
- * the cgroup's; bpf_ktime_get_coarse_ns came with the same release (d05512618056). libbpf raises the limit if
- * it may. */
+/* Up to Linux 5.10, programs and maps count as locked memory. From 5.11 on (d5299b67dd59) they are charged to
+ * the cgroup; bpf_ktime_get_coarse_ns came with the same release (d05512618056). libbpf raises the limit if
+ * permitted. */
 void probe_memlock(struct features *features, const char *root)
 {
 	struct feature *feature = feature_add(features, "locked memory");
@@ -117,7 +117,7 @@ void probe_ring_buffer(struct features *features, const char *root)
 {
 	struct feature *feature = feature_add(features, "ring buffer");
 	char found[128], advice[192];
-	int fd;
+	int fd, error;
 
 	if (untried(features, feature))
 		return;
@@ -127,10 +127,11 @@ void probe_ring_buffer(struct features *features, const char *root)
 		feature_here(feature, "there");
 		return;
 	}
-	snprintf(found, sizeof(found), "refused: %s", strerror(errno));
-	feature_why_refused(root, errno, NULL, advice, sizeof(advice));
+	error = errno;
+	snprintf(found, sizeof(found), "refused: %s", strerror(error));
+	feature_why_refused(root, error, NULL, advice, sizeof(advice));
 	feature_missing(feature, NEED_GO | NEED_C, found, "nothing can be traced",
-			errno == EINVAL ? "Linux 5.8 or later is needed" : advice);
+			error == EINVAL ? "Linux 5.8 or later is needed" : advice);
 }
 
 /* Bounded loops, Linux 5.3 (2589726d12a1). bpf_loop (5.17) is not used: before 6.7 the verifier may treat a
@@ -151,8 +152,9 @@ void probe_loops(struct features *features)
 
 /*
  * bpf_get_current_task_btf, Linux 5.11 (3ca1032ab7ab), and bpf_task_pt_regs, 5.15 (dd6e10fbd9fb), on kernels
- * with BTF: a task as a pointer whose members can be loaded, and its user registers. On older kernels each
- * member needs a helper call, and registers are read from the end of the kernel stack (bpf/thread.bpf.h).
+ * with BTF. They provide a task as a pointer whose members can be loaded, and its user registers. On older
+ * kernels each member needs a helper call, and registers are read from the end of the kernel stack
+ * (bpf/thread.bpf.h).
  */
 void probe_task_pointers(struct features *features)
 {
@@ -176,8 +178,8 @@ void probe_task_pointers(struct features *features)
 
 /*
  * bpf_probe_read_kernel. Lockdown in confidentiality mode refuses it (Linux 5.4, LOCKDOWN_BPF_READ_KERNEL).
- * Tracing goroutines would not need it, but libbpf (bpf_object__sanitize_prog) takes a kernel that refuses it
- * for one before 5.5, and replaces bpf_probe_read_user by bpf_probe_read, which is refused too.
+ * Tracing goroutines does not need it, but if it is refused, libbpf (bpf_object__sanitize_prog) assumes a
+ * kernel before 5.5, and replaces bpf_probe_read_user by bpf_probe_read, which is refused too.
  */
 void probe_kernel_reads(struct features *features)
 {
@@ -206,8 +208,8 @@ static bool loads_on_tracepoint(void)
 }
 
 /*
- * tp_btf, Linux 5.5 (f1b9509c2fb0), with the kernel's own BTF: a tracepoint's arguments are pointers, too.
- * Otherwise raw tracepoints, Linux 4.17 (c4f6699dfcb8), with the same programs.
+ * tp_btf, Linux 5.5 (f1b9509c2fb0), with the kernel's own BTF: members of a tracepoint's arguments can be
+ * loaded, too. Otherwise the same programs run on raw tracepoints, Linux 4.17 (c4f6699dfcb8).
  */
 void probe_tracepoints(struct features *features, bool thorough)
 {
@@ -230,8 +232,8 @@ void probe_tracepoints(struct features *features, bool thorough)
 }
 
 /*
- * Kernels that allow sleepable programs on system calls (Linux 7.x) let other programs be preempted, too, and
- * skip a program if another thread's run of it has not finished: bpf/recursion_backup.bpf.h. Earlier kernels
+ * Kernels that allow sleepable programs on system calls (Linux 7.x) also let other programs be preempted, and
+ * skip a program while another thread's run of it is unfinished (bpf/recursion_backup.bpf.h). Earlier kernels
  * disable preemption in the caller (__BPF_DECLARE_TRACE_SYSCALL in include/trace/bpf_probe.h).
  */
 void probe_preempted_calls(struct features *features)
@@ -266,7 +268,7 @@ void probe_thread_list(struct features *features)
 
 /*
  * The atomic exchange, Linux 5.12 (5ffa25502b5a). From the same release on, global functions can take
- * pointers to memory (e5069b9c23b3). Without these, programs are not preempted by other threads either
+ * pointers to memory (e5069b9c23b3). On earlier kernels, other threads do not preempt programs
  * (bpf/scratch.bpf.h), and functions are verified at each call.
  */
 void probe_exchange(struct features *features)
@@ -316,9 +318,10 @@ static bool knows_shadow_stacks(void)
 }
 
 /*
- * Linux 6.18 (7384893d970e). From that release on the kernel does not run an instruction whose program has
- * changed ip: bpf/return.bpf.h. It does not matter which register is written. Not every later kernel accepts
- * it: Debian's 6.18.15 and 7.3.4 do, also with lockdown=integrity; a 6.18.44 built for Firecracker does not.
+ * Linux 6.18 (7384893d970e). From that release on, the kernel does not run the probed instruction if the
+ * program has changed ip (bpf/return.bpf.h). The test may write any register. Not every later kernel accepts
+ * the write: Debian's 6.18.15 and 7.3.4 do, also with lockdown=integrity; a 6.18.44 built for Firecracker
+ * does not.
  */
 void probe_register_writes(struct features *features)
 {

@@ -13,7 +13,7 @@
 #include "capture/self_probes.h"
 #include "capture/values.h"
 
-/* The prefixes rep and bnd have no effect. A `ret` that pops arguments is not used by this ABI. */
+/* The prefixes rep and bnd have no effect. This ABI does not use a `ret` that pops arguments. */
 uint64_t functions_return(const uint8_t code[2], uint64_t offset)
 {
 	bool prefixed = code[0] == 0xf3 || code[0] == 0xf2;
@@ -21,8 +21,8 @@ uint64_t functions_return(const uint8_t code[2], uint64_t offset)
 	return code[prefixed] == 0xc3 ? FUNCTION_RETURN_AT(offset) : 0;
 }
 
-/* Reads the file, because the kernel executes its bytes (kernel/events/uprobes.c, copy_insn). Nothing else is
- * trusted. */
+/* Reads the instruction from the file, because the kernel executes the file's bytes (kernel/events/uprobes.c,
+ * copy_insn). No other source is trusted. */
 static uint64_t find_return(const struct function_probes *list, uint64_t offset)
 {
 	uint8_t code[2] = {0};
@@ -34,14 +34,14 @@ static uint64_t find_return(const struct function_probes *list, uint64_t offset)
 
 /*
  * The probes stay attached: nothing else calls the function, and removing them would wait for the kernel.
- * This runs before the target's probes are attached: if a kernel accepted a program's writes and still ran
- * the instruction, gotrace would crash here, and not the target.
+ * This runs before the target's probes are attached: if a kernel accepted a program's writes but still ran
+ * the instruction, gotrace would crash here, not the target.
  */
-uint64_t functions_calibrate(struct bpf *bpf)
+uint64_t functions_calibrate(struct bpf *bpf, uint64_t bare)
 {
 	const char *code = (const char *)own_calibration;
 	uint64_t cookie = functions_return((const uint8_t *)code + OWN_RETURN, (uintptr_t)code + OWN_RETURN);
-	uint64_t bare = own_calibration_ns(), probed;
+	uint64_t probed;
 
 	if (attach_self(&bpf->attachments, bpf->object, "function_begin", code, NULL) ||
 	    attach_self_at(&bpf->attachments, bpf->object, "function_end", code + OWN_RETURN, cookie, NULL))

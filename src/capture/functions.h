@@ -9,16 +9,16 @@
 #include "native/functions.h"
 
 /*
- * Returns the cost of a hit in ns: the mean of a cheap one at a function's begin and of one at its return,
- * measured on a function of gotrace itself (for a Go program without the cost of a record). 0 if it cannot be
- * measured.
+ * Returns the cost of a hit in ns, or 0 if it cannot be measured: the mean of a cheap hit at a function's
+ * begin and one at its return. It is measured on a function of gotrace itself (for a Go program, without the
+ * cost of a record), which takes `bare` ns without a probe (own_calibration_ns()).
  */
-uint64_t functions_calibrate(struct bpf *bpf);
-/* Part of the attach cookie: FUNCTION_RETURN_AT if the instruction at the offset is a plain `ret`, else 0. */
+uint64_t functions_calibrate(struct bpf *bpf, uint64_t bare);
+/* Returns FUNCTION_RETURN_AT(offset) for the attach cookie if the code there is a plain `ret`, else 0. */
 uint64_t functions_return(const uint8_t code[2], uint64_t offset);
-/* Whether the plan's probes are attached. */
+/* Returns whether the plan's probes are attached. */
 bool functions_are_on(const struct bpf *bpf, const struct function_plan *plan);
-/* Attaches the plan's probes. The programs must be loaded. */
+/* Attaches the plan's probes. The programs must be loaded. Returns 0 or a negative errno. */
 int functions_attach(struct bpf *bpf, pid_t pid, const struct function_plan *plan, struct error *err);
 
 #endif

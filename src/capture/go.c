@@ -14,7 +14,7 @@
 #include "target/namespaces.h"
 
 enum {
-	HEAP_MS = 10, /* between two readings of the heap's size */
+	HEAP_MS = 10, /* interval between readings of the heap's size */
 	/* Cost of a system call tracepoint without its program's work, Linux 6.18: half of the slow path into
 	 * and out of the kernel, and the call. Less than a tenth of what the programs take. */
 	DISPATCH_NS = 80,
@@ -57,17 +57,17 @@ static int load(struct capture *capture, struct error *err)
 	return bpf_load_go(&capture->bpf, &wanted, err);
 }
 
-static int calibrate(struct capture *capture, struct error *err)
+/* bare: ns that the calibration function takes without a probe. */
+static int calibrate(struct capture *capture, uint64_t bare, struct error *err)
 {
-	uint64_t bare = own_calibration_ns(), probed;
+	uint64_t probed;
 	struct attachments *attachments = &capture->bpf.attachments;
 	int rc = attach_self(attachments, capture->bpf.object, "empty", own_calibration, err);
 
 	if (rc)
 		return rc;
 	probed = own_calibration_ns();
-	/* The probe stays attached: nothing else calls the function, and removing it would wait for the
-	 * kernel. */
+	/* The probe stays attached: nothing else calls the function, and removal waits for the kernel. */
 	capture->hit_cost.trap_ns = probed > bare ? probed - bare : 0;
 	capture->hit_cost.dispatch_ns = DISPATCH_NS;
 	rc = attach_self(attachments, capture->bpf.object, "marker", own_marker, err);
@@ -76,10 +76,11 @@ static int calibrate(struct capture *capture, struct error *err)
 
 static int attach(struct capture *capture, struct error *err)
 {
-	int rc = calibrate(capture, err);
+	uint64_t bare = own_calibration_ns();
+	int rc = calibrate(capture, bare, err);
 
 	if (rc == 0 && has_functions(capture))
-		capture->hit_cost.function_ns = functions_calibrate(&capture->bpf);
+		capture->hit_cost.function_ns = functions_calibrate(&capture->bpf, bare);
 	/* The first hits need the addresses. A program that gotrace starts gets them later (log_info()). */
 	if (rc == 0 && !capture->options.spawned)
 		bpf_set_places(&capture->bpf, &capture->options.target->places);
@@ -110,7 +111,7 @@ static int log_info(struct capture *capture, struct error *err)
 	return rc;
 }
 
-/* The target continues while it is read, which takes a second for a million goroutines. */
+/* The target keeps running while it is read, which takes a second for a million goroutines. */
 static int read_snapshot(struct capture *capture, void **out, struct error *err)
 {
 	const struct capture_options *options = &capture->options;
@@ -146,7 +147,7 @@ static int read_ms(struct capture *capture, struct error *err)
 	return target_read_ms(capture->options.target, capture->ms, MAX_MS, err);
 }
 
-/* If heap growth is not probed, its size is read instead. */
+/* If heap growth is not probed, reads and logs the heap's size instead. */
 static int log_heap_live(struct capture *capture, uint64_t now)
 {
 	struct log_heap_live live = {.time = now};

@@ -11,7 +11,7 @@
 #include "util/strtab.h"
 
 enum {
-	MAX_SYMBOLS = 1 << 20, /* 6.18 with its modules has about 200,000 */
+	MAX_SYMBOLS = 1 << 20, /* Linux 6.18 has about 200,000, including modules */
 	MAX_USED = 1 << 14,    /* functions that a log names; later ones are all "[kernel]" */
 	MAX_NAME = 128,
 	MAX_LINE = 1024,
@@ -28,7 +28,7 @@ struct kernel_symbols {
 	struct kernel_function *functions; /* by address */
 	size_t n, capacity;
 	struct strtab *texts;
-	struct map64 numbers; /* id of a name in texts -> number, which begins with 1 */
+	struct map64 numbers; /* id of a name in texts -> number, from 1 on */
 	uint32_t used;
 };
 
@@ -164,6 +164,7 @@ static int number_of(struct kernel_symbols *symbols, uint32_t name, uint32_t mod
 {
 	const uint32_t *known = map64_get(&symbols->numbers, name);
 	char text[MAX_NAME] = "[kernel]", file[MAX_NAME] = "[kernel]";
+	int rc;
 
 	if (!known && symbols->used >= MAX_USED) {
 		name = 0;
@@ -173,21 +174,22 @@ static int number_of(struct kernel_symbols *symbols, uint32_t name, uint32_t mod
 		*pc = LOG_KERNEL_PC | *known;
 		return 0;
 	}
-	if (map64_set(&symbols->numbers, name, symbols->used + 1))
-		return -ENOMEM;
-	*pc = LOG_KERNEL_PC | ++symbols->used;
+	*pc = LOG_KERNEL_PC | (symbols->used + 1);
 	if (name)
 		snprintf(text, sizeof(text), "%s", strtab_get(symbols->texts, name, NULL));
 	if (name && module)
 		snprintf(file, sizeof(file), "%s", strtab_get(symbols->texts, module, NULL));
-	return put_symbol(*pc, text, file, sink, ctx);
+	rc = put_symbol(*pc, text, file, sink, ctx);
+	if (rc == 0 && map64_set(&symbols->numbers, name, ++symbols->used))
+		rc = -ENOMEM;
+	return rc;
 }
 
 /* --- stacks --- */
 
 /*
- * What every wait ends in says nothing about it: the switch itself, and the functions that only ask for it
- * (kernel/sched/core.c, kernel/time/sleep_timeout.c). What calls them is what waits.
+ * Returns whether a function only switches threads, or only calls one that does (kernel/sched/core.c,
+ * kernel/time/sleep_timeout.c). Every wait ends in these; their caller is what waits.
  */
 static bool is_schedule(const char *name)
 {
@@ -208,7 +210,7 @@ static const char *name_at(const struct kernel_symbols *symbols, uint64_t addres
 	return function ? strtab_get(symbols->texts, function->name, NULL) : "";
 }
 
-/* How many of the n addresses belong to the tracepoint and to the switch. */
+/* Returns how many of the n addresses, from the first on, belong to the tracepoint and the switch. */
 static unsigned leading(const struct kernel_symbols *symbols, const uint64_t *pcs, unsigned n)
 {
 	unsigned first = 0;

@@ -20,7 +20,7 @@ int capture_drain(struct capture *capture)
 	return rc;
 }
 
-/* Drains until the marker arrives, because records reserved before it may still be being written. */
+/* Drains until the marker arrives, because writes of records reserved before it may be unfinished. */
 static int drain_past_marker(struct capture *capture, uint32_t number)
 {
 	for (int tries = 0; tries < MARKER_TRIES; tries++) {
@@ -33,14 +33,14 @@ static int drain_past_marker(struct capture *capture, uint32_t number)
 	return 0; /* the marker itself was lost: the model then uses the times */
 }
 
-/* Passes the snapshot on after everything that happened while it was read has been drained. */
 int capture_snapshot(struct capture *capture, struct error *err)
 {
 	const struct backend *backend = capture->backend;
-	uint32_t markers[2] = {++capture->markers, ++capture->markers};
+	uint32_t markers[2] = {capture->markers + 1, capture->markers + 2};
 	void *snapshot = NULL;
 	int rc;
 
+	capture->markers += 2;
 	if (!capture->stats.start_ns)
 		capture->stats.start_ns = now_ns();
 	own_marker(markers[0]);

@@ -13,6 +13,7 @@
 #include "capture/functions.h"
 #include "capture/kernel.h"
 #include "capture/kernel_symbols.h"
+#include "capture/self_probes.h"
 #include "capture/snapshot.h"
 #include "capture/tally.h"
 #include "capture/thread_detail.h"
@@ -26,8 +27,8 @@ enum {
 	REFRESH_PART = 2,  /* reading takes at most a third of the time */
 };
 
-/* Fill level of the space for records: above the first, forks are not followed; below the second, they are
- * again. */
+/* Fill levels of the space for records: following forks pauses above the first, and resumes below the
+ * second. */
 #define FILL_TO_PAUSE 0.5
 #define FILL_TO_GO_ON 0.25
 
@@ -72,8 +73,8 @@ static void show_note(const struct capture *capture)
 		message("%s", note.text);
 }
 
-/* Code that did not fit has no stacks, and a message says so. For a program that maps code all the time,
- * reading is limited to a share of the time. */
+/* Reports code that did not fit: it has no stacks. For a program that maps code all the time, reading is
+ * limited to a share of the time. */
 static int refresh_tables(struct capture *capture, struct error *err)
 {
 	uint64_t begin = now_ns(), now;
@@ -96,7 +97,7 @@ static int refresh_tables(struct capture *capture, struct error *err)
 	return rc;
 }
 
-/* A kernel that hides its addresses is no reason for no trace at all. */
+/* If the kernel hides its addresses, the trace is made without kernel frames. */
 static int name_kernel(struct capture *capture, struct error *err)
 {
 	int rc = capture->options.kernel_stacks ? kernel_symbols_open(&capture->kernel, err) : 0;
@@ -153,7 +154,7 @@ static int attach(struct capture *capture, struct error *err)
 	if (rc == 0 && options.children && !options.spawned)
 		rc = processes_follow(&capture->processes, &capture->bpf, capture->options.pid, err);
 	if (rc == 0 && options.functions)
-		capture->hit_cost.function_ns = functions_calibrate(&capture->bpf);
+		capture->hit_cost.function_ns = functions_calibrate(&capture->bpf, own_calibration_ns());
 	if (rc == 0 && options.functions)
 		rc = functions_attach(&capture->bpf, capture->options.pid, capture->options.functions, err);
 	if (rc == 0)
@@ -166,7 +167,7 @@ static int log_info(struct capture *capture, struct error *err)
 	struct process *process = capture->options.process;
 	int rc = 0;
 
-	/* A program that gotrace started now has its name, its code and its first threads. */
+	/* By now a program that gotrace started has its name, its code and its first threads. */
 	if (capture->options.spawned) {
 		process->pid = capture->options.pid;
 		capture->snapshot_due = true;
@@ -184,8 +185,8 @@ static int log_info(struct capture *capture, struct error *err)
 	return rc;
 }
 
-/* The frames in the kernel of a thread that waits, as numbers. The kernel shows them to CAP_SYS_ADMIN only,
- * which is gone after the first snapshot. */
+/* Reads the kernel frames of a waiting thread, as numbers. The kernel shows them only with CAP_SYS_ADMIN,
+ * which is dropped after the first snapshot. */
 static unsigned read_kernel_stack(struct capture *capture, const struct raw_thread *thread,
 				  uint64_t pcs[KERNEL_DEPTH])
 {
@@ -205,8 +206,8 @@ static unsigned read_kernel_stack(struct capture *capture, const struct raw_thre
 	return n > 0 ? (unsigned)n : 0;
 }
 
-/* Walks and logs the stack of a thread that is not running. The hash is the one that the BPF programs would
- * compute if there are no frames in the kernel. */
+/* Walks and logs the stack of a thread that is not running. Returns its hash, or 0 if there is none. Without
+ * kernel frames, the BPF programs would compute the same hash. */
 static uint64_t put_stack(struct capture *capture, const struct raw_thread *thread)
 {
 	struct unwind_regs regs = {
@@ -376,7 +377,7 @@ static void free_snapshot(void *from)
 	free(snapshot);
 }
 
-/* In a storm of forks, adds only as many processes as can be handled: checks once a second. */
+/* Stops following forks if they come faster than can be handled. Checks once a second whether to go on. */
 static int keep_following(struct capture *capture, bool due, struct error *err)
 {
 	struct processes *processes = &capture->processes;
@@ -393,7 +394,7 @@ static int keep_following(struct capture *capture, bool due, struct error *err)
 	return rc ? rc : processes_log(processes, outlet->put, outlet->ctx, err);
 }
 
-/* A process that exec'd gets a snapshot once its code is known, because it may sleep for long. */
+/* After an exec, takes a snapshot once the new code is known, because the process may sleep for long. */
 static int adapt_to_children(struct capture *capture, uint64_t now, struct error *err)
 {
 	bool due = now >= capture->next_refresh_ns;
@@ -429,7 +430,7 @@ static int adapt(struct capture *capture, uint64_t now, struct error *err)
 	return refresh_tables(capture, err);
 }
 
-/* Also reads mappings that have changed meanwhile. */
+/* Also has changed mappings read again. */
 static int resume(struct capture *capture, struct error *err)
 {
 	bpf_forget_calls(&capture->bpf);

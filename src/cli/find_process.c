@@ -41,16 +41,17 @@ static bool has_name(pid_t pid, const char *comm)
 	return n > 0 && (size_t)n == len + 1 && memcmp(text, comm, len) == 0;
 }
 
-/* Keeps the newest, the newest first. */
+/* Keeps the newest processes, newest first. */
 static void add(struct found_process *found, int *n, pid_t pid)
 {
 	struct found_process process = {.pid = pid, .start = process_start(pid)};
-	int at = *n < MAX_FOUND ? (*n)++ : MAX_FOUND - 1;
+	int at;
 
-	if (!process.start || pid == getpid()) {
-		*n -= at == *n - 1;
+	if (!process.start || pid == getpid())
 		return;
-	}
+	if (*n == MAX_FOUND && found[MAX_FOUND - 1].start >= process.start)
+		return;
+	at = *n < MAX_FOUND ? (*n)++ : MAX_FOUND - 1;
 	while (at > 0 && found[at - 1].start < process.start) {
 		found[at] = found[at - 1];
 		at--;

@@ -29,10 +29,11 @@
 #include "util/message.h"
 #include "util/text.h"
 
-struct part { /* the trace of a process: a file without a name */
+/* The trace of a process, in an unnamed file. */
+struct part {
 	int fd;
-	pid_t pid;      /* 0: of the only process, which the titles have */
-	uint32_t times; /* how often the pid occurred before */
+	pid_t pid;      /* 0 = the only process, whose PID is in titles */
+	uint32_t times; /* number of earlier parts with this PID */
 	uint64_t bytes;
 };
 
@@ -40,7 +41,7 @@ struct live_export {
 	const struct record_options *options;
 	struct output out;
 	int titles;    /* a file in memory */
-	int socket[2]; /* with --children; [0]: where the traces come, [1]: where they are sent */
+	int socket[2]; /* with --children: traces are received from [0] and sent to [1] */
 	struct part *parts;
 	size_t n, capacity, lost;
 };
@@ -67,7 +68,7 @@ static int add_part(struct live_export *live, int fd, pid_t pid)
 	return 0;
 }
 
-/* Where the trace goes, or with --children the socket for the files of all. */
+/* Opens the file for the trace or, with --children, the socket for the files of all processes. */
 static int prepare(struct live_export *live, struct error *err)
 {
 	int fd;
@@ -89,7 +90,7 @@ static int prepare(struct live_export *live, struct error *err)
 
 /* --- the process that traces --- */
 
-/* In the new process. It ends with the one that started it. */
+/* Runs in the child, which ends when its parent ends. */
 static int trace(struct live_export *live, int (*record)(const struct record_options *options))
 {
 	struct record_options options = *live->options;
@@ -113,7 +114,7 @@ static int trace(struct live_export *live, int (*record)(const struct record_opt
 	return status;
 }
 
-/* False: nothing has come. */
+/* Returns false if nothing has arrived. */
 static bool take_part(struct live_export *live)
 {
 	int fds[DESCRIPTORS];
@@ -124,7 +125,7 @@ static bool take_part(struct live_export *live)
 
 	if (n <= 0)
 		return false;
-	/* Beyond the limit on open files the kernel leaves the descriptor out. */
+	/* Beyond the limit on open files, the kernel discards the descriptor. */
 	if (n != sizeof(pid) || fds[0] < 0 || add_part(live, fds[0], pid))
 		live->lost++;
 	else
@@ -133,7 +134,7 @@ static bool take_part(struct live_export *live)
 	return true;
 }
 
-/* A terminal's signal goes to all of its processes; one that was sent to this process alone is handed on. */
+/* A terminal's signal reaches all of its processes. Forwards one that was sent to this process alone. */
 static void hand_on(int signals, pid_t child)
 {
 	struct signalfd_siginfo info;
@@ -143,7 +144,17 @@ static void hand_on(int signals, pid_t child)
 		kill(child, (int)info.ssi_signo);
 }
 
-/* Of a process that was killed there is what it had written. */
+/* Discards signals that arrived while the child was ending: they were meant to end it. */
+static void discard_signals(int signals)
+{
+	struct pollfd from = {.fd = signals, .events = POLLIN};
+	struct signalfd_siginfo info;
+
+	while (poll(&from, 1, 0) > 0 && read(signals, &info, sizeof(info)) == sizeof(info))
+		continue;
+}
+
+/* If the child is killed, the traces contain what it had written. */
 static int wait_for(struct live_export *live, pid_t child, int signals)
 {
 	struct pollfd from[] = {{.fd = signals, .events = POLLIN}, {.fd = live->socket[0], .events = POLLIN}};
@@ -190,16 +201,21 @@ static int trace_apart(struct live_export *live, int (*record)(const struct reco
 		_exit(trace(live, record));
 	}
 	if (child > 0)
-		limits_raise_files(&ignored); /* in vain: fewer processes are exported, and that is said */
+		limits_raise_files(
+			/* If this fails, fewer processes are exported, which is reported. */
+			&ignored);
 	status = child < 0 ? error_set(err, errno, "cannot start tracing: %s", strerror(errno))
 			   : wait_for(live, child, fd);
-	if (fd >= 0)
+	if (fd >= 0) {
+		discard_signals(fd);
 		close(fd);
+	}
+	signals_install(); /* from here on, a signal ends the export */
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return status;
 }
 
-/* --- what it has left --- */
+/* --- export --- */
 
 static int by_pid(const void *a, const void *b)
 {
@@ -207,10 +223,10 @@ static int by_pid(const void *a, const void *b)
 
 	if (one->pid != other->pid)
 		return one->pid < other->pid ? -1 : 1;
-	return one->fd < other->fd ? -1 : one->fd > other->fd; /* as they came */
+	return one->fd < other->fd ? -1 : one->fd > other->fd; /* in order of arrival */
 }
 
-/* Processes of which nothing was written are left out. */
+/* Sorts the parts, and drops those to which nothing was written. */
 static void sort_parts(struct live_export *live)
 {
 	size_t kept = 0;
@@ -278,7 +294,6 @@ static int export_all(struct live_export *live, struct error *err)
 
 	if (titles_load(&titles, live->titles))
 		titles = (struct titles){0};
-	signals_install();
 	status = export_parts(live, &titles, err);
 	titles_free(&titles);
 	if (status >= 0)
@@ -286,7 +301,7 @@ static int export_all(struct live_export *live, struct error *err)
 	return status;
 }
 
-/* FILE.trace, FILE.PID.trace, FILE.PID-2.trace */
+/* Names a part FILE.trace, FILE.PID.trace or FILE.PID-2.trace. */
 static int name_part(const struct live_export *live, const struct part *part, char path[PATH_MAX])
 {
 	char suffix[48] = "trace";
@@ -298,7 +313,7 @@ static int name_part(const struct live_export *live, const struct part *part, ch
 	return output_name_scratch(&live->out, part->fd, suffix, path);
 }
 
-/* Traces that could not be exported get names. */
+/* Keeps traces that could not be exported, by giving them names. */
 static void name_parts(const struct live_export *live)
 {
 	char path[PATH_MAX] = "";
@@ -329,10 +344,10 @@ static void clean_up(struct live_export *live)
 		if (descriptors[i] >= 0)
 			close(descriptors[i]);
 	}
-	output_discard(&live->out); /* unless it was written */
+	output_discard(&live->out); /* no effect if it was written */
 }
 
-/* A command's own status says nothing of the trace. */
+/* A command's own status says nothing about the trace. */
 static bool is_traced(const struct live_export *live, int status)
 {
 	return live->n && (status == STATUS_WHOLE || status == STATUS_CUT || live->options->command);

@@ -15,18 +15,18 @@ struct cutter {
 	struct cut_state state;
 	struct op *ops;                /* of the open generation */
 	size_t n, head, capacity;      /* head: statuses and open ranges */
-	const struct generation *from; /* the one of the trace that is read */
+	const struct generation *from; /* the input generation */
 	uint64_t start;                /* of the open generation */
 	uint64_t last;                 /* time of the last op */
-	uint32_t number;               /* of the open one in its piece; 0 = none is open */
+	uint32_t number;               /* of the open generation in its piece; 0 = none is open */
 	bool begun, done;
-	bool gc_reported; /* the open generation says that a collection is under way */
+	bool gc_reported; /* the open generation has an OP_GC_ACTIVE */
 	uint64_t total;
-	bool unwatched; /* at the op in hand nothing is recorded */
+	bool unwatched; /* nothing was recorded at the time of the current op */
 	uint64_t untold_gaps;
 };
 
-/* Between a generation's start, what is open there, and all else (src/convert/builder.c). */
+/* Minimum distance in ns between a generation's start, its open ranges, and other ops (convert/builder.c). */
 enum { GAP = OP_UNIT_NS };
 
 struct cutter *cutter_new(const struct cut_options *options)
@@ -57,7 +57,7 @@ uint64_t cutter_untold_gaps(const struct cutter *cutter)
 	return cutter->untold_gaps;
 }
 
-/* --- time that was not watched --- */
+/* --- gaps in the recording --- */
 
 static enum gap_log gap_log_of(const struct tables *tables, const struct op *op)
 {
@@ -68,7 +68,7 @@ static enum gap_log gap_log_of(const struct tables *tables, const struct op *op)
 	return op->kind == OP_LOG ? gap_log_kind(category, category_len, text, len) : GAP_LOG_NONE;
 }
 
-/* shown: the piece has the op. */
+/* Updates the gap state. shown: the op is in the piece. */
 static void note_gap(struct cutter *cutter, const struct op *op, bool shown)
 {
 	enum gap_log kind = gap_log_of(cutter->from->tables, op);
@@ -152,7 +152,7 @@ static int put_open(struct cutter *cutter, unsigned kind, uint32_t g, int32_t p,
 	return 0;
 }
 
-/* Whose thread may say that a collection is under way; 0 = nobody runs. */
+/* Returns a running goroutine, whose thread can report the collection, or NO_G. */
 static uint32_t find_running(const struct cutter *cutter)
 {
 	for (size_t i = 1; i < cutter->state.goroutine_capacity; i++) {
@@ -163,8 +163,8 @@ static uint32_t find_running(const struct cutter *cutter)
 }
 
 /*
- * Behind a piece's first generation it takes a goroutine that runs; where the
- * trace has a generation itself, it says so in its own place.
+ * Reports an active collection. After a piece's first generation, this requires a running goroutine. If none
+ * runs, the input's own OP_GC_ACTIVE is used (is_due).
  */
 static int put_gc(struct cutter *cutter)
 {
@@ -215,13 +215,13 @@ static int begin(struct cutter *cutter, uint64_t start)
 	return 0;
 }
 
-/* So far before the first op a generation begins. */
+/* Returns the time in ns by which a generation's start precedes its first op. */
 static uint64_t lead(const struct cutter *cutter)
 {
 	return 2 * GAP + count_open(cutter) + 1;
 }
 
-/* --- samples, which stand beside the order --- */
+/* --- samples, which are not ordered --- */
 
 static bool is_within(const struct cutter *cutter, uint64_t time)
 {
@@ -247,8 +247,7 @@ static int put_samples(struct cutter *cutter, uint64_t from, uint64_t to)
 
 /* --- the end of a generation --- */
 
-/* A piece that ends while the world is stopped does not record the stop: its end is not in the piece, and a
- * generation that has a begin must have the end. */
+/* Removes begins of stop-the-worlds whose end is not in the piece: a generation must have both or none. */
 static void drop_open_stw(struct cutter *cutter)
 {
 	for (size_t i = cutter->n; i-- > cutter->head && cutter->state.nstw;) {
@@ -266,21 +265,21 @@ static void drop_open_stw(struct cutter *cutter)
 	}
 }
 
-/* What is cut out may end with silence. */
-static uint64_t end_time(const struct cutter *cutter)
+/* Returns the end of a generation that covers the time up to `until`. It may be later than the last op. */
+static uint64_t end_time(const struct cutter *cutter, uint64_t until)
 {
-	uint64_t end = cutter->from->end < cutter->options.to ? cutter->from->end : cutter->options.to;
+	uint64_t end = until < cutter->options.to ? until : cutter->options.to;
 
 	return end > cutter->last ? end : cutter->last;
 }
 
-static int end(struct cutter *cutter, bool last)
+static int end(struct cutter *cutter, bool last, uint64_t until)
 {
 	const struct generation *from = cutter->from;
 	struct generation gen = {
 		.number = cutter->number,
 		.start = cutter->start,
-		.end = end_time(cutter),
+		.end = end_time(cutter, until),
 		.mono_ns = cutter->start,
 		.tables = from->tables,
 	};
@@ -291,7 +290,7 @@ static int end(struct cutter *cutter, bool last)
 
 	if (last)
 		drop_open_stw(cutter);
-	if (put_samples(cutter, cutter->start, cutter->last))
+	if (put_samples(cutter, cutter->start, gen.end))
 		return -ENOMEM;
 	ns %= 1000000000;
 	sec -= ns < 0;
@@ -307,8 +306,7 @@ static int end(struct cutter *cutter, bool last)
 	return cutter->options.generation(cutter->options.ctx, &gen);
 }
 
-/* A generation may end where the world runs, and the next op leaves time enough for the head of the next one.
- */
+/* A generation may end if the world is not stopped and there is time for the next head before the next op. */
 static bool may_split(const struct cutter *cutter, const struct op *op)
 {
 	return cutter->options.most_ops && cutter->n - cutter->head >= cutter->options.most_ops &&
@@ -322,9 +320,11 @@ static int add(struct cutter *cutter, const struct op *op)
 	int rc = 0;
 
 	if (may_split(cutter, op)) {
-		rc = end(cutter, false);
+		uint64_t next = op->time - lead(cutter);
+
+		rc = end(cutter, false, next - 1);
 		if (!rc)
-			rc = begin(cutter, op->time - lead(cutter));
+			rc = begin(cutter, next);
 	}
 	new = rc ? NULL : push(cutter);
 	if (!new)
@@ -336,7 +336,7 @@ static int add(struct cutter *cutter, const struct op *op)
 
 /* --- ops --- */
 
-/* Of a stop-the-world that was under way when the piece began there is no beginning, and so no end. */
+/* A stop-the-world that was active when the piece began has no begin, so its end is dropped. */
 static bool is_stray(struct cutter *cutter, const struct op *op)
 {
 	const struct cut_goroutine *g = op->kind == OP_STW_END ? cut_goroutine(&cutter->state, op->g) : NULL;
@@ -351,7 +351,7 @@ static void forget_stw(struct cutter *cutter)
 		cutter->state.goroutines[i].nstw = 0;
 }
 
-/* Statuses are known, but for those of the first generation and of new Ps. */
+/* Returns true for a redundant status. Only those of the first generation and of new Ps are not. */
 static bool is_known(struct cutter *cutter, const struct op *op)
 {
 	const struct cut_place *place = op->kind == OP_PROC_STATUS ? cut_place(&cutter->state, op->p) : NULL;
@@ -367,7 +367,7 @@ static bool is_head(unsigned kind)
 	       kind == OP_GC_SWEEP_ACTIVE || kind == OP_GC_ASSIST_ACTIVE;
 }
 
-/* A new P among the statuses, and a collection that the generation's head could not report. */
+/* Returns true for a new P, and for an active collection that the generation's head could not report. */
 static bool is_due(struct cutter *cutter, const struct op *op)
 {
 	if (op->kind == OP_PROC_STATUS)
@@ -396,7 +396,7 @@ static int step(struct cutter *cutter, const struct op *from)
 		return 0;
 	}
 	if (is_head(op.kind) && !is_due(cutter, &op))
-		return cut_apply(&cutter->state, &op); /* begin() puts it where it belongs */
+		return cut_apply(&cutter->state, &op); /* begin() writes it */
 	if (cutter->begun && op.time < cutter->last)   /* a new P among the statuses */
 		op.time = cutter->last + 1;
 	if (!cutter->begun && op.time >= cutter->options.from) {
@@ -414,8 +414,10 @@ static int step(struct cutter *cutter, const struct op *from)
 	return rc ? rc : cut_apply(&cutter->state, &op);
 }
 
-/* A native trace says where a goroutine first acts that it was assisting, or a P sweeping, from the
- * beginning. */
+/*
+ * Applies the first generation's assists and sweeps in advance: a native trace states that they were active
+ * from the start only at the first event of the goroutine or P.
+ */
 static int foresee(struct cutter *cutter, const struct generation *gen)
 {
 	int rc = 0;
@@ -430,7 +432,7 @@ static int foresee(struct cutter *cutter, const struct generation *gen)
 	return rc;
 }
 
-/* Ranges that were open, as a generation after the first one says again, are known as well. */
+/* Begins an output generation with the input generation. The open ranges are known from earlier ops. */
 static int begin_with(struct cutter *cutter, const struct generation *gen)
 {
 	return cutter->begun && !cutter->done ? begin(cutter, gen->start) : 0;
@@ -457,5 +459,5 @@ int cutter_generation(struct cutter *cutter, const struct generation *gen)
 	cutter->done = over;
 	if (rc || !cutter->begun)
 		return rc;
-	return end(cutter, over);
+	return end(cutter, over, cutter->from->end);
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A trace for Perfetto's UI and trace processor. Encoded by protobuf-c, which
- * Debian has, which is C, and whose messages are plain structs; nanopb fixes
- * the sizes of repeated fields, and Perfetto's own SDK records what happens
- * now, not what is read from a file. The mapping is in docs/perfetto.md.
+ * A trace for Perfetto's UI and trace processor (docs/perfetto.md). protobuf-c encodes it: Debian has it, it
+ * is C, and its messages are plain structs. nanopb fixes the sizes of repeated fields, and Perfetto's own SDK
+ * records what happens now, not what is read from a file.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -62,7 +61,7 @@ static int put_state(struct perfetto *px, const struct pf_goroutine *g, const st
 	return pf_put_event(px, &ev);
 }
 
-/* In a row: an outer slice for the goroutine, the states in it. */
+/* In a row, the outer slice is the goroutine, and the inner ones are its states. */
 static int put_row(struct perfetto *px, struct pf_goroutine *g, const struct tl_change *change)
 {
 	struct pf_event ev = {.time = change->time, .track = g->track, .type = PF_END, .category = PF_STATES};
@@ -186,7 +185,7 @@ static int on_change(void *ctx, const struct tl_change *change)
 	return rc ? rc : pf_counters_change(&px->counters, change);
 }
 
-/* Labels change while a goroutine runs: its slice goes on as another one. */
+/* If the labels of a running goroutine change, a new slice continues the current one. */
 static int on_labels(void *ctx, const struct tl_goroutine *g, const struct tl_labels *labels)
 {
 	struct perfetto *px = ctx;
@@ -208,6 +207,7 @@ static int task_track(struct perfetto *px, const struct tl_range *range, bool be
 		      uint64_t *uuid)
 {
 	uint32_t at = map64_find(&px->task_tracks, range->id);
+	int rc;
 
 	if (at != MAP64_NONE) {
 		*uuid = px->task_uuids[at];
@@ -215,8 +215,10 @@ static int task_track(struct perfetto *px, const struct tl_range *range, bool be
 	}
 	if (!begins)
 		return -EINVAL;
+	rc = pf_task_track(&px->tracks, name, uuid);
+	if (rc)
+		return rc;
 	if (array_grow(&px->task_uuids, &px->task_capacity, px->ntasks + 1, sizeof(*px->task_uuids)) ||
-	    pf_task_track(&px->tracks, name, uuid) ||
 	    map64_set(&px->task_tracks, range->id, (uint32_t)px->ntasks))
 		return -ENOMEM;
 	px->task_uuids[px->ntasks++] = *uuid;
@@ -257,7 +259,7 @@ static int range_name(struct perfetto *px, const struct tl_range *range, uint32_
 	return rc || *name ? rc : pf_text(px, names[range->kind], name);
 }
 
-/* Its string may outlive the tables. */
+/* Uses our copy of the name, because a range may outlive the tables. */
 static bool is_off_cpu(struct perfetto *px, const struct tl_range *range)
 {
 	uint32_t name;
@@ -286,7 +288,7 @@ static int put_range(struct perfetto *px, const struct tl_range *range, bool beg
 	if (!rc)
 		rc = range_track(px, range, begins, ev.name, &ev.track);
 	if (rc)
-		return rc == -EINVAL ? 0 : rc; /* it has no place: nobody's region */
+		return rc == -EINVAL ? 0 : rc; /* it has no track: a region of no goroutine */
 	if (begins && stacktab_stack(&px->st, px->tables, range->stack, &ev.stack))
 		return -ENOMEM;
 	if (begins && range->task) {
@@ -372,9 +374,10 @@ static int put_sample(struct perfetto *px, const struct op *op, const struct tl_
 	if (g) {
 		snprintf(name, sizeof(name), "G%llu %.100s", (unsigned long long)g->goid,
 			 census_name(px->census, g->serial, &len));
-		if (pf_intern_context(&px->stream, g->serial, name,
-				      px->census->threads ? "thread" : "goroutine"))
-			return -ENOMEM;
+		rc = pf_intern_context(&px->stream, g->serial, name,
+				       px->census->threads ? "thread" : "goroutine");
+		if (rc)
+			return rc;
 		task.has_async_id = true;
 		task.async_id = g->serial;
 	}
@@ -475,7 +478,7 @@ static void *perfetto_open(const struct export_options *options, const struct ce
 	return px;
 }
 
-/* Goroutines that never changed: one slice over the whole trace for all of a function. */
+/* One slice over the whole trace for all goroutines of a function that never changed. */
 static int put_still(struct perfetto *px, const struct pf_function *function)
 {
 	struct pf_event ev = {

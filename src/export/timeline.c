@@ -23,7 +23,7 @@ struct op_timeline {
 	struct tl_ranges ranges;
 	const struct census *census;
 	struct strtab *sets;        /* of labels, as text */
-	struct map64 index_of_goid; /* of the living, of generation goids_of */
+	struct map64 index_of_goid; /* living goroutines, at generation goids_of */
 	uint64_t generations, goids_of;
 	const struct op **samples; /* of the open generation, by time */
 	size_t sample_capacity;
@@ -78,7 +78,7 @@ static bool is_alive(const struct tl_goroutine *g)
 	return g->known.state != TL_NONE;
 }
 
-/* The place of an index; NULL for none, and when out of memory. */
+/* Returns the slot of an index; NULL for index 0 and when out of memory. */
 static struct tl_goroutine *life_at(struct op_timeline *tl, uint32_t index)
 {
 	if (!index || array_grow(&tl->lives, &tl->capacity, (size_t)index + 1, sizeof(*tl->lives)))
@@ -86,7 +86,14 @@ static struct tl_goroutine *life_at(struct op_timeline *tl, uint32_t index)
 	return &tl->lives[index];
 }
 
-/* The goroutine of an op; one that only samples know gets a life without a state. */
+/* The same; the result stays valid while the slot of `other` is asked for. */
+static struct tl_goroutine *life_beside(struct op_timeline *tl, uint32_t index, uint32_t other)
+{
+	life_at(tl, other);
+	return life_at(tl, index);
+}
+
+/* Returns the goroutine of an op. One known only from samples gets a life without a state. */
 static struct tl_goroutine *life_of(struct op_timeline *tl, uint32_t index)
 {
 	struct tl_goroutine *g = life_at(tl, index);
@@ -124,7 +131,7 @@ static int set_labels(struct op_timeline *tl, struct tl_goroutine *g, const stru
 	return tl->visitor.labels ? tl->visitor.labels(tl->visitor.ctx, g, labels) : 0;
 }
 
-/* A goroutine appears: those that the trace says later that it has. */
+/* A goroutine appears: sets the labels that the trace records only later. */
 static int first_labels(struct op_timeline *tl, struct tl_goroutine *g, uint64_t time)
 {
 	const struct census *census = tl->census;
@@ -198,7 +205,7 @@ static int show(struct op_timeline *tl, struct tl_change *change, struct tl_goro
 	return rc;
 }
 
-/* While nothing is recorded a state is known at best, and not shown. */
+/* In a gap, a state is remembered, if known at all, but not shown. */
 static int go_to(struct op_timeline *tl, struct tl_change *change, struct tl_goroutine *g,
 		 const struct tl_interval *to)
 {
@@ -249,7 +256,7 @@ static int go_status(struct op_timeline *tl, const struct op *op)
 	return first_labels(tl, g, op->time) ? -ENOMEM : go_to(tl, &change, g, &to);
 }
 
-/* What an op of the scheduler makes of its goroutine. */
+/* The state of a goroutine after a scheduler op. */
 static const uint8_t states_after[OP_KIND_COUNT] = {
 	[OP_GO_CREATE] = TL_RUNNABLE,
 	[OP_GO_CREATE_BLOCKED] = TL_WAITING,
@@ -281,13 +288,13 @@ static struct tl_interval interval_after(const struct op_timeline *tl, const str
 static int birth(struct op_timeline *tl, const struct op *op)
 {
 	bool foreign = op->kind == OP_GO_CREATE_SYSCALL;
-	struct tl_goroutine *g = new_life(tl, foreign ? op->g : op->g2), *by;
+	struct tl_goroutine *by = foreign ? NULL : life_beside(tl, op->g, op->g2), *g;
 	struct tl_change change = {.time = op->time, .m = op->m, .p = op->p};
 	struct tl_interval to;
 
+	g = new_life(tl, foreign ? op->g : op->g2);
 	if (!g)
 		return -ENOMEM;
-	by = foreign ? NULL : life_at(tl, op->g);
 	change.by = by && is_alive(by) ? by : NULL;
 	g->entry = op->stack2;
 	g->born = op->time;
@@ -296,26 +303,22 @@ static int birth(struct op_timeline *tl, const struct op *op)
 	return first_labels(tl, g, op->time) ? -ENOMEM : go_to(tl, &change, g, &to);
 }
 
-/* One of the living goes on to the state. */
+/* Moves a living goroutine to the state. */
 static int move(struct op_timeline *tl, const struct op *op, uint32_t index, uint8_t state)
 {
+	struct tl_goroutine *by = op->kind == OP_GO_UNBLOCK ? life_beside(tl, op->g, index) : NULL;
 	struct tl_goroutine *g = life_at(tl, index);
 	struct tl_change change = {.time = op->time, .m = op->m, .p = op->p};
 	struct tl_interval to = interval_after(tl, op, state);
 
 	if (!g || !is_alive(g))
 		return index && !g ? -ENOMEM : 0;
-	if (op->kind == OP_GO_UNBLOCK) {
-		struct tl_goroutine *by = life_at(tl, op->g);
-
-		change.wakes = true;
-		change.by = by && is_alive(by) ? by : NULL;
-	}
+	change.wakes = op->kind == OP_GO_UNBLOCK;
+	change.by = by && is_alive(by) ? by : NULL;
 	return go_to(tl, &change, g, &to);
 }
 
-/* Three steps, 1 ns apart, as Go's readers have it: one is woken, the other waits or ends, the first one
- * runs. */
+/* Three steps, 1 ns apart, as in Go's readers: g2 is woken, g waits or ends, g2 runs. */
 static int switch_to(struct op_timeline *tl, const struct op *op)
 {
 	const struct op wake = {.kind = OP_GO_UNBLOCK,
@@ -365,7 +368,7 @@ static int place_step(struct op_timeline *tl, const struct op *op)
 	}
 }
 
-/* --- what was not recorded --- */
+/* --- gaps --- */
 
 bool tl_begins_with(const struct tables *tables, uint32_t string, const char *text)
 {

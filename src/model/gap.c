@@ -21,6 +21,8 @@ void gap_begin(struct model *md, uint64_t since)
 	uint32_t reason = string_id(md, "not watched");
 	enum provenance before = md->ops.provenance;
 
+	if (md->gap_since)
+		return; /* only in a damaged log */
 	md->gap_since = since;
 	stats_gap_begin(md->stats, since, reason);
 	md->ops.provenance = INFERRED;

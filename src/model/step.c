@@ -12,7 +12,7 @@ void drop_held_end(struct m *m)
 	m->end.held = false;
 }
 
-/* By these m takes what the op is about: it is m's already in the op. */
+/* Whether m takes an object by this op: the op already shows it as m's. */
 static bool takes(enum op_kind kind)
 {
 	return kind == OP_PROC_START || kind == OP_GO_START || kind == OP_GO_CREATE_SYSCALL;
@@ -21,7 +21,7 @@ static bool takes(enum op_kind kind)
 /* Inlined because the kind is a constant at each call. */
 #define INLINED static inline __attribute__((always_inline))
 
-/* One op of m, and what it changes. other: the goroutine that it names; p: the P that it takes. */
+/* Writes an op of m and applies it. other: the goroutine that it names; p: the P that it takes. */
 INLINED struct op *step(struct model *md, enum op_kind kind, struct m *m, struct g *other, struct p *p)
 {
 	struct op *op;
@@ -39,7 +39,7 @@ INLINED struct op *step(struct model *md, enum op_kind kind, struct m *m, struct
 	return op;
 }
 
-/* The same where m's goroutine is the one that the op is about. */
+/* The same for an op about m's own goroutine. */
 INLINED struct op *step_self(struct model *md, enum op_kind kind, struct m *m)
 {
 	return step(md, kind, m, NULL, NULL);
@@ -63,7 +63,7 @@ struct p *step_proc_get(struct model *md, uint64_t ptr, int32_t id)
 		return p;
 	p = p_by_id(&md->entities, id);
 	if (p && p == md->synthetic.p)
-		md->synthetic.p = NULL; /* it takes another when it needs one */
+		md->synthetic.p = NULL; /* it takes another one when needed */
 	if (!p) {
 		p = p_add(&md->entities, id);
 		if (p && md->generation.number)
@@ -101,8 +101,8 @@ static void end_sweep_of(struct model *md, struct m *m)
 
 	if (!m->p || !m->p->sweeps)
 		return;
-	before = set_provenance(md,
-				md->starts_only ? INFERRED : REPAIRED); /* then allocations are not probed */
+	/* If only starts are probed, allocations are not. */
+	before = set_provenance(md, md->starts_only ? INFERRED : REPAIRED);
 	step_sweep_end(md, m, 0, 0);
 	md->ops.provenance = before;
 }
@@ -111,7 +111,7 @@ void step_proc_stop(struct model *md, struct m *m)
 {
 	end_sweep_of(md, m);
 	step_self(md, OP_PROC_STOP, m);
-	drop_held_end(m); /* without a P the call can only end by EndBlocked */
+	drop_held_end(m); /* without a P, the call can only end as blocked */
 }
 
 void step_proc_steal(struct model *md, struct m *thief, struct p *p)
@@ -144,7 +144,7 @@ static void start(struct model *md, struct m *m, struct g *g)
 	step(md, OP_GO_START, m, g, NULL);
 }
 
-/* Its goroutine runs, so what ended unseen can be ended now. */
+/* m's goroutine runs, so an assist that ended unobserved can be ended now. */
 static void end_assist_over(struct model *md, struct m *m)
 {
 	enum provenance before;
@@ -156,7 +156,7 @@ static void end_assist_over(struct model *md, struct m *m)
 	md->ops.provenance = before;
 }
 
-/* What must follow a start; `unseen`: the start was moved up. */
+/* Writes what must follow a start. unseen: the start was moved up. */
 static void started(struct model *md, struct m *m, bool unseen)
 {
 	static const char *const labels[] = {NULL, "GC (dedicated)", "GC (fractional)", "GC (idle)"};
@@ -170,7 +170,7 @@ static void started(struct model *md, struct m *m, bool unseen)
 	end_assist_over(md, m);
 	labels_announce(md, m);
 	m->g->worker = 0;
-	/* The viewer ignores labels before it knows the number of Ps. */
+	/* The viewer ignores labels until it knows the number of Ps. */
 	if (!worker || worker >= sizeof(labels) / sizeof(labels[0]) || !md->generation.procs_announced)
 		return;
 	emit(&md->ops, OP_GO_LABEL, m)->string = string_id(md, labels[worker]);
@@ -190,9 +190,8 @@ static uint64_t later(uint64_t a, uint64_t b)
 }
 
 /*
- * Measured on native traces of busy programs, the true start is some 100 ns
- * after the last of these: the end of what the thread did before, its P's
- * start, the goroutine's becoming runnable.
+ * Measured on native traces of busy programs, the true start is some 100 ns after the last of these: the end
+ * of the thread's previous activity, the start of its P, the goroutine becoming runnable.
  */
 void step_go_start_unseen(struct model *md, struct m *m, struct g *g)
 {
@@ -221,7 +220,7 @@ void step_stw_end(struct model *md, enum provenance provenance)
 	md->ops.provenance = before;
 }
 
-/* Its goroutine leaves m, or enters a system call. */
+/* m's goroutine leaves m or enters a system call. */
 static struct op *step_leave(struct model *md, enum op_kind kind, struct m *m, uint32_t stack)
 {
 	struct g *g = m->g;
@@ -276,7 +275,7 @@ static void end_life(struct model *md, struct g *g)
 	md->front->end_life(md, g);
 }
 
-/* A goroutine does not end within a mark assist: the assist's end was not seen. */
+/* A goroutine does not end within a mark assist: if one is open, its end was not seen. */
 static void end_assist_of(struct model *md, struct m *m)
 {
 	enum provenance before;
@@ -288,14 +287,20 @@ static void end_assist_of(struct model *md, struct m *m)
 	md->ops.provenance = before;
 }
 
+/* Ends all that the goroutine of m has open. */
+static void end_open(struct model *md, struct m *m)
+{
+	end_assist_of(md, m);
+	requests_end_all(md, m);
+	regions_end_calls(md, m, UINT64_MAX, true, INFERRED);
+}
+
 void step_go_destroy(struct model *md, struct m *m)
 {
 	struct g *g = m->g;
 
 	end_ranges_of(md, m);
-	end_assist_of(md, m);
-	requests_end_all(md, m);
-	regions_end_calls(md, m, UINT64_MAX, true, INFERRED);
+	end_open(md, m);
 	step_self(md, OP_GO_DESTROY, m);
 	end_life(md, g);
 }
@@ -337,7 +342,7 @@ void step_go_switch(struct model *md, struct m *m, struct g *next, bool destroy)
 
 	end_ranges_of(md, m);
 	if (destroy)
-		end_assist_of(md, m);
+		end_open(md, m);
 	step(md, destroy ? OP_GO_SWITCH_DESTROY : OP_GO_SWITCH, m, next, NULL);
 	if (destroy)
 		end_life(md, self);
@@ -349,7 +354,7 @@ void step_syscall_begin(struct model *md, struct m *m, uint32_t stack)
 	m->end = (struct call_end){0};
 }
 
-/* The op takes the place that was held for it. */
+/* Writes the op in the place that was reserved for it. */
 static void fill_held_end(struct model *md, struct m *m)
 {
 	struct op *op = &md->ops.ops[m->end.op];

@@ -27,8 +27,8 @@ struct native_file {
 	void *bytes; /* owned */
 	size_t size;
 	bool opened;
-	struct native_elf main, debug, data,
-		alt; /* data: from .gnu_debugdata. fd is -1 and elf is NULL if there is none */
+	/* data: from .gnu_debugdata. An absent file has fd -1 and elf NULL. */
+	struct native_elf main, debug, data, alt;
 	struct native_symbols symbols;
 	struct native_dwarf *dwarf;
 	struct native_cost cost;
@@ -54,6 +54,7 @@ struct native_file *native_file_new(const struct native_source *source)
 	}
 	if (file->path && (!source->bytes || file->bytes))
 		return file;
+	file->fd = -1; /* stays the caller's */
 	native_file_free(file);
 	return NULL;
 }
@@ -89,7 +90,7 @@ static bool begins_with(const char *text, const char *beginning)
 	return strncmp(text, beginning, strlen(beginning)) == 0;
 }
 
-/* With a version behind it, or without: libc.so.6, but not libc.sockets. */
+/* With or without a version suffix: libc.so.6, but not libc.sockets. */
 static bool is_library(const char *text, const char *name)
 {
 	const char *behind = text + strlen(name);
@@ -142,7 +143,7 @@ static uint64_t size_on_disk(const struct native_elf *elf)
 									    : UINT32_MAX;
 }
 
-/* Debug information is read into memory as a whole. More of it may take more time. */
+/* Debug information is read into memory as a whole. The CPU time allowed grows with its size. */
 static bool is_affordable(struct native_file *file, const struct native_elf *elf)
 {
 	uint64_t size = safe_elf_debug_size(elf->elf), most = size_on_disk(elf), alt, more;
@@ -212,7 +213,7 @@ static void open_file(struct native_file *file, const struct native_search *wher
 	if (rc)
 		return;
 	file->kind = native_elf_kind(&file->main);
-	/* Linkers before binutils 2.36 also gave libraries an entry point: where their code begins. */
+	/* Linkers before binutils 2.36 also gave libraries an entry point, at the start of their code. */
 	if (file->kind != ELF_LIBRARY && gelf_getehdr(file->main.elf, &header))
 		file->entry = header.e_entry;
 	if (!has_dwarf(&file->main))
@@ -223,7 +224,7 @@ static void open_file(struct native_file *file, const struct native_search *wher
 
 /* --- names --- */
 
-/* Addresses in a function without a name still belong together if the function's start is known. */
+/* Groups the addresses of a function without a name by its start, if that is known. */
 static uint64_t function_start(const struct native_file *file, uint64_t address)
 {
 	uint64_t start;
@@ -239,7 +240,7 @@ static void add_unknown(const struct native_file *file, uint64_t address, struct
 	draft_add(draft, text, NULL, 0);
 }
 
-/* The system call exit(2) in assembly. */
+/* Machine code of the system call exit(2). */
 static const struct ending {
 	uint8_t size, bytes[8];
 } endings[] = {

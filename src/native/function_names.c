@@ -32,8 +32,10 @@ static int depth_of(const char *name, size_t at)
 	return c == '<' ? 1 : -1;
 }
 
-/* The length of the name without parameters. These are the last pair of parentheses; only qualifiers may
- * follow. */
+/*
+ * Returns the length of the name without its parameters: the last pair of parentheses, after which only
+ * qualifiers may follow.
+ */
 static size_t without_parameters(const char *name, size_t len)
 {
 	size_t end = len, at;
@@ -111,8 +113,10 @@ static bool is_same(const char *name, size_t len, const char *wanted)
 	}
 }
 
-/* The last component of a name without template arguments. Empty for operators; for destructors without the
- * '~'. */
+/*
+ * Copies the last component of a name, without template arguments. It is empty for operators, and has no '~'
+ * for destructors.
+ */
 static void last_part(const char *name, size_t len, char part[FUNCTION_NAME_MAX])
 {
 	char plain[FUNCTION_NAME_MAX];
@@ -141,6 +145,13 @@ static const char *find_colon(const char *text)
 		at++;
 	}
 	return NULL;
+}
+
+const char *function_without_file(const char *text)
+{
+	const char *colon = find_colon(text);
+
+	return colon ? colon + 1 : text;
 }
 
 int function_spec_parse(const char *text, struct function_spec *spec, struct error *err)
@@ -270,7 +281,7 @@ static unsigned distance_of(const char *one, const char *other)
 	return row[m];
 }
 
-/* Returns how different the last components of the names are; NEAR_LEN: too different. */
+/* Returns the distance between the last components of the names, or NEAR_LEN if they are too different. */
 static unsigned unlikeness(const struct function_spec *spec, const char *part)
 {
 	size_t wanted = strlen(spec->part), len = strlen(part);

@@ -44,7 +44,7 @@ struct found {
 	struct mapped *in;
 	const struct function_symbol *copies[MAX_COPIES];
 	unsigned n;
-	char names[4][FUNCTION_NAME_MAX]; /* of different functions, in a form that distinguishes them */
+	char names[4][FUNCTION_NAME_MAX]; /* names that distinguish different functions */
 	unsigned different;
 	bool global;
 };
@@ -251,8 +251,10 @@ static int refuse_unknown(const struct function_search *search, const struct fun
 			 in_file ? " in that file" : " in the program or its libraries", list);
 }
 
-/* Searches the libraries. A name that two of them have is ambiguous, but a local function does not conflict
- * with a global one. */
+/*
+ * Searches the libraries. A name found in two of them is ambiguous, but a local function does not conflict
+ * with a global one.
+ */
 static int find_in_others(struct function_search *search, const struct function_want *want,
 			  const struct function_spec *spec, struct found *found)
 {
@@ -319,7 +321,7 @@ static int find_function(struct function_search *search, const struct function_w
 	return rc;
 }
 
-/* A function to find, and what to read of its arguments. */
+/* A function to find, and the arguments to read. */
 struct wanted_function {
 	struct found found;
 	struct value_list list;
@@ -337,7 +339,7 @@ static int name_without_list(struct wanted_function *wanted, const char *text, s
 	return 0;
 }
 
-/* What is no list for certain may be the parameters of a C++ function: those are looked for first. */
+/* Text that is not certainly a list may be the parameters of a C++ function, which is looked up first. */
 static int find_wanted(struct function_search *search, const struct function_want *want,
 		       struct wanted_function *wanted)
 {
@@ -347,7 +349,7 @@ static int find_wanted(struct function_search *search, const struct function_wan
 	wanted->want = *want;
 	if (rc)
 		return rc;
-	if (!list->certain) {
+	if (!list->certain && strlen(want->text) < FUNCTION_NAME_MAX) {
 		rc = find_function(search, want, &wanted->found);
 		if (rc != -ENOENT || !list->n) {
 			list->n = 0;
@@ -372,7 +374,7 @@ static int add_probe(struct function_search *search, struct mapped *in, uint8_t 
 	return function_plan_add(search->plan, in->file.elf.fd, site, offset, cookie, search->err);
 }
 
-/* Go passes arguments in other registers. Its functions have a package in their names. */
+/* Go passes arguments in other registers. The names of its functions include a package. */
 static bool is_of_go(const struct mapped *in, const struct function_symbol *symbol)
 {
 	GElf_Shdr header;
@@ -382,7 +384,10 @@ static bool is_of_go(const struct mapped *in, const struct function_symbol *symb
 		native_elf_section(&in->file.elf, ".data.rel.ro.gopclntab", &header));
 }
 
-/* What the probe at a copy's begin reads of its arguments: returns its number, 0 = nothing. */
+/*
+ * Plans what the probe at the start of a copy reads of its arguments. Returns the number of the values, 0 if
+ * nothing is read, or a negative errno.
+ */
 static int plan_values(struct function_search *search, struct mapped *in,
 		       const struct function_symbol *symbol, struct probe_points *points,
 		       const struct value_list *list, uint32_t number)
@@ -499,14 +504,9 @@ static const struct function_values *values_of(const struct function_plan *plan,
 	return NULL;
 }
 
-/* Parses the text again to skip FILE; it has been accepted before. */
 const char *functions_shown(const struct function_want *want)
 {
-	struct function_spec spec;
-
-	if (want->kind == FUNCTION_REQUEST || function_spec_parse(want->text, &spec, NULL) || !spec.where[0])
-		return want->text;
-	return want->text + strlen(spec.where) + 1;
+	return want->kind == FUNCTION_REQUEST ? want->text : function_without_file(want->text);
 }
 
 size_t functions_shown_len(const struct function_plan *plan, uint32_t number)

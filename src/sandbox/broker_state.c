@@ -58,6 +58,8 @@ static void add_client(struct broker_state *state, const struct broker_message *
 
 	for (unsigned i = 1; i < CLIENTS && !client; i++)
 		client = state->clients[i].server ? NULL : &state->clients[i];
+	if (!client && window != MAP_FAILED)
+		munmap(window, message->size);
 	if (!client || window == MAP_FAILED)
 		return; /* the descriptors are closed, and its calls fail */
 	*client = (struct client){.fd = fds[0],

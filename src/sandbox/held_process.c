@@ -41,8 +41,8 @@ static ssize_t read_piece(int memory, uint8_t *to, const struct iovec *from)
 		if (n < 0)
 			return done ? (ssize_t)done : (errno == EIO ? -EFAULT : -errno);
 		if (n == 0)
-			return done ? (ssize_t)done : -ESRCH; /* its memory is gone: it has exited, or
-							       * executed another program */
+			/* Its memory is gone: it has exited, or has executed another program. */
+			return done ? (ssize_t)done : -ESRCH;
 		done += (size_t)n;
 	}
 	return (ssize_t)done;
@@ -68,16 +68,19 @@ static ssize_t read_pieces(int memory, uint8_t *to, size_t size, const struct io
 	return (ssize_t)done;
 }
 
-static bool open_memory(struct held_process *process)
+/* Returns 0 or a negative errno. */
+static int open_memory(struct held_process *process)
 {
 	struct rights before;
+	int rc;
 
 	if (process->memory >= 0)
 		close(process->memory);
 	before = rights_to_read(); /* only the owner may open the file */
 	process->memory = openat(process->dir, "mem", O_RDONLY | O_CLOEXEC);
+	rc = process->memory < 0 ? -errno : 0;
 	rights_restore(&before);
-	return process->memory >= 0;
+	return rc;
 }
 
 void held_process_open_memory(struct held_process *process)
@@ -91,13 +94,17 @@ ssize_t held_process_read(struct held_process *process, uint8_t *to, size_t size
 {
 	struct iovec here = {.iov_base = to, .iov_len = size};
 	ssize_t got = -ESRCH;
+	int rc = 0;
 
 	if (process->memory >= 0)
 		got = read_pieces(process->memory, to, size, from, n);
 	/* After an exec, the file still refers to the old memory. */
-	if (got == -ESRCH && open_memory(process))
+	if (got == -ESRCH)
+		rc = open_memory(process);
+	if (got == -ESRCH && rc == 0)
 		got = read_pieces(process->memory, to, size, from, n);
-	if (process->memory >= 0)
+	/* Without the right to open the file. If the process has ended, its PID may be another process's. */
+	if (rc != -EACCES && rc != -EPERM)
 		return got;
 	got = process_vm_readv(process->pid, &here, 1, from, n, 0);
 	return got < 0 ? -errno : got;

@@ -126,7 +126,7 @@ static int take_probes(struct sandbox *sandbox, struct inspection *call, const s
 		return sandbox_fail(sandbox, -EBADMSG, err);
 	list->probes = malloc(size);
 	if (!list->probes)
-		return error_set(err, ENOMEM, "out of memory");
+		return sandbox_fail(sandbox, -ENOMEM, err); /* the rest of the answer stays unread */
 	list->capacity = list->n;
 	rc = inspection_read(sandbox, call, list->probes, size, err);
 	if (rc == 0 && !answer_function_probes_are_good(list->probes, list->n, plan->nwanted, plan->nvalues,
@@ -155,7 +155,7 @@ static int take_list(struct sandbox *sandbox, struct function_plan *plan, unsign
 	return take_probes(sandbox, &call, plan, list, err);
 }
 
-/* What the probes read of arguments. */
+/* Takes what the probes read of arguments. */
 static int take_values(struct sandbox *sandbox, struct function_plan *plan, struct error *err)
 {
 	struct inspection call = {.rpc = {.kind = INSPECT_FUNCTION_VALUES}};
@@ -169,7 +169,7 @@ static int take_values(struct sandbox *sandbox, struct function_plan *plan, stru
 		return sandbox_fail(sandbox, -EBADMSG, err);
 	plan->values = malloc(size);
 	if (!plan->values)
-		return error_set(err, ENOMEM, "out of memory");
+		return sandbox_fail(sandbox, -ENOMEM, err); /* the rest of the answer stays unread */
 	plan->nvalues = (unsigned)(size / sizeof(*plan->values));
 	rc = inspection_read(sandbox, &call, plan->values, size, err);
 	if (rc == 0 && !answer_values_are_good(plan->values, plan->nvalues, plan->nwanted))
@@ -177,7 +177,7 @@ static int take_values(struct sandbox *sandbox, struct function_plan *plan, stru
 	return rc;
 }
 
-/* What is traced of requests, and what not. */
+/* Takes the report of which requests are traced. */
 static int take_report(struct sandbox *sandbox, struct function_plan *plan, struct error *err)
 {
 	struct inspection call = {.rpc = {.kind = INSPECT_REQUEST_REPORT}};

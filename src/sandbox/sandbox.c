@@ -24,15 +24,18 @@
 #include "util/window.h"
 
 enum {
-	ANSWER_S = 120,     /* longest time for an answer */
-	IDLE_S = 10,        /* the same if the process uses no CPU time */
-	OWN_STOP_MS = 1000, /* between two checks, which are less than a tenth of a second apart: gotrace
-			     * itself was stopped */
-	STOPPED_MS = 5000,  /* longest time for which it may be stopped */
-	HELLO_MS = 1000,    /* the same for a worker that is starting */
-	ENDING_MS = 1500,   /* longest time after the trace should have ended */
-	END_MS = 1000,      /* time for an idle worker to exit by itself */
-	KILLED_MS = 500,    /* time to reap a killed worker; the kernel may hold it for longer */
+	ANSWER_S = 120, /* longest time for an answer */
+	IDLE_S = 10,    /* the same if the process uses no CPU time */
+	/*
+	 * If two checks, which are normally less than a tenth of a second apart, are this far apart, gotrace
+	 * itself was stopped.
+	 */
+	OWN_STOP_MS = 1000,
+	STOPPED_MS = 5000, /* longest time for which it may be stopped */
+	HELLO_MS = 1000,   /* the same for a worker that is starting */
+	ENDING_MS = 1500,  /* longest time after the trace should have ended */
+	END_MS = 1000,     /* time for an idle worker to exit by itself */
+	KILLED_MS = 500,   /* time to reap a killed worker; the kernel may hold it for longer */
 };
 
 /* --- in the worker --- */
@@ -312,7 +315,7 @@ static bool reap(struct sandbox *sandbox, int *status)
 	return true;
 }
 
-/* The kernel may hold the process, or we may not signal it. It is left alone then. */
+/* If the kernel holds the process, or gotrace may not signal it, it is left alone. */
 static void kill_it(struct sandbox *sandbox)
 {
 	int status;
@@ -329,6 +332,8 @@ static void explain(struct sandbox *sandbox, int rc)
 	if (rc == -ETIMEDOUT)
 		error_set(&sandbox->why, ETIMEDOUT, "%s %s", sandbox->what,
 			  sandbox->slow ? sandbox->slow : "does not answer");
+	else if (rc == -ENOMEM)
+		error_set(&sandbox->why, ENOMEM, "out of memory");
 	else if (rc == -EBADMSG)
 		error_set(&sandbox->why, EBADMSG, "%s sent an invalid answer", sandbox->what);
 	else if (!reap(sandbox, &status))

@@ -7,18 +7,22 @@
 
 #include "target/prove.h"
 
-/* So many releases are tried, those on both sides: older ones have other runtimes. */
+/* Number of nearest releases to try, older and newer. The runtimes of others differ too much. */
 #define CANDIDATES 4
-/* The oldest one whose moduledata has gofunc; what is older is in the table for good. */
+/* The oldest release whose moduledata has gofunc. Older releases are all in the table. */
 #define OLDEST 18u
 
-/* The nth nearest release of the table; NULL if there is none. */
+/*
+ * Returns the nth nearest release of the table, or NULL if there is none. The first one is the release
+ * itself, of which the program may have a development version.
+ */
 static const struct release *nearest(unsigned minor, unsigned n)
 {
 	unsigned found = 0;
 
-	for (unsigned away = 1; away <= minor; away++) {
-		const struct release *older = minor - away >= OLDEST ? release_find(minor - away) : NULL;
+	for (unsigned away = 0; away <= minor; away++) {
+		const struct release *older =
+			away && minor - away >= OLDEST ? release_find(minor - away) : NULL;
 		const struct release *newer = release_find(minor + away);
 
 		if (newer && found++ == n)
@@ -29,7 +33,7 @@ static const struct release *nearest(unsigned minor, unsigned n)
 	return NULL;
 }
 
-/* The nth layout to try. */
+/* Returns the nth layout to try, or NULL if there is none. */
 static const struct release *candidate(const struct target_image *image, unsigned n)
 {
 	if (image->given)
@@ -37,7 +41,7 @@ static const struct release *candidate(const struct target_image *image, unsigne
 	return n < CANDIDATES ? nearest(image->near_minor, n) : NULL;
 }
 
-/* The fields of moduledata are one release's, all others another's. */
+/* Copies only the fields of moduledata, which may come from another release than all others. */
 static void take_module_fields(struct runtime_offsets *to, const struct runtime_offsets *from)
 {
 	to->module_text = from->module_text;
@@ -53,7 +57,7 @@ static bool gofunc_is_in_file(const struct target_image *image)
 	return image_rest(&image->elf, image->module.gofunc, &size) != NULL;
 }
 
-/* Of another patch release it may be: the process has the last word. */
+/* The patch release may differ: the process decides whether the layout fits. */
 static int check_given(const struct target *target, struct error *err)
 {
 	const struct layout_table *given = target->image->given;
@@ -98,8 +102,8 @@ int nearest_adopt(struct target *target, struct error *err)
 }
 
 /*
- * A table that was made of a program without iter.Pull does not say where a coroutine's goroutine is
- * (runtime/coro.go): it does for programs that do not have it either.
+ * A table made from a program without iter.Pull has no offset of a coroutine's goroutine (runtime/coro.go).
+ * It fits only programs without iter.Pull.
  */
 static int check_coroutines(const struct target *target, const struct go_layout *layout, struct error *err)
 {

@@ -11,20 +11,19 @@
 #include "target/stack.h"
 #include "util/map64.h"
 
-/* A process that runs is at odds with itself while it is read: a snapshot that proves nothing is taken again.
- */
+/* A running process changes while it is read: a snapshot that fails the checks is taken again. */
 #define TRIES    5
 #define LAST_TID (1u << 22) /* PID_MAX_LIMIT of 64-bit kernels */
-/* ids are handed out one by one: no program gets there (bpf/record.h) */
+/* Goroutine ids are assigned in sequence: no program gets this far (bpf/record.h). */
 #define LAST_GOID (1ull << 52)
 
-/* So many goroutines' structs are read once more, for what a snapshot does not hold of them. */
+/* Number of g structs to read again for fields that a snapshot does not contain. */
 #define MOST_HEADS 256u
 
 struct collected {
 	const struct target *target;
-	size_t stacks, leaves; /* different stacks; those that begin in Go code */
-	struct map64 rooted;   /* hashes of those that end where goroutines begin, or go on too far to see */
+	size_t stacks, leaves; /* distinct stacks; of these, those whose leaf is in a Go function */
+	struct map64 rooted;   /* hashes of stacks that end in runtime.goexit or are cut */
 	struct log_g *gs;
 	struct log_m *ms;
 	struct log_p *ps;
@@ -122,7 +121,7 @@ static int no_proof(struct error *err, const char *what)
 	return error_set(err, EBADMSG, "%s", what);
 }
 
-/* Of n things up to an eighth may have moved while they were read. */
+/* Up to an eighth of n objects may have changed while they were read. */
 static bool enough(size_t good, size_t n)
 {
 	return good >= n - n / 8;
@@ -130,8 +129,7 @@ static bool enough(size_t good, size_t n)
 
 static bool status_is_legal(uint32_t status)
 {
-	/* Go 1.26 runtime/runtime2.go: 5, 7 and 8 are unused, an old one, and a stack that is being copied.
-	 */
+	/* Go 1.26 runtime/runtime2.go: 5 is unused, 7 obsolete, 8 a stack that is being copied. */
 	return (status >= G_STATUS_RUNNABLE && status <= G_STATUS_WAITING) || status == 8 ||
 	       status == G_STATUS_PREEMPTED || status == G_STATUS_LEAKED;
 }
@@ -147,8 +145,8 @@ static bool begins_at_function(const struct target *target, uint64_t pc)
 }
 
 /*
- * Goroutines that C code has called have no function of their own (runtime/proc.go, oneNewExtraM), and a
- * snapshot puts the root of the stack in its place: so the struct itself is read.
+ * Goroutines that C code has called have no start function (runtime/proc.go, oneNewExtraM), and a snapshot
+ * puts the root of the stack in its place. So this reads the structs themselves.
  */
 static int prove_heads(const struct collected *all, struct error *err)
 {
@@ -218,7 +216,7 @@ static int prove_goroutines(const struct collected *all, struct error *err)
 		return no_proof(err, "stacks of goroutines cannot be walked");
 	if (!enough(all->leaves, all->stacks))
 		return no_proof(err, "stacks of goroutines do not begin in functions");
-	/* Frames of assembly and of C may end a walk. */
+	/* Assembly and C frames may end a walk. */
 	return rooted > walked / 2 ? 0
 				   : no_proof(err, "stacks of goroutines do not end where goroutines begin");
 }
@@ -246,7 +244,7 @@ static bool is_p(const struct collected *all, uint64_t p)
 	return p == 0;
 }
 
-/* Ms of C threads that wait to be used (runtime.extraM) have no thread. */
+/* Spare Ms for C threads (runtime.extraM) have no thread. */
 static int prove_threads(const struct collected *all, struct error *err)
 {
 	size_t threads = 0, ps = 0;
@@ -273,8 +271,10 @@ static int prove_threads(const struct collected *all, struct error *err)
 	return enough(ps, all->nms) ? 0 : no_proof(err, "threads have Ps that do not exist");
 }
 
-/* The states of a P that an M has, or none (Go 1.26 runtime/runtime2.go: Pidle, Prunning, Psyscall up
- * to 1.25, Pgcstop, Pdead). */
+/*
+ * Whether a P has a state that it can have with, or without, an M. From 0: Pidle, Prunning, Psyscall (up to
+ * 1.25), Pgcstop, Pdead (Go 1.26 runtime/runtime2.go).
+ */
 static bool p_state_is_right(const struct log_p *lp)
 {
 	return lp->m ? lp->status == 1 || lp->status == 3 : lp->status != 1;
@@ -302,11 +302,11 @@ static int prove_processors(const struct collected *all, struct error *err)
 		return no_proof(err, "Ps have threads that do not exist");
 	if (!enough(right, all->nps))
 		return no_proof(err, "Ps have states that their threads contradict");
-	/* Ps pass from thread to thread while they are read. */
+	/* Ps move between threads while they are read. */
 	return !owned || mutual ? 0 : no_proof(err, "threads do not have the Ps that have them");
 }
 
-/* An M that runs a goroutine is that goroutine's. */
+/* A running goroutine's M must point back to it. */
 static int prove_links(const struct collected *all, struct error *err)
 {
 	size_t linked = 0, running = 0, mutual = 0;
@@ -342,8 +342,7 @@ static int prove_once(const struct target *target, struct error *err)
 	return rc;
 }
 
-/* What is read from a process that runs may not fit together, so one try may have another reason than the
- * rest. */
+/* A running process changes while it is read, so a single attempt may fail for another reason than most. */
 static const struct error *most_frequent(const struct error *reasons, unsigned n)
 {
 	unsigned best = 0, most = 0;
@@ -367,6 +366,7 @@ int target_prove(const struct target *target, struct error *err)
 	int rc = -EBADMSG;
 
 	for (unsigned i = 0; i < TRIES; i++) {
+		error_set(&reasons[i], ENOMEM, "out of memory"); /* what fails without a line of its own */
 		rc = prove_once(target, &reasons[i]);
 		if (rc == 0)
 			return 0;

@@ -166,12 +166,13 @@ static int read_allp(const struct target *target, uint64_t slice[2])
 	return rc;
 }
 
-/* Reads the addresses of all Ps, until their number is the same before and after. */
+/* Reads the addresses of all Ps. Retries until the slice is the same before and after. */
 static int read_p_addresses(const struct target *target, uint64_t **addresses, size_t *n)
 {
 	uint64_t slice[2], again[2];
 	int rc;
 
+	*n = 0;
 	for (int i = 0; i < TRIES; i++) {
 		rc = read_allp(target, slice);
 		if (rc)
@@ -184,12 +185,13 @@ static int read_p_addresses(const struct target *target, uint64_t **addresses, s
 		*addresses = calloc(slice[1], WORD);
 		if (!*addresses)
 			return -ENOMEM;
-		*n = slice[1];
 		rc = memory_read(target->pid, slice[0], *addresses, slice[1] * WORD);
 		if (rc == 0)
 			rc = read_allp(target, again);
-		if (rc == 0 && !memcmp(slice, again, sizeof(slice)))
+		if (rc == 0 && !memcmp(slice, again, sizeof(slice))) {
+			*n = slice[1];
 			return 0;
+		}
 		free(*addresses);
 		*addresses = NULL;
 		if (rc && rc != -EFAULT)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The events of v2 that ops become. */
+/* Translates ops to events of v2. */
 #include <errno.h>
 
 #include "wire/encode_v2.h"
@@ -65,8 +65,8 @@ static inline void reset(struct sequence *seq, uint32_t gen)
 }
 
 /*
- * Looking up an id may assign it, and the order in which C evaluates arguments depends on the machine: where
- * an event has two ids, they are looked up one after the other. A log gives the same bytes everywhere.
+ * A lookup may assign the id, and C leaves the order in which arguments are evaluated open. Two ids of one
+ * event are therefore looked up in sequence, so that a log gives the same bytes on every machine.
  */
 static inline void string_and_stack(struct event_cursor *at, enum event_type type, struct dict *dict,
 				    const struct op *op)
@@ -90,7 +90,7 @@ static void go_status(struct encoder_v2 *wire, const struct op *op, struct event
 		event3(at, EV_GO_STATUS, goid(wire, op->g), thread(op->m), status);
 }
 
-/* go 1.22 has no event for a goroutine created waiting: it stays runnable until it is woken. */
+/* go 1.22 has no event that creates a waiting goroutine: the file shows it as runnable until it is woken. */
 static void go_create(struct encoder_v2 *wire, const struct op *op, struct event_cursor *at)
 {
 	bool blocked = op->kind == OP_GO_CREATE_BLOCKED;
@@ -110,10 +110,7 @@ static void go_unblock(struct encoder_v2 *wire, uint32_t g, uint32_t stack, stru
 	wire->created_blocked[g] = 0;
 }
 
-/*
- * A coroutine switch is one event since go 1.23. Before, it is the three events that readers expand that one
- * to.
- */
+/* A coroutine switch is one event since go 1.23. In go 1.22, it is the three events that it stands for. */
 static void go_switch(struct encoder_v2 *wire, const struct op *op, struct event_cursor *at)
 {
 	bool destroy = op->kind == OP_GO_SWITCH_DESTROY;
@@ -251,7 +248,7 @@ static void put_world(struct encoder_v2 *wire, const struct op *op, struct event
 static void put_annotation(struct encoder_v2 *wire, const struct op *op, struct event_cursor *at)
 {
 	struct dict *dict = &wire->dict;
-	uint32_t stack = dict_stack(dict, op->stack);
+	uint32_t stack = dict_stack(dict, op->stack), message;
 
 	switch (op->kind) {
 	case OP_GO_LABEL:
@@ -270,8 +267,8 @@ static void put_annotation(struct encoder_v2 *wire, const struct op *op, struct 
 		event3(at, EV_USER_REGION_END, op->arg, dict_string(dict, op->string), stack);
 		break;
 	case OP_LOG:
-		event4(at, EV_USER_LOG, op->arg, dict_string(dict, op->string),
-		       dict_string(dict, op->string2), stack);
+		message = dict_string(dict, op->string2); /* first: the order of calls gives the ids */
+		event4(at, EV_USER_LOG, op->arg, dict_string(dict, op->string), message, stack);
 		break;
 	default:
 		break;
@@ -279,8 +276,9 @@ static void put_annotation(struct encoder_v2 *wire, const struct op *op, struct 
 }
 
 /*
- * Memory ids as in Go's experiment AllocFree: they count pages, or smallest stacks, from the start of the
- * heap (Go 1.23 to 1.26 runtime/traceallocfree.go). A lower address wraps around, and readers wrap it back.
+ * Memory ids as in Go's experiment AllocFree: they count pages, or units of the smallest stack size, from the
+ * start of the heap (Go 1.23 to 1.26 runtime/traceallocfree.go). A lower address wraps around, and readers
+ * wrap it back.
  */
 enum { PAGE = 8192, OBJECT_ALIGN = 8, MIN_STACK = 2048, EXPERIMENT_ALLOC_FREE = 1, ALLOC_INFO = 1 };
 
@@ -347,7 +345,7 @@ int events_v2_put_alloc_info(struct encoder_v2 *wire)
 	return buffer_append(&wire->body, data, (size_t)(p - data));
 }
 
-/* The first three kinds are the most frequent. */
+/* The three most frequent kinds come first. */
 void events_v2_put(struct encoder_v2 *wire, const struct op *op, struct event_cursor *at)
 {
 	struct dict *dict = &wire->dict;

@@ -21,14 +21,14 @@
 
 enum {
 	MAX_FILES = 1 << 17,
-	MAX_HIDDEN = 64, /* not published yet: each takes two descriptors here */
+	MAX_HIDDEN = 64, /* files not published yet; each uses two descriptors here */
 };
 
 enum file_request {
 	FILE_REQUEST_OPEN = 1, /* struct open_request -> struct open_answer and the descriptor */
-	FILE_REQUEST_PUBLISH,  /* arg: number -> the path, which may have changed; "" if the file cannot be
-				* removed later */
-	FILE_REQUEST_DISCARD,  /* arg: number -> empty answer */
+	/* arg: number -> the path, which may have changed; "" if the file cannot be removed later */
+	FILE_REQUEST_PUBLISH,
+	FILE_REQUEST_DISCARD, /* arg: number -> empty answer */
 };
 
 struct open_request {
@@ -41,14 +41,11 @@ struct open_answer {
 	char path[PATH_MAX];
 };
 
-/*
- * A file that was handed out, with what is needed to name or remove it. Owned; both NULL: it is not needed
- * any more.
- */
+/* An opened file, and the state needed to name or remove it. hidden and path are owned; both may be NULL. */
 struct served_file {
-	struct output *hidden; /* until it is published */
-	char *path;            /* after that, if it can be removed */
-	pid_t handed_as;       /* it gets no name: of this process; 0 = it gets one */
+	struct output *hidden; /* until the file is published */
+	char *path;            /* after that, if the file can be removed */
+	pid_t handed_as;       /* the trace of this process, which gets no name; 0 = the file gets a name */
 	dev_t dev;
 	ino_t ino;
 };
@@ -63,7 +60,7 @@ struct file_server {
 
 /* --- the server side --- */
 
-/* "trace.PID"; "trace.PID-2" if the pid occurs a second time. */
+/* Opens "trace.PID", or "trace.PID-2" if the pid occurs a second time. */
 static int open_named(struct output *out, const char *base, const struct open_request *asked,
 		      struct error *err)
 {
@@ -160,7 +157,7 @@ static int hand_on(struct file_server *server, struct served_file *file, struct 
 	return 0;
 }
 
-/* From here on the file has a name, which is all that is needed to remove it. */
+/* Gives the file its name, and keeps only the path and inode, which are needed to remove it. */
 static int publish_file(struct file_server *server, struct served_file *file, struct error *err)
 {
 	struct output *out = file->hidden;
@@ -245,17 +242,18 @@ static int serve(struct file_server *server)
 	return rc;
 }
 
-/* The thread writes files in any directory, on behalf of the user behind sudo, and needs no other
- * privileges. */
+/* The thread writes files in any directory, for the user who ran sudo. It needs no other privileges. */
 static void *work(void *ctx)
 {
 	struct file_server *server = ctx;
 	struct error err;
 
-	if (privilege_keep(PRIVILEGE(CAP_DAC_OVERRIDE) | PRIVILEGE(CAP_CHOWN) | PRIVILEGE(CAP_FOWNER), &err))
-		return NULL;
-	while (serve(server) == 0)
-		continue;
+	if (privilege_keep(PRIVILEGE(CAP_DAC_OVERRIDE) | PRIVILEGE(CAP_CHOWN) | PRIVILEGE(CAP_FOWNER),
+			   &err) == 0) {
+		while (serve(server) == 0)
+			continue;
+	}
+	shutdown(server->channel.fd, SHUT_RDWR); /* so that the client does not wait for an answer */
 	return NULL;
 }
 
@@ -276,7 +274,7 @@ struct file_server *file_server_new(const struct file_server_options *options, i
 		*fd = ends[1];
 		return server;
 	}
-	if (server)
+	if (ends[0] >= 0)
 		channel_close(&server->channel);
 	if (ends[1] >= 0)
 		close(ends[1]);

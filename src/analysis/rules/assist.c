@@ -7,7 +7,8 @@ static const struct group *heaviest(const struct analysis *a)
 	const struct group *most = &a->groups[0];
 
 	for (size_t i = 1; i < a->ngroups; i++) {
-		if (!a->groups[i].system && a->groups[i].spent[ACT_ASSIST] > most->spent[ACT_ASSIST])
+		if (!a->groups[i].system &&
+		    (most == &a->groups[0] || a->groups[i].spent[ACT_ASSIST] > most->spent[ACT_ASSIST]))
 			most = &a->groups[i];
 	}
 	return most;
@@ -18,7 +19,8 @@ static const struct row *heaviest_row(const struct analysis *a)
 	const struct row *most = &a->rows[0];
 
 	for (size_t i = 1; i < a->nrows; i++) {
-		if (a->rows[i].activity == ACT_ASSIST && a->rows[i].hist.sum > most->hist.sum)
+		if (a->rows[i].activity == ACT_ASSIST &&
+		    (most == &a->rows[0] || a->rows[i].hist.sum > most->hist.sum))
 			most = &a->rows[i];
 	}
 	return most;

@@ -21,7 +21,7 @@ static double weight(unsigned activity)
 	}
 }
 
-/* Alive at the end of each slice of the trace, relative to its begin. */
+/* Goroutines alive at the end of each slice of the trace, relative to the trace's start. */
 static void alive_by_slice(const struct analysis *a, const struct group *group, double alive[SLICES])
 {
 	double points = (double)(a->end - a->begin) / (double)a->series_width, sum = 0;
@@ -52,7 +52,7 @@ static void describe(struct analysis *a, const struct group *group, double rate)
 	const struct top *where = top_first(group->suspect_stacks);
 	double impact = 0.05 + rate * weight((unsigned)(where->key & 0xff)) / 500;
 	struct finding *finding = finding_add(a, "leak", impact > 0.5 ? 0.5 : impact);
-	uint64_t kept = group->created > group->ended ? group->created - group->ended : 0;
+	uint64_t kept = group->created - group->ended;
 
 	if (weight((unsigned)(where->key & 0xff)) < 0.2)
 		finding->level = LEVEL_INFO;
@@ -79,7 +79,8 @@ void rule_leak(struct analysis *a)
 		const struct group *group = &a->groups[i];
 		double seconds = (double)watched_ns(a) / 1e9;
 
-		if (group->system || group->suspects < LEAST || !grows(a, group))
+		if (group->system || group->suspects < LEAST || group->created <= group->ended ||
+		    !grows(a, group))
 			continue;
 		describe(a, group, (double)(group->created - group->ended) / seconds);
 	}

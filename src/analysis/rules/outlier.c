@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Few of many are far slower than the rest, for one cause. */
+/* A few of many instances are far slower than the rest, for one cause. */
 #include "analysis/rules/rules.h"
+
+#include <string.h>
+
+#include "util/text.h"
+
+/* Characters that a shell leaves alone. */
+#define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-"
 
 enum { MIN_N = 100, MIN_EXCESS_NS = 10000000, MIN_SINGLE_NS = 50000000 };
 
 static const char *const kinds[] = {"task", "region", "goroutine"};
 
-/* What the slowest did more of than the mean one. */
+/* Returns the activity in which *one exceeds the mean instance most. */
 static unsigned cause_of(const struct instances *all, const struct instance *one, double *excess)
 {
 	unsigned most = ACT_NONE;
@@ -23,13 +30,13 @@ static unsigned cause_of(const struct instances *all, const struct instance *one
 	return most;
 }
 
-/* That a thread did not get its CPU makes anything slow, once in a while. */
+/* Running and runnable time is no cause: a thread without a CPU makes anything slow once in a while. */
 static bool is_cause(unsigned activity)
 {
 	return activity >= ACT_SYSCALL && activity < ACT_OTHER && activity != ACT_GC;
 }
 
-/* Not one stall of the machine: two at different times. */
+/* True if there are slow instances at different times: not one stall of the machine. */
 static bool happens_again(const struct instances *all)
 {
 	uint64_t most = 0, least = UINT64_MAX;
@@ -39,6 +46,20 @@ static bool happens_again(const struct instances *all)
 		least = all->slowest[i].begin < least ? all->slowest[i].begin : least;
 	}
 	return most > least + all->slowest[0].ns;
+}
+
+/* The name as one word of a shell. A name that would need more than quotes is left out. */
+static void suggest_why(const struct analysis *a, struct finding *finding, const struct instances *all)
+{
+	const char *name = name_text(a, all->name);
+	size_t len = strlen(name);
+	const char *quote = strspn(name, PLAIN) == len ? "" : "'";
+
+	if (strchr(name, '\'') || strcmp(text_name(name, len, 100).bytes, name) != 0)
+		finding_next(finding, "gotrace report %s --all", a->options.file);
+	else
+		finding_next(finding, "gotrace why %s --%s %s%s%s", a->options.file, kinds[all->kind], quote,
+			     name, quote);
 }
 
 static void look_at(struct analysis *a, const struct instances *all)
@@ -54,7 +75,7 @@ static void look_at(struct analysis *a, const struct instances *all)
 	if (!happens_again(all) && (all->kind == INSTANCE_LIFE || one->ns < MIN_SINGLE_NS))
 		return;
 	cause = cause_of(all, one, &excess);
-	/* A wait for one that did not get a CPU is no more than bad luck. */
+	/* A wait for a goroutine that did not get a CPU is only bad luck. */
 	if (!is_cause(cause) || one->ns - p50 < 2 * a->latency.max || excess < 0.5 * (double)(one->ns - p50))
 		return;
 	finding = finding_add(a, "outlier", all->kind == INSTANCE_LIFE ? 0.02 : 0.06);
@@ -80,13 +101,12 @@ static void look_at(struct analysis *a, const struct instances *all)
 		finding_next(finding, "gotrace why %s --goroutine %llu", a->options.file,
 			     (unsigned long long)one->goid);
 	else
-		finding_next(finding, "gotrace why %s --%s %s", a->options.file, kinds[all->kind],
-			     label_function(a, all->name).text);
+		suggest_why(a, finding, all);
 }
 
 void rule_outlier(struct analysis *a)
 {
-	/* What has a label may be anything: only tasks, regions and goroutines are expected to be alike. */
+	/* Instances of a label may be anything; tasks, regions and goroutines are expected to be alike. */
 	for (size_t i = 1; i < a->ninstances; i++) {
 		if (a->instances[i].kind == INSTANCE_LABEL)
 			continue;

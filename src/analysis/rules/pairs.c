@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the rules about waits share. */
+/* Shared by the rules about waits. */
+#include "analysis/order.h"
 #include "analysis/rules/rules.h"
 
 const struct pair *pair_heaviest(const struct analysis *a, uint32_t row)
 {
-	const struct pair *most = &a->pairs[0];
+	const struct pair *most = row_ended_by(a, row);
 
-	for (size_t i = 1; i < a->npairs; i++) {
-		if (a->pairs[i].row == row && a->pairs[i].ns > most->ns)
-			most = &a->pairs[i];
-	}
-	return most;
+	return most ? most : &a->pairs[0];
 }
 
 double pair_busy_share(const struct pair *pair)

@@ -12,7 +12,7 @@ void rule_retake(struct analysis *a)
 	if (is_of_threads(a) || rate < 1000 || share_of_tasks(a, (double)waits->sum) < 0.05)
 		return;
 	for (size_t i = 1; i < a->nrows; i++) {
-		if (a->rows[i].lost_p > most->lost_p)
+		if (a->rows[i].lost_p && (most == &a->rows[0] || a->rows[i].lost_p > most->lost_p))
 			most = &a->rows[i];
 	}
 	finding = finding_add(a, "retake", share_of_tasks(a, (double)waits->sum));
