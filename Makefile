@@ -176,7 +176,12 @@ $(BUILD)/bench-shards: tools/bench/shards.c tests/unit/spread.c $(LIBOBJ)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CSTD) $(CPPFLAGS) -Itests/unit $(CFLAGS) $(WARN) -o $@ $^ $(LIBS)
 
-# For the end-to-end tests: what the target room sees of a process, of a file's functions, of their instructions.
+# Code written by hand beside libraries: docs/internals/by-hand.md.
+$(BUILD)/bench-by-hand: tools/bench/by_hand.c $(LIBOBJ)
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(CSTD) $(CPPFLAGS) $(CFLAGS) $(WARN) -o $@ $^ $(LIBS)
+
+# For the end-to-end tests: what the target module sees of a process, of a file's functions, of their instructions.
 $(BUILD)/e2e/snapshot $(BUILD)/e2e/probe_points $(BUILD)/e2e/decode $(BUILD)/e2e/decode_arm64 $(BUILD)/e2e/places: $(BUILD)/e2e/%: tests/e2e/%.c $(LIBOBJ)
 	$(call msg,LINK,$@)
 	@mkdir -p $(@D)

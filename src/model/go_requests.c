@@ -13,6 +13,8 @@
 #include "model/repair.h"
 #include "model/requests.h"
 
+enum { OUTER = 2 }; /* presets whose requests may contain one */
+
 /* The differences between presets, by their names in the log. */
 struct preset_kind {
 	const char *name;
@@ -20,7 +22,7 @@ struct preset_kind {
 	const char *other;   /* replaces names when there are too many */
 	const char *unnamed; /* name of a request without a path */
 	/* Another preset: a request that begins during one of these is the same request. */
-	const char *part_of;
+	const char *part_of[OUTER];
 	bool statement;    /* the name is a statement, whose first word is the method */
 	bool alone;        /* a goroutine has one at a time: if another is open, its end was lost */
 	bool implicit_200; /* a status of 0 means 200 */
@@ -30,13 +32,21 @@ struct preset_kind {
 static const struct preset_kind kinds[] = {
 	{.name = "http.server", .other = "(other paths)", .alone = true, .implicit_200 = true},
 	{.name = "http.client", .first = "client", .other = "(other paths)"},
-	{.name = "http.transport", .first = "client", .other = "(other paths)", .part_of = "http.client"},
+	{.name = "http.transport", .first = "client", .other = "(other paths)", .part_of = {"http.client"}},
 	{.name = "grpc.server", .other = "(other methods)", .alone = true},
 	{.name = "grpc.client", .first = "client", .other = "(other methods)", .newest = true},
 	{.name = "redis.command", .first = "redis", .other = "(other commands)", .unnamed = "pipeline"},
 	{.name = "otel.span", .first = "span", .other = "(other spans)"},
 	{.name = "sql.query", .other = OTHER_STATEMENTS, .statement = true},
 	{.name = "sql.exec", .other = OTHER_STATEMENTS, .statement = true},
+	{.name = "pgx.query",
+	 .other = OTHER_STATEMENTS,
+	 .part_of = {"sql.query", "sql.exec"},
+	 .statement = true},
+	{.name = "pgx.exec",
+	 .other = OTHER_STATEMENTS,
+	 .part_of = {"sql.query", "sql.exec"},
+	 .statement = true},
 };
 
 static const struct preset_kind unknown = {.other = "(others)"};
@@ -106,17 +116,25 @@ static uint64_t number(const struct value *value)
 	return value->size < 8 ? value->bits & ((1ull << 8 * value->size) - 1) : value->bits;
 }
 
-/* Whether this request is part of one that the goroutine has open (part_of). */
-static bool is_part(struct model *md, const struct request_hit *in, const struct g *g)
+static bool is_part_of(struct model *md, const struct request_hit *in, const struct g *g, const char *name)
 {
-	const char *name = in->kind->part_of;
-	uint32_t preset = name ? strtab_find(md->options.strings, name, strlen(name)) : 0;
+	uint32_t preset = strtab_find(md->options.strings, name, strlen(name));
 	const struct live_request *outer = preset ? requests_of_g(md, g, preset) : NULL, *own;
 
 	if (!outer || outer->losses != md->annotations.losses)
 		return false;
 	own = requests_of_g(md, g, in->preset);
 	return !own || own->task < outer->task;
+}
+
+/* Whether this request is part of one that the goroutine has open. */
+static bool is_part(struct model *md, const struct request_hit *in, const struct g *g)
+{
+	for (unsigned i = 0; i < OUTER && in->kind->part_of[i]; i++) {
+		if (is_part_of(md, in, g, in->kind->part_of[i]))
+			return true;
+	}
+	return false;
 }
 
 /* --- names --- */

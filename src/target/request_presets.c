@@ -129,6 +129,7 @@
 		.given_type = OTEL "/sdk/trace.tracer", .given_path = the_path                               \
 	}
 
+#define PGX "github.com/jackc/pgx/v5"
 #define SQL "database/sql."
 #define SQL_PREPARED(the_function)                                                                           \
 	{                                                                                                    \
@@ -631,6 +632,84 @@ const struct request_preset request_presets[] = {
 				SQL_RETURNED,
 				SQL_RELEASED_TX(REQUEST_ERROR),
 				SQL_RELEASED_CONN(REQUEST_ERROR),
+			},
+	},
+	/*
+	 * Query(c *Conn, ctx, sql string, args), also for pgx.Tx and pgxpool.Pool, ends when Close(rows
+	 * *baseRows) is called first, at once if it fails. `rows.commandTag, closeErr =
+	 * rows.resultReader.Close()` has the error of rows that were read. Under database/sql, the statement
+	 * has begun already.
+	 */
+	{
+		.name = "pgx.query",
+		.group = "sql",
+		.title = "pgx queries",
+		.probes =
+			{
+				{
+					.function = PGX ".(*Conn).Query",
+					.site = SITE_REQUEST_BEGIN,
+					.since = 17,
+					.values = {NUMBER(REQUEST_KEY, 0, 8), TEXT(REQUEST_METHOD, 3)},
+				},
+				{
+					.function = PGX ".(*baseRows).Close",
+					.site = SITE_REQUEST_END,
+					.since = 17,
+					.part = "failed queries",
+					.values =
+						{
+							NUMBER_IN(REQUEST_KEY, 0, 8, PGX ".baseRows", "conn"),
+							NUMBER_IN(REQUEST_DONE, 0, 1, PGX ".baseRows",
+								  "closed"),
+							{.role = REQUEST_FAILED,
+							 .kind = VALUE_UNSIGNED,
+							 .size = 8,
+							 .type = PGX ".baseRows",
+							 .path = "err",
+							 .part = 8},
+						},
+				},
+				{
+					.function = PGX ".(*baseRows).Close",
+					.site = SITE_REQUEST_END,
+					.place = REQUEST_AFTER_CALL,
+					.callee = PGX "/pgconn.(*ResultReader).Close",
+					.since = 17,
+					.values =
+						{
+							{.role = REQUEST_KEY,
+							 .kind = VALUE_UNSIGNED,
+							 .size = 8,
+							 .on_stack = true,
+							 .type = PGX ".baseRows",
+							 .path = "conn"},
+							NUMBER(REQUEST_ERROR, 2, 8),
+						},
+				},
+			},
+	},
+	/* Exec(c *Conn, ctx, sql string, args): `commandTag, err := c.exec(...)` takes all of its time. */
+	{
+		.name = "pgx.exec",
+		.group = "sql",
+		.title = "pgx statements",
+		.probes =
+			{
+				{
+					.function = PGX ".(*Conn).Exec",
+					.site = SITE_REQUEST_BEGIN,
+					.since = 17,
+					.values = {TEXT(REQUEST_METHOD, 3)},
+				},
+				{
+					.function = PGX ".(*Conn).Exec",
+					.site = SITE_REQUEST_END,
+					.place = REQUEST_AFTER_CALL,
+					.callee = PGX ".(*Conn).exec",
+					.since = 17,
+					.values = {NUMBER(REQUEST_ERROR, 2, 8)},
+				},
 			},
 	},
 };

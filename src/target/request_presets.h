@@ -61,7 +61,8 @@ struct request_value {
 	uint8_t kind;  /* enum value_kind */
 	uint8_t size;  /* of a number, in bytes */
 	uint8_t part;  /* offset in the field, in bytes: 8 for the data of an interface */
-	bool on_stack; /* the word is on the stack, counted from the first argument there */
+	bool on_stack; /* the word is on the stack, counted from the first argument there, or is saved there
+			  after a call */
 	/*
 	 * After a call: the word is an argument of the callee, where that saves it on the stack. It is there
 	 * only if the callee needs it after a call of its own.

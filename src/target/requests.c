@@ -267,7 +267,7 @@ static uint32_t result_words(const struct target *target, const struct request_p
 	uint32_t words = 0;
 
 	for (const struct request_value *value = probe->values; value->role; value++) {
-		if (target->go_minor > ABI0_LAST && !value->of_callee)
+		if (target->go_minor > ABI0_LAST && !value->of_callee && !value->on_stack)
 			words |= (value->kind == VALUE_GO_STRING && !value->path ? 3u : 1u) << value->word;
 	}
 	return words;

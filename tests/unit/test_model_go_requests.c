@@ -44,7 +44,10 @@ enum {
 	PIPELINE,
 	COMMAND_END,
 	SPAN,
-	SPAN_END
+	SPAN_END,
+	PGX,
+	PGX_FAILED,
+	PGX_END
 };
 
 struct story {
@@ -190,13 +193,16 @@ static void begin(struct story *story)
 	learn(story, COMMAND, "redis.command", SITE_REQUEST_BEGIN, "path");
 	learn(story, PIPELINE, "redis.command", SITE_REQUEST_BEGIN, "");
 	learn(story, COMMAND_END, "redis.command", SITE_REQUEST_END, "");
+	learn(story, PGX, "pgx.query", SITE_REQUEST_BEGIN, "key method");
+	learn(story, PGX_FAILED, "pgx.query", SITE_REQUEST_END, "key done failed");
+	learn(story, PGX_END, "pgx.query", SITE_REQUEST_END, "key error");
 	learn(story, SPAN, "otel.span", SITE_REQUEST_BEGIN, "key trace trace2 path");
 	learn(story, SPAN_END, "otel.span", SITE_REQUEST_END, "key done");
 	start(story, 0);
 	start(story, 1);
 }
 
-/* The trace is over; compares its text. */
+/* Ends the trace, and compares its text. */
 static void end(struct story *story, const char *expected)
 {
 	assert_int_equal(model_finish(story->model, NULL), 0);
@@ -291,8 +297,8 @@ static void test_route(void **state)
 		    "end PUT /x; done 2; ");
 }
 
-/* What a request is called whose routers matched these patterns, the outermost first; "+": certainly a part.
- */
+/* Checks the name of a request whose routers matched these patterns, outermost first. A pattern that begins
+ * with "+" comes from a subrouter. */
 static void name_by_routes(struct story *story, const char *expected, const char *const *routes)
 {
 	char text[200];
@@ -327,11 +333,11 @@ static void test_nested_routes(void **state)
 	NAMED(&story, "GET /api/", "/api/", "/");
 	NAMED(&story, "GET /apix/a", "/apix", "/a");
 	NAMED(&story, "GET example.com/a", "example.com/a");
-	/* The innermost first, with what is before it (gorilla/mux). */
+	/* Innermost first, including its prefix (gorilla/mux). */
 	NAMED(&story, "GET /api/users/{id}", "/api/users/{id}", "/api");
-	/* The same again at each handler (gin). */
+	/* Repeated at each handler (gin). */
 	NAMED(&story, "GET /users/:id", "/users/:id", "/users/:id", "/users/:id");
-	/* Each only with its own part (chi). */
+	/* Each has only its own part (chi). */
 	NAMED(&story, "GET /api/v1/users/{id}", "+/api/*", "+/v1/*", "+/users/{id}");
 	NAMED(&story, "GET /api/api/x", "+/api/*", "+/api/x");
 	NAMED(&story, "GET /api", "+/api/*", "+/");
@@ -425,7 +431,8 @@ static void test_prepared(void **state)
 		    "task 3 0 DELETE; begin DELETE; end DELETE; done 3; done 2; ");
 }
 
-/* A driver that prepares all statements: they begin once, with their own text, whatever was prepared before.
+/*
+ * A driver that prepares all statements: each begins once, with its own text, whatever was prepared before.
  */
 static void test_prepared_by_driver(void **state)
 {
@@ -446,7 +453,7 @@ static void test_prepared_by_driver(void **state)
 		    "begin DELETE 1; log 2 request error; end DELETE 1; done 2; ");
 }
 
-/* In a transaction the connection is not returned, but to the transaction. */
+/* In a transaction the connection is returned only to the transaction. */
 static void test_transaction(void **state)
 {
 	struct story story;
@@ -469,7 +476,7 @@ static void test_transaction(void **state)
 		    "end SELECT rows; done 1; ");
 }
 
-/* Rows end with no error if they are closed early, with io.EOF, or with another. */
+/* Rows end without an error if they are closed early, with io.EOF, or with another error. */
 static void test_error_of_rows(void **state)
 {
 	const struct part null = {NULL, 0, VALUE_UNREADABLE | VALUE_NULL};
@@ -493,7 +500,7 @@ static void test_error_of_rows(void **state)
 	    "task 4 0 SELECT late; begin SELECT late; log 4 request error; end SELECT late; done 4; ");
 }
 
-/* It fails while rows are being read, on the same connection: they are read on. */
+/* A statement fails while rows are open on the same connection; reading the rows continues. */
 static void test_failure_beside_open_rows(void **state)
 {
 	struct story story;
@@ -504,12 +511,12 @@ static void test_failure_beside_open_rows(void **state)
 	BEGIN(&story, 0, QUERY, N(0xd1), T("SELECT rows"));
 	BEGIN(&story, 0, QUERY_ROWS, N(0xd1));
 	BEGIN(&story, 0, EXEC, N(0xd1), T("bad"));
-	END(&story, 0, EXEC_RELEASED, N(0xe44)); /* the kernel runs two probes of a place in any order */
+	END(&story, 0, EXEC_RELEASED, N(0xe44)); /* the kernel runs two probes at one address in any order */
 	END(&story, 0, QUERY_RELEASED, N(0xe44));
 	BEGIN(&story, 0, EXEC, N(0xd1), T("worse"));
 	END(&story, 0, QUERY_RELEASED, N(0xe44));
 	END(&story, 0, EXEC_RELEASED, N(0xe44));
-	END(&story, 0, QUERY_RELEASED, N(0xe44)); /* of what is no statement: Prepare, Ping */
+	END(&story, 0, QUERY_RELEASED, N(0xe44)); /* not of a statement, but of Prepare or Ping */
 	BEGIN(&story, 0, QUERY, N(0xd1), T("SELECT nothing"));
 	END(&story, 0, QUERY_RELEASED, N(0xe44));
 	END(&story, 0, ROWS, N(0xd1), N(0), N(0));
@@ -520,7 +527,7 @@ static void test_failure_beside_open_rows(void **state)
 	    "end SELECT rows; done 1; ");
 }
 
-/* A program that makes new statements all the time does not fill the table of names. */
+/* A program that constantly makes new statements does not fill the table of names. */
 static void test_prepared_many(void **state)
 {
 	struct story story;
@@ -544,7 +551,7 @@ static void test_prepared_many(void **state)
 	strtab_free(story.strings);
 }
 
-/* After a loss it is not known what the goroutine has begun. */
+/* After a loss it is unknown what the goroutine has begun. */
 static void test_prepared_lost(void **state)
 {
 	struct story story;
@@ -588,7 +595,7 @@ static void test_rpc(void **state)
 	    "end ?; done 5; ");
 }
 
-/* A code is only read of the error that has one. */
+/* The code is read only from an error that has one. */
 static void test_rpc_client(void **state)
 {
 	struct story story;
@@ -623,7 +630,7 @@ static void test_rpc_client(void **state)
 	    "log 7 request error; end client /halfread; done 7; ");
 }
 
-/* Without a connection: an end without a key, of the newest alone. */
+/* Without a connection the end has no key, and ends only the newest call. */
 static void test_rpc_refused(void **state)
 {
 	struct story story;
@@ -635,8 +642,8 @@ static void test_rpc_refused(void **state)
 	END(&story, 0, CALL_FAILED, N(0), null, null); /* it did not fail */
 	BEGIN(&story, 0, CALL, N(0xc2), T("/refused"));
 	END(&story, 0, CALL_FAILED, N(0xe44), N(0xbadcafe), N(14));
-	END(&story, 0, CALL_FAILED, N(0xe44), N(0xbadcafe),
-	    N(14)); /* of one that was finished, or not seen */
+	/* Of a call that has ended, or was not seen. */
+	END(&story, 0, CALL_FAILED, N(0xe44), N(0xbadcafe), N(14));
 	BEGIN(&story, 1, CALL, N(0xc3), T("/strange"));
 	END(&story, 1, CALL_FAILED, N(0xe44), N(1), null);
 	END(&story, 0, CALL_END, N(0xc1), null, null);
@@ -646,7 +653,7 @@ static void test_rpc_refused(void **state)
 		    "end client /strange; done 3; log 1 request code=OK; end client /stream; done 1; ");
 }
 
-/* What ends behind a loss may be a later one: its status is not that of the first. */
+/* After a loss, an end may be that of a later request: its status is not the first one's. */
 static void test_lost_status(void **state)
 {
 	struct story story;
@@ -667,7 +674,7 @@ static void test_lost_status(void **state)
 		    "log 3 request error; end client GET a/c; done 3; ");
 }
 
-/* A transport makes a client's requests, and others; those may be made with another client on the way. */
+/* A transport makes the requests of a client, and others. One of those may use another client meanwhile. */
 static void test_transport(void **state)
 {
 	struct story story;
@@ -700,7 +707,9 @@ static void test_transport(void **state)
 		    "end client GET backend/y; done 5; ");
 }
 
-/* Commands have no keys: they nest on a goroutine, and one whose end was lost is not an outer one. */
+/*
+ * Commands have no keys: they nest on a goroutine. A command whose end was lost does not enclose later ones.
+ */
 static void test_redis(void **state)
 {
 	struct story story;
@@ -778,12 +787,37 @@ static void test_names(void **state)
 	strtab_free(story.strings);
 }
 
+/* pgx is a driver of database/sql, too: then the statement is that one's. */
+static void test_pgx(void **state)
+{
+	struct story story;
+
+	(void)state;
+	begin(&story);
+	BEGIN(&story, 0, QUERY, N(0xc1), T("SELECT 1"));
+	BEGIN(&story, 0, PGX, N(0xe1), T("SELECT 1"));
+	END(&story, 0, PGX_FAILED, N(0xe1), N(0), N(0));
+	END(&story, 0, PGX_END, N(0xe1), N(0));
+	END(&story, 0, ROWS, N(0xc1), N(0), N(0));
+	BEGIN(&story, 0, PGX, N(0xe1), T("SELECT 2"));
+	END(&story, 0, PGX_FAILED, N(0xe1), N(0), N(0));
+	END(&story, 0, PGX_END, N(0xe1), N(7));
+	END(&story, 0, PGX_FAILED, N(0xe1), N(1), N(7)); /* closed again */
+	BEGIN(&story, 0, PGX, N(0xe1), T("SELECT 3"));
+	END(&story, 0, PGX_FAILED, N(0xe1), N(0), N(7));
+	end(&story,
+	    "task 1 0 SELECT 1; begin SELECT 1; end SELECT 1; done 1; task 2 0 SELECT 2; begin SELECT 2; "
+	    "log 2 request error; end SELECT 2; done 2; task 3 0 SELECT 3; begin SELECT 3; "
+	    "log 3 request error; end SELECT 3; done 3; ");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_route),
 		cmocka_unit_test(test_nested_routes),
 		cmocka_unit_test(test_unmatched_route),
+		cmocka_unit_test(test_pgx),
 		cmocka_unit_test(test_path),
 		cmocka_unit_test(test_lost_end),
 		cmocka_unit_test(test_sql),

@@ -5,12 +5,17 @@
 package main
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 	_ "github.com/jackc/pgx/v5/stdlib"
 	_ "github.com/lib/pq"
 	_ "github.com/mattn/go-sqlite3"
@@ -30,6 +35,9 @@ type store struct {
 }
 
 var stores []store
+
+// pool has pgx's own interface.
+var pool *pgxpool.Pool
 
 func open(driver, name, address, types, broken string) {
 	db, err := sql.Open(driver, address)
@@ -53,6 +61,10 @@ func open(driver, name, address, types, broken string) {
 func startLibraries(slow bool) {
 	open("postgres", "pq", "", "integer", "SELECT 1/(5-n) FROM pq WHERE n < 10 ORDER BY n")
 	open("pgx", "pgx", "", "integer", "SELECT 1/(5-n) FROM pgx WHERE n < 10 ORDER BY n")
+	var err error
+	if pool, err = pgxpool.New(context.Background(), ""); err != nil {
+		panic(err)
+	}
 	open("sqlite3", "sqlite", "file:"+filepath.Join(os.Getenv("STORE"), "file.db")+"?_busy_timeout=60000", "integer",
 		"SELECT n FROM sqlite WHERE n < 5 UNION ALL SELECT abs(-9223372036854775807 - 1)")
 }
@@ -97,6 +109,62 @@ func (s store) transaction(work func(*sql.Tx)) {
 	}
 	work(tx)
 	tx.Rollback()
+	if s.name == "pgx" {
+		countTransaction()
+	}
+}
+
+// countTransaction: what begins and ends a transaction is a statement of pgx.
+func countTransaction() {
+	count("begin", "-", time.Now())
+	count("rollback", "-", time.Now())
+}
+
+// direct is what a connection, a transaction and a pool of pgx have in common.
+type direct interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+}
+
+func outcomeOf(err error) string {
+	if err != nil {
+		return "error"
+	}
+	return "-"
+}
+
+func queryDirectly(on direct, statement string, args ...any) {
+	since := time.Now()
+	rows, err := on.Query(context.Background(), statement, args...)
+	for err == nil && rows.Next() {
+	}
+	rows.Close()
+	count(statement, outcomeOf(rows.Err()), since)
+}
+
+func execDirectly(on direct, statement string, args ...any) {
+	since := time.Now()
+	_, err := on.Exec(context.Background(), statement, args...)
+	count(statement, outcomeOf(err), since)
+}
+
+// directly has statements by pgx without database/sql.
+func directly(worker int) {
+	for i := 0; i < 20; i++ {
+		queryDirectly(pool, "SELECT n FROM pgx WHERE n < $1 -- directly", 10)
+		queryDirectly(pool, "SELECT 1/(5-n) FROM pgx WHERE n < 10 ORDER BY n -- directly")
+		queryDirectly(pool, "SELECT n FROM pgx_nothing -- directly")
+		execDirectly(pool, "UPDATE pgx SET text = $1 WHERE n = $2 -- directly", "secret", worker)
+		execDirectly(pool, "INSERT INTO pgx VALUES ($1, $2) -- directly", 0, "secret")
+	}
+	tx, err := pool.Begin(context.Background())
+	if err != nil {
+		panic(err)
+	}
+	queryDirectly(tx, "SELECT n FROM pgx WHERE n < $1 -- directly in a transaction", 20)
+	execDirectly(tx, "UPDATE pgx SET text = $1 WHERE n = $2 -- directly in a transaction", "secret", 70+worker)
+	tx.Rollback(context.Background())
+	countTransaction()
 }
 
 func libraries() {
@@ -109,6 +177,13 @@ func libraries() {
 				s.work(worker)
 			}(s, worker)
 		}
+	}
+	for worker := 0; worker < workers; worker++ {
+		group.Add(1)
+		go func(worker int) {
+			defer group.Done()
+			directly(worker)
+		}(worker)
 	}
 	group.Wait()
 	for _, s := range stores[:2] {

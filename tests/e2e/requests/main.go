@@ -78,6 +78,13 @@ func counted(name string, handler http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
+// byPath counts the requests of a handler under their paths.
+func byPath(handler http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		counted(r.Method+" "+r.URL.Path, handler)(w, r)
+	}
+}
+
 func main() {
 	rounds := make(chan os.Signal, 1)
 	signal.Notify(rounds, syscall.SIGUSR2)

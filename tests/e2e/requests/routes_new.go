@@ -6,12 +6,12 @@ package main
 
 import "net/http"
 
-// handle has routes with methods and wildcards; they are the names.
+// handle has routes with methods and wildcards; they are the names. The route "/" is none.
 func handle(mux *http.ServeMux) {
 	for route, handler := range map[string]http.HandlerFunc{
 		"GET /items/{id}": item, "POST /orders": order, "GET /panics": fails, "GET /slow": slow,
 	} {
 		mux.HandleFunc(route, counted(route, handler))
 	}
-	mux.HandleFunc("/", counted("GET /", gone))
+	mux.HandleFunc("/", byPath(gone))
 }

@@ -8,11 +8,6 @@ import "net/http"
 
 // handle has routes that the request does not keep: the paths are the names.
 func handle(mux *http.ServeMux) {
-	byPath := func(handler http.HandlerFunc) http.HandlerFunc {
-		return func(w http.ResponseWriter, r *http.Request) {
-			counted(r.Method+" "+r.URL.Path, handler)(w, r)
-		}
-	}
 	mux.HandleFunc("/items/", byPath(item))
 	mux.HandleFunc("/orders", byPath(order))
 	mux.HandleFunc("/panics", byPath(fails))

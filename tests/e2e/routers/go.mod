@@ -1,0 +1,3 @@
+module routers
+
+go 1.21
