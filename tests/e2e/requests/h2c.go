@@ -17,11 +17,11 @@ import (
 	"golang.org/x/net/http2/h2c"
 )
 
-// newH2C serves HTTP/2 by golang.org/x/net/http2, without TLS.
+// newH2C serves HTTP/2 with golang.org/x/net/http2, without TLS.
 func newH2C() *httptest.Server {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /h2c/{id}", counted("GET /h2c/{id}", item))
-	mux.HandleFunc("/", counted("GET /", gone))
+	mux.HandleFunc("/", byPath(gone))
 	mux.HandleFunc("GET /h2c/panics", counted("GET /h2c/panics", fails))
 	return httptest.NewServer(h2c.NewHandler(mux, &http2.Server{}))
 }
