@@ -23,6 +23,6 @@ for ((i = 0; i < 100; i++)); do
 	grep -q ^ready "$W/demo.out" && break
 	sleep 0.1
 done
-# Pages stand alone: each may read this one.
+# Pages are independent: each may read this trace.
 ./gotrace -p $demo -d 2s -q -o "$W/slow.trace" || exit 1
 python3 tests/docs.py "$demo" "$target" "$W" "$@"

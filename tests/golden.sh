@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Recorded raw logs, replayed without root: the trace must be the recorded one, byte for byte, and valid;
-# the summary as its schema says.
+# Replays recorded raw logs without root: the trace must be valid and equal to the recorded one, byte for byte; the
+# summary must match its schema.
 cd "$(dirname "$0")/.." || exit 1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT

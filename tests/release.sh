@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# What is given to others: the static file in other user lands, man pages, completions, the packages. Needs root.
-#   tests/release.sh          part of `make test-more`: one of the two long builds (package; second build), by the day
+# Tests what is released: the static file in other user lands, man pages, completions, the packages. Needs root.
+#   tests/release.sh          part of `make test-more`: one of the two long builds (package; second build), alternating daily
 #   ALL=1 tests/release.sh    both, and the static file on an emulated arm64 machine (a quarter of an hour)
-#   ONLY=NAME                 the tests whose name holds NAME
+#   ONLY=NAME                 the tests whose name contains NAME
 [ -n "$BASH_VERSION" ] || exec bash "$0" "$@"
 cd "$(dirname "$0")/.." || exit 1
 . tests/e2e/lib.sh
@@ -12,9 +12,9 @@ STATIC=$TOP/build/static/gotrace
 CELL_SEED=${CELL_SEED:-$(($(date +%s) / 86400))}
 PART=$((CELL_SEED % 2))
 
-# What a program in C is built with and runs with, of each user land.
+# The packages with which a C program is built and run, in each user land.
 GLIBC_PACKAGES="libc6 libc6-dev linux-libc-dev libcrypt-dev libcrypt1 libgcc-s1"
-# Ubuntu 22.04 as it was released: its signing key is in no package of Debian's, so the files are known by checksum.
+# Ubuntu 22.04 as released. No Debian package contains its signing key, so the files are identified by checksum.
 UBUNTU=${GOTRACE_UBUNTU_MIRROR:-http://archive.ubuntu.com/ubuntu}/pool/main
 UBUNTU_FILES="
 g/glibc/libc6_2.35-0ubuntu3_amd64.deb ea9a27e0ebdd0cfc9c750d94f8074f3a35d1f97dcc77ae04c370fb498a6b6db2
@@ -26,7 +26,7 @@ l/linux/linux-libc-dev_5.15.0-25.25_amd64.deb 1b2a93020593c9e94a25f750ce442da5a6
 
 # --- user lands ---
 
-# debian_root SUITE ROOT, ubuntu_root ROOT: the C library of that release, unpacked; false if it cannot be fetched.
+# debian_root SUITE ROOT, ubuntu_root ROOT: unpacks the C library of that release; false if it cannot be fetched.
 debian_root() {
 	local from
 	from=$(tests/vm/fetch.sh package "$1" amd64 $GLIBC_PACKAGES 2>>"$W/fetch.err") || return 1
@@ -41,11 +41,12 @@ ubuntu_root() {
 	done <<<"$UBUNTU_FILES"
 }
 
-# c_target ROOT: builds the program in C with that root's library, as /ctarget. Libraries may lie in /lib, not in /usr/lib.
+# c_target ROOT: builds the program in C with that root's library, as /ctarget. Libraries may be in /lib instead of
+# /usr/lib.
 c_target() {
 	local root=$1 lib=$1/usr/lib/x86_64-linux-gnu sources
 	sources=$(find tests/e2e/ctargets -name '*.c' ! -name plugin.c)
-	# What /lib is merged with; and links that name absolute paths of that root.
+	# Adds the links of a merged /usr, and makes absolute links in the root point into the root.
 	[ -e "$root/lib" ] || ln -s usr/lib "$root/lib"
 	[ -e "$root/lib64" ] || ln -s usr/lib64 "$root/lib64"
 	[ -L "$root/usr/lib64/ld-linux-x86-64.so.2" ] || ln -sfn ../lib/x86_64-linux-gnu/ld-linux-x86-64.so.2 "$root/lib64/ld-linux-x86-64.so.2"
@@ -54,7 +55,7 @@ c_target() {
 		-o "$root/ctarget" $sources -pthread -ldl
 }
 
-# mounted ROOT COMMAND...: with the three things that gotrace needs in ROOT.
+# mounted ROOT COMMAND...: runs COMMAND with the three mounts that gotrace needs in ROOT.
 mounted() {
 	local root=$1 ok
 	shift
@@ -73,8 +74,8 @@ unmount() {
 	return 0
 }
 
-# traced_in ROOT PROGRAM MODE WORD: a program of that root is traced by the static file there. Its trace is valid, and
-# names the function WORD.
+# traced_in ROOT PROGRAM MODE WORD: traces a program of that root with the static file there. The trace must be valid
+# and name the function WORD.
 traced_in() {
 	local root=$1 name
 	start_target chroot "$root" "/$2" "$3" -seconds 20
@@ -88,7 +89,7 @@ traced_in() {
 	echo -n "$name: $(fact events) events; "
 }
 
-# both ROOT: a program in C and one in Go.
+# both ROOT: traces a program in C and one in Go.
 both() {
 	cp "$STATIC" "$1/gotrace"
 	chroot "$1" /gotrace --version >"$W/version" 2>&1 || die "does not start: $(cat "$W/version")"
@@ -104,7 +105,7 @@ new_root() {
 	mkdir -p "$root"
 }
 
-# glibc VERSION COMMAND...: COMMAND fills $root with that version.
+# glibc VERSION COMMAND...: runs the tests in a root that COMMAND fills with that version.
 glibc() {
 	local version=$1 has
 	shift
@@ -153,7 +154,7 @@ reads_in() {
 	chroot "$1" /gotrace check - <"$1/out/replayed" >"$W/out" 2>"$W/err" || die "check -: $(tail -n 1 "$W/err")"
 }
 
-# A root without a file, as of an image from scratch.
+# A root without files, as in an image built from scratch.
 release_empty() {
 	new_root empty
 	reads_in "$root"
@@ -161,8 +162,8 @@ release_empty() {
 	[ -z "$(find "$root" -xdev -type f ! -path "$root/out/*" ! -name gotrace ! -name target ! -path '*/dev/null')" ] || die "the root is not empty"
 }
 
-# The static file for arm64: in an empty root under the emulator of user mode it starts and replays a log to the same
-# bytes; on a machine that is emulated whole it traces.
+# The static file for arm64: under user-mode emulation, in an empty root, it starts and replays a log to the same
+# bytes; on a fully emulated machine it traces.
 release_arm64() {
 	local log
 	[ -x build/arm64/static/gotrace ] || [ "$ALL" = 1 ] || skip "not built (two minutes): ALL=1, or make ARCH=arm64 static"
@@ -184,7 +185,7 @@ release_arm64() {
 
 # --- files ---
 
-# Every page that make install puts there, without a word from mandoc.
+# mandoc accepts every page that make install installs, without a message.
 release_man() {
 	local pages
 	make pages >"$W/out" 2>&1 || die "cannot make them: $(tail -n 3 "$W/out")"
@@ -199,7 +200,7 @@ release_man() {
 	echo -n "$(echo "$pages" | wc -l) pages"
 }
 
-# complete_bash WORD...: what bash would offer for the last word.
+# complete_bash WORD...: prints bash's completions of the last word.
 complete_bash() {
 	bash --norc -c '. build/pages/completions/bash/gotrace; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _gotrace; printf "%s\n" "${COMPREPLY[@]}"' bash "$@"
 }
@@ -212,7 +213,7 @@ complete_fish() {
 	XDG_CONFIG_HOME=$W/fish HOME=$W fish --no-config -c "source build/pages/completions/fish/gotrace.fish; complete -C '$*'" | cut -f 1
 }
 
-# offers SHELL WANTED WORD...
+# offers SHELL WANTED WORD...: SHELL offers WANTED as a completion of the last word.
 offers() {
 	local shell=$1 wanted=$2
 	shift 2
@@ -238,7 +239,7 @@ release_completions() {
 	echo -n "bash, zsh, fish: commands, options, files"
 }
 
-# Everything is in its place, and gone again.
+# make install puts every file in its place, and make uninstall removes it.
 release_install() {
 	local left
 	make install DESTDIR="$W/root" PREFIX=/usr >"$W/out" 2>&1 || die "$(tail -n 3 "$W/out")"
@@ -258,20 +259,20 @@ release_install() {
 release_sbom() {
 	make sbom >"$W/out" 2>&1 || die "$(tail -n 3 "$W/out")"
 	grep -q "^PackageChecksum: SHA256: $(sha256sum "$STATIC" | cut -d ' ' -f 1)" "$STATIC.spdx" || die "it speaks of another file"
-	# Every library that is linked has a package.
+	# Every linked library has a package.
 	for name in libbpf libelf libdw zlib libdeflate liblzma libseccomp libcap libncurses; do
 		grep -q "^PackageName: $name" "$STATIC.spdx" || die "no $name"
 	done
 	echo -n "$(grep -c ^PackageName "$STATIC.spdx") packages"
 }
 
-# The same commit in another directory makes the same bytes.
+# The same commit in another directory builds the same bytes.
 release_twice() {
 	[ "$PART" = 1 ] || [ "$ALL" = 1 ] || skip "not today: ALL=1"
 	[ -z "$(git status --porcelain --untracked-files=no)" ] || skip "the tree has changes that are in no commit"
 	local version
 	version=$(./gotrace --version | cut -d ' ' -f 2)
-	cp "$STATIC" "$W/here" # which another make may replace meanwhile
+	cp "$STATIC" "$W/here" # another make may replace it meanwhile
 	mkdir -p "$W/elsewhere" && git archive HEAD | tar -x -C "$W/elsewhere" || die "cannot unpack"
 	sed -i "s/^VERSION := .*/VERSION := $version/" "$W/elsewhere/Makefile"
 	make -C "$W/elsewhere" -j"$(nproc)" static >"$W/out" 2>&1 || die "cannot build: $(tail -n 3 "$W/out")"
@@ -279,7 +280,7 @@ release_twice() {
 	echo -n "$(sha256sum "$STATIC" | head -c 16)..."
 }
 
-# debian_chroot PACKAGES: a chroot of Debian 12 with them, in the cache; made once.
+# debian_chroot PACKAGES: a chroot of Debian 12 with these packages, in the cache; made once.
 debian_chroot() {
 	local cache=${GOTRACE_VM_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/gotrace-vm}/bookworm-$(date +%Y%m)-$(echo "$1" | cksum | cut -d ' ' -f 1)
 	if [ ! -e "$cache.complete" ]; then
@@ -293,7 +294,7 @@ debian_chroot() {
 	cp -a "$cache/." "$root"
 }
 
-# listed ROOT: all files but dpkg's and man-db's own books.
+# listed ROOT: lists all files except the databases of dpkg and man-db.
 listed() {
 	(cd "$1" && find . -xdev -path ./proc -prune -o ! -path './var/lib/dpkg/*' ! -path './var/log/*' ! -path './var/cache/man*' ! -path './var/cache/ldconfig/*' \
 		! -path ./etc/ld.so.cache -print | sort)
@@ -305,7 +306,7 @@ release_deb() {
 	command -v dh lintian >/dev/null || skip "no debhelper or lintian here: tools/deps.sh"
 	make deb >"$W/out" 2>&1 || die "cannot build: $(tail -n 3 "$W/out")"
 	deb=$(ls build/deb/gotrace_*.deb)
-	# Who publishes it says so by DEBEMAIL; there is no address otherwise.
+	# The publisher's address comes from DEBEMAIL; otherwise there is none.
 	[ -n "$DEBEMAIL" ] || lint='--suppress-tags=bogus-mail-host,bogus-mail-host-in-debian-changelog'
 	lintian --allow-root --fail-on error,warning $lint build/deb/*.changes >"$W/lint" 2>&1 || die "lintian: $(head -n 5 "$W/lint")"
 	[ ! -s "$W/lint" ] || die "lintian: $(head -n 5 "$W/lint")"

@@ -21,7 +21,7 @@ sh tools/deps.sh || exit 1
 find_go || { echo "no Go of 1.22 or later" >&2; exit 1; }
 mkdir -p $logs
 
-# step NAME COMMAND...: its output on the terminal and in a log; its status in $status.
+# step NAME COMMAND...: runs COMMAND, with its output on the terminal and in a log, and its status in $status.
 step() {
 	local began=$SECONDS
 	echo "== $1"
@@ -33,19 +33,19 @@ step() {
 	took=$((SECONDS - began))
 }
 
-# result GOOD BAD: adds up, and keeps a line for the end.
+# result GOOD BAD: adds to the totals, and keeps a line for the end.
 result() {
 	passed=$((passed + $1))
 	failed=$((failed + $2))
 	summary+=$(printf '%-10s %4d passed, %d failed (%d s)' "$name" "$1" "$2" "$took")$'\n'
 }
 
-# one: the step was one test by itself.
+# one: counts the step as a single test.
 one() {
 	result $((status == 0)) $((status != 0))
 }
 
-# counted GOOD BAD: the step's log counts its tests; a step that ended without a count is a failure, too.
+# counted GOOD BAD: counts the tests that the step's log reports. A step that ended without a count is a failure, too.
 counted() {
 	local bad=$2
 	if [ "$bad" -eq 0 ] && { [ "$status" -ne 0 ] || [ "$1" -eq 0 ]; }; then
@@ -54,7 +54,7 @@ counted() {
 	result "$1" "$bad"
 }
 
-# sum PATTERN: the numbers in its parentheses, summed up.
+# sum PATTERN: prints the sum of the numbers in its parentheses.
 sum() {
 	sed -nE "s/$1/\1/p" "$log" | awk '{n += $1} END {print n + 0}'
 }
@@ -66,7 +66,7 @@ by_lines() {
 	counted "$(sum '^([0-9]+) passed, [0-9]+ failed$')" "$(sum '^[0-9]+ passed, ([0-9]+) failed$')"
 }
 
-# fuzz SECONDS: each target.
+# fuzz SECONDS: runs each fuzz target.
 fuzz() {
 	local began
 	step fuzz make -j"$(nproc)" fuzz FUZZ_SECONDS="$1"
@@ -74,7 +74,7 @@ fuzz() {
 	[ "$status" -eq 0 ] && counted "$began" 0 || counted $((began > 0 ? began - 1 : 0)) 1
 }
 
-# What does not need a live target.
+# Tests that need no live target.
 offline() {
 	step build make -j"$(nproc)"
 	one
@@ -110,7 +110,7 @@ vm() {
 	by_lines
 }
 
-# What is given to others, in other user lands.
+# The released files, in other user lands.
 release() {
 	step release bash tests/release.sh
 	by_lines

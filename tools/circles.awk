@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# The files of a module that call one another in a circle. Give every file twice: the first pass collects the
+# Finds files of a module that call one another in a circle. Give every file twice: the first pass collects the
 # functions that other files can call, the second their uses.
 function module(path,    part) {
 	split(path, part, "/")
@@ -54,7 +54,7 @@ pass == 1 {
 		}
 	}
 }
-# Files that call none that is left, or that none that is left calls, are in no circle.
+# A file that calls no remaining file, or that no remaining file calls, is in no circle.
 function is_open(file,    i, out, in_) {
 	for (i = 1; i <= nfiles; i++) {
 		out = out || (left[files[i]] && (file SUBSEP files[i]) in calls)

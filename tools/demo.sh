@@ -51,7 +51,7 @@ echo
 echo "The server has a fault. What the trace says:"
 echo "\$ ./gotrace report $trace"
 ./gotrace report $trace
-# Whatever has that name is removed, not written through.
+# Removes whatever has that name, instead of writing through it.
 rm -f $page
 ./gotrace report $trace -q --html $page
 echo

@@ -22,7 +22,7 @@ stop() {
 	exit 1
 }
 
-# The packages of "$@" that are not installed.
+# Prints the packages of "$@" that are not installed.
 missing() {
 	for package; do
 		state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) || state=

@@ -33,7 +33,7 @@ go_root() {
 	echo "$go_root_dir"
 }
 
-# old_go RELEASE ARG...: that release's own go command, which does not know modules or other releases.
+# old_go RELEASE ARG...: runs that release's own go command, which does not know modules or other releases.
 old_go() {
 	old_go_root=$(go_root "$1") || return 1
 	shift

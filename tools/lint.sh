@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Checks that the compiler does not do: includes point only down the stream of the data, functions are short,
-# and no uretprobe is used (Go moves its stacks); tags are unique, lines have at most 120 columns, retired
-# words do not return, and the files of a module call one another in one direction.
+# Checks what the compiler does not: includes follow the direction of the data, functions are short, and no uretprobe
+# is used (Go moves its stacks); tags are unique, lines have at most 120 columns, retired words do not return, and the
+# files of a module call one another in one direction.
 set -u
 cd "$(dirname "$0")/.."
 most=100

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# sysroot.sh LINK: arm64's libraries, from Debian 12's packages, for linking cross builds and running their
-# tests. LINK becomes a symbolic link to the directory in which they are unpacked, in a cache outside the
-# tree.
+# sysroot.sh LINK: fetches arm64's libraries, from Debian 12's packages, for linking cross builds and running their
+# tests. LINK becomes a symbolic link to the directory in which they are unpacked, in a cache outside the tree.
 set -eu
 root=$("$(dirname "$0")/../tests/vm/fetch.sh" package bookworm arm64 \
 	libc6 libc6-dev linux-libc-dev libcrypt1 libgcc-s1 libstdc++6 libasan8 libubsan1 \

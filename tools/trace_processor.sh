@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Perfetto's own reader of traces, as a check of what gotrace writes.
-#   tools/trace_processor.sh check FILE     does Perfetto's trace processor import FILE without an error, and do things end
+#   tools/trace_processor.sh check FILE     checks that Perfetto's trace processor imports FILE without an error, and that
+#                                           everything ends
 #   tools/trace_processor.sh query FILE SQL
-# The program is $TRACE_PROCESSOR, or build/perfetto/trace_processor_shell, or the one on PATH; status 77: there is none.
-# Perfetto (v58 or newer) has it among its releases, and documents how to build it.
+# The program is $TRACE_PROCESSOR, or build/perfetto/trace_processor_shell, or the one on PATH; status 77: there is
+# none. Perfetto (v58 or newer) has it among its releases, and documents how to build it.
 set -eu
 cd "$(dirname "$0")/.."
 ours=build/perfetto/trace_processor_shell
@@ -26,7 +27,8 @@ query() {
 	"$program" query "$1" "$2"
 }
 
-# Rows of these are faults: nothing was dropped on import, all that begins ends, and what is within a slice ends in it.
+# Rows of these queries are faults: something was dropped on import, has no end, or ends after the slice that it is
+# in.
 faults() {
 	cat <<'END'
 SELECT 'stat ' || name || ' ' || value AS fault FROM stats WHERE value > 0 AND (severity IN ('error', 'data_loss')

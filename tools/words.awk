@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Words of a private vocabulary must not return, in names or in comments: awk -v retired="old=standard ..."
-# -f tools/words.awk FILE...
+# Reports retired words, in names and in comments: awk -v retired="old=standard ..." -f tools/words.awk FILE...
 BEGIN {
 	n = split(retired, list, " ")
 	for (i = 1; i <= n; i++) {

@@ -20,16 +20,16 @@ declare -A NAMED=([lock-io]=refreshLocked [lock-io-rw]=refreshLocked [lock-long]
 	[sql-pool]=get [slow-member]=member [spin-select]=waitFor
 	[timer-late]=hold [single-flight]=load [locked-thread]=draw
 	[dns]=backend)
-# These need facts that are not in the file.
+# These need data that is not in the file.
 PLANTED_LIVE="procs-low:procs-low"
 
-# planted_binary RELEASE
+# planted_binary RELEASE: builds the programs with faults, and prints the path.
 planted_binary() {
 	(cd tests/e2e/planted && GOTOOLCHAIN=go$1 CGO_ENABLED=0 timeout 600 \
 		go build -buildvcs=false -o "$E2E/planted-$1" .) >&2 && echo "$E2E/planted-$1"
 }
 
-# findings_in JSON: ids and levels of the findings above "info", most important first.
+# findings_in JSON: prints ids and levels of the findings above "info", most important first.
 findings_in() {
 	python3 -c 'import json, sys
 for row in json.load(open(sys.argv[1]))["findings"]["rows"]:
@@ -44,8 +44,8 @@ report_json() {
 	cp "$W/out" "$W/report.json"
 }
 
-# first_is FINDINGS: checks that the report's first finding is one of these. That other programs used the CPUs is
-# said of the machine.
+# first_is FINDINGS: checks that the report's first finding is one of these. If other programs used the CPUs, the
+# machine is to blame.
 first_is() {
 	local first
 	first=$(findings_in "$W/report.json" | head -n 1)
@@ -53,8 +53,8 @@ first_is() {
 	[[ "|$1|" == *"|${first% *}|"* ]] || die "the first finding is '${first:-none}' instead of $1"
 }
 
-# figures_are MODE: the finding names the function, and its time is what the program has measured of itself, within 5 %.
-# The program's clock also runs from the wake-up until it has a P, which is long where all want the CPUs.
+# figures_are MODE: checks that the finding names the function, and that its time is within 5 % of what the program
+# has measured. The program's clock also runs from a wake-up until it has a P, which is long if all want the CPUs.
 figures_are() {
 	local first
 	first=$(python3 -c 'import json, sys
@@ -92,7 +92,7 @@ case_report_planted() { # traces of Go's own tracer
 	done
 }
 
-case_report_live() { # the same of a live process, in one step
+case_report_live() { # the same for a live process, in one step
 	local pair binary
 	binary=$(planted_binary $NEWEST) || die "cannot build"
 	for pair in $PLANTED_LIVE lock-io:lock-io leak:leak; do
@@ -103,7 +103,8 @@ case_report_live() { # the same of a live process, in one step
 	done
 }
 
-# leads_to MODE TASK KIND FUNCTION: most of the slowest task is one kind of wait there, at the end of the path.
+# leads_to MODE TASK KIND FUNCTION: checks that most of the slowest task is one kind of wait in FUNCTION, at the end
+# of the path.
 leads_to() {
 	timeout 30 "$binary" "$1" -seconds 2 -native "$W/trace" >"$W/target.out" 2>&1 || die "the target ended"
 	run_gotrace why "$W/trace" --task "$2" --json
@@ -120,7 +121,7 @@ if there * 2 < why["duration_ns"]:
 		noisy "$1: the path of $2 does not lead to $3 in $4: $(tail -n 1 "$W/err")"
 }
 
-case_why_leads() { # fan-out and join, a pool whose members are handed on, and locks that are
+case_why_leads() { # fan-out and join; a pool whose members are handed on, and locks that are
 	local binary
 	binary=$(planted_binary $NEWEST) || die "cannot build"
 	leads_to slow-member batch sleep main.member
@@ -152,7 +153,7 @@ assert sleep > 90e6, sleep' "$W/out" 2>"$W/err" || die "the path: $(tail -n 1 "$
 	says "it has: request"
 }
 
-case_report_formats() { # each format gives a report, and a torn file one up to its fault
+case_report_formats() { # each format gives a report; a truncated file gives one up to its fault
 	local release
 	for release in $(in_turn 3 1.5.4 1.7.6 1.8.7 1.10.8 1.11.13 1.16.15 1.19.13 1.21.13 1.22.12 1.23.8 1.25.1 $NEWEST); do
 		native_of "$release"
@@ -167,8 +168,9 @@ case_report_formats() { # each format gives a report, and a torn file one up to 
 	one_line
 }
 
-# waits_profile RELEASE KIND: of $W/native-RELEASE by go tool trace of the newest release that defines it as gotrace does:
-# 1.21 for formats up to its own, 1.26 for later ones (up to 1.25 it leaves out transitions without a stack).
+# waits_profile RELEASE KIND: makes the profile of $W/native-RELEASE with go tool trace of the newest release that
+# defines it as gotrace does: 1.21 for formats up to its own, 1.26 for later ones (up to 1.25 it leaves out
+# transitions without a stack).
 waits_profile() {
 	local tool=1.26.8
 	[ "$(minor "$1")" -gt 21 ] || tool=1.21.13
@@ -183,7 +185,7 @@ case_report_sums() { # waits and calls, stack by stack, to the nanosecond as go 
 		native_of "$release"
 		run_gotrace report --json --max-size=64M "$W/native-$release"
 		want 0
-		# Formats up to 1.21 count in ticks, which the two make nanoseconds of in different ways.
+		# Formats up to 1.21 count in ticks, which the two tools convert to nanoseconds differently.
 		slack=0
 		[ "$(minor "$release")" -gt 21 ] || slack=1
 		for kind in sync:waits net:waits syscall:syscalls; do
@@ -196,14 +198,14 @@ case_report_sums() { # waits and calls, stack by stack, to the nanosecond as go 
 	done
 }
 
-# c_planted MODE ARG...: a report on the C program, live.
+# c_planted MODE ARG...: makes a report on the C program, live.
 c_planted() {
 	start_target "$E2E/planted-c" "$1" "$W/data" "${@:2}"
 	report_json -p "$target" -d 2s
 	stop_target
 }
 
-case_report_c() { # a lock that is held while a thread writes to disk, or computes
+case_report_c() { # a thread holds a lock while it writes to disk, or computes
 	gcc -O2 -g -pthread -o "$E2E/planted-c" tests/e2e/planted/locks.c || die "cannot build the C program"
 	c_planted disk
 	first_is lock-io
@@ -223,7 +225,7 @@ case_report_c_queues() { # threads that queue for a lock, or are woken for nothi
 	first_is lock-convoy
 	grep -q '"text":"[^"]*counter' "$W/report.json" || die "the lock is not named: $(head -c 600 "$W/report.json")"
 	c_planted herd
-	# What is lost is little: other programs that use the CPUs may come first.
+	# Little time is lost, so other programs that use the CPUs may come first.
 	findings_in "$W/report.json" | grep -q '^herd ' || die "no herd: $(findings_in "$W/report.json" | tr '\n' ' ')"
 	grep -q '"text":"[^"]*producer[^"]*consumer' "$W/report.json" ||
 		die "the threads are not named: $(head -c 600 "$W/report.json")"
@@ -234,7 +236,8 @@ case_report_c_queues() { # threads that queue for a lock, or are woken for nothi
 	return 0
 }
 
-# lasts FILE SECONDS: Go's strict reader accepts the trace, and the report shows it as long as that, or more.
+# lasts FILE SECONDS: checks that Go's strict reader accepts the trace, and that the report shows at least this
+# duration.
 lasts() {
 	strict "$1"
 	report_json "$1"
@@ -289,20 +292,20 @@ case_report_throttled() { # a process whose quota is used up
 	first_is "throttled|procs-high"
 }
 
-# has_row TABLE NAME: the report in $W/report.json has such a row.
+# has_row TABLE NAME: checks that the report in $W/report.json has such a row.
 has_row() {
 	python3 -c 'import json, sys
 rows = json.load(open(sys.argv[1]))["tables"][sys.argv[2]]["rows"]
 sys.exit(not any(row.get("name") == sys.argv[3] and row["n"] for row in rows))' "$W/report.json" "$1" "$2"
 }
 
-# addresses: of locks and channels in $W/report.json.
+# addresses: prints the number of addresses of locks and channels in $W/report.json.
 addresses() {
 	python3 -c 'import json, sys
 print(len(json.load(open(sys.argv[1]))["tables"].get("locks_by_address", {}).get("rows", [])))' "$W/report.json"
 }
 
-# usage_error WORDS ARG...: wrong usage, in one line that says WORDS.
+# usage_error WORDS ARG...: checks that this is a usage error, reported in one line that says WORDS.
 usage_error() {
 	local words=$1
 	shift
@@ -312,7 +315,7 @@ usage_error() {
 	says "$words"
 }
 
-case_report_recording() { # the options of a trace with -p, and none of them with a file
+case_report_recording() { # the recording options are accepted with -p, and refused with a file
 	local binary
 	binary=$(planted_binary $NEWEST) || die "cannot build"
 	start_target "$binary" outlier
@@ -354,7 +357,7 @@ case_report_requests() { # requests of a live process, as tasks
 	start_requests $NEWEST default
 	timeout 60 "$GOTRACE" report -p "$target" -d 4s --requests=http --max-overhead none --json --max-size 1M >"$W/report.json" 2>"$W/err" </dev/null &
 	tracer=$!
-	for ((i = 0; i < 6; i++)); do # one of them is recorded from its begin
+	for ((i = 0; i < 6; i++)); do # one of them is recorded from its beginning
 		sleep 0.7
 		kill -USR2 "$target"
 	done
@@ -414,24 +417,24 @@ case_report_killed() { # no file is left, nor a process
 	stop_target
 }
 
-# on_terminal ACTION...: gotrace top $TOP_WITH of the target, with its screen in $W/screen; its status.
+# on_terminal ACTION...: runs gotrace top $TOP_WITH on the target, with its screen in $W/screen. Returns its status.
 on_terminal() {
 	TMPDIR=$W timeout 60 python3 tests/e2e/terminal.py "$@" -- "$GOTRACE" top $TOP_WITH -p "$target" >"$W/screen" 2>&1
 }
 
-# nothing_left WHAT: no file of a round, and no process.
+# nothing_left WHAT: checks that WHAT has left no file of a round, and no process.
 nothing_left() {
 	[ -z "$(find "$W" -name 'gotrace-*')" ] || die "files are left after $1"
 	pgrep -f "gotrace top .*-p $target\$" >/dev/null && die "a process is left after $1"
 	return 0
 }
 
-# shown TEXT: it has been on the screen.
+# on_screen TEXT: checks that it has been on the screen.
 on_screen() {
 	grep -aq "$1" "$W/screen" || die "'$1' was not shown"
 }
 
-case_top_go() { # on a terminal: a picture of the process within seconds, keys, sizes; q ends it, and nothing is left
+case_top_go() { # on a terminal: a picture of the process within seconds, keys, sizes; q ends it and leaves nothing
 	local binary i
 	binary=$(planted_binary $NEWEST) || die "cannot build"
 	start_target "$binary" lock-io
@@ -457,7 +460,7 @@ case_top_go() { # on a terminal: a picture of the process within seconds, keys, 
 	one_line
 }
 
-case_top_c() { # the same of threads
+case_top_c() { # the same for threads
 	gcc -O2 -g -pthread -o "$E2E/planted-c" tests/e2e/planted/locks.c || die "cannot build the C program"
 	start_target "$E2E/planted-c" long "$W/data"
 	on_terminal 4 key=6 1 key=q || die "top ended with status $?"

@@ -14,8 +14,7 @@ arm64_target() {
 	echo "$binary"
 }
 
-# arm64_symbols BINARY: the addresses of the relevant variables in its symbol table, in the format of
-# `places`.
+# arm64_symbols BINARY: prints the addresses of the relevant variables in its symbol table, in the format of `places`.
 arm64_symbols() {
 	nm "$1" | sed -nE 's/^0*([0-9a-f]+) . (runtime\.(allgs|allp|allm|gomaxprocs|sched|gcphase|gcController|mheap_))$/variable \2 0x\1/p' | sort
 }
@@ -28,8 +27,7 @@ check_arm64() {
 		"$E2E/places" $alloc "$binary" >"$W/$variant" 2>"$W/err" || die "$release $variant: $(tail -n 1 "$W/err")"
 		grep -q '^left out' "$W/$variant" && die "$release $variant: $(grep '^left out' "$W/$variant")"
 		grep -qx 'trace_calls 1 1 1' "$W/$variant" || die "$release $variant: $(grep '^trace_calls' "$W/$variant")"
-		# Only instructions that the kernel simulates, and the begins of two functions without a stack
-		# check.
+		# Only instructions that the kernel simulates, and the starts of two functions without a stack check.
 		[ "$(grep '^probe' "$W/$variant" | grep -vcE ' (b\.cond|bl|cbz|tbz) ')" -le 2 ] ||
 			die "$release $variant: $(grep '^probe' "$W/$variant" | grep -vE ' (b\.cond|bl|cbz|tbz) ' | tr '\n' ' ')"
 		[ $variant = stripped ] && continue
@@ -38,7 +36,7 @@ check_arm64() {
 		[ "$(wc -l <"$W/symbols")" -ge 7 ] || die "$release $variant: few symbols"
 		grep '^variable' "$W/$variant" | sort | diff - "$W/symbols" >"$W/diff" || die "$release $variant: $(tr '\n' ' ' <"$W/diff")"
 	done
-	# Its variables may be at other addresses, but the same number must be found.
+	# A stripped program must have the same probe points.
 	for variant in default stripped; do
 		grep '^probe' "$W/$variant" >"$W/probes-$variant"
 	done
@@ -57,7 +55,7 @@ case_arm64_places() { # programs for arm64: every place to probe, the runtime's 
 	done
 }
 
-case_arm64_decoded() { # their instructions, as objdump does
+case_arm64_decoded() { # their instructions, compared with objdump
 	local release binary
 	make -s build/e2e/decode_arm64 >"$W/build" 2>&1 || die "cannot build: $(tail -n 3 "$W/build")"
 	for release in $(in_turn 5 $RELEASES); do

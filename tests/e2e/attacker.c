@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What another user of the machine can try on gotrace, until it is killed:
+ * Attacks gotrace as another user of the machine can, until it is killed:
  *   attacker maze DIR N         links DIR/1 to DIR/N, each a long way to the next, the last one to DIR: walking them
  *                               takes milliseconds. It ends by itself.
- *   attacker swap DIR VICTIM    DIR, which comes and goes, becomes a link to VICTIM as soon as it is there
- *   attacker toggle DIR VICTIM  DIR is a directory and a link to VICTIM in turn
- *   attacker send PID N         N connections to that recorder, which send for ever
- *   attacker wait PID N         N at a time, which send nothing, and are made again when they are closed
+ *   attacker swap DIR VICTIM    whenever DIR is created, replaces it with a link to VICTIM
+ *   attacker toggle DIR VICTIM  makes DIR a directory and a link to VICTIM in turn
+ *   attacker send PID N         makes N connections to that recorder, which send for ever
+ *   attacker wait PID N         keeps N connections that send nothing, and reopens those that are closed
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -99,7 +99,7 @@ static int reach(const char *pid)
 	return fd;
 }
 
-/* Another process like this one, which ends with it. */
+/* Forks a process that dies with this one. Returns 0 in it. */
 static pid_t helper(void)
 {
 	pid_t pid = fork();
@@ -119,8 +119,8 @@ static void send_on(int fd, _Atomic long *sent)
 }
 
 /*
- * Several processes keep a connection full, so that there is always something to read, however busy the machine is. More
- * than the kernel holds has been read.
+ * Several processes keep a connection full, so that there is always something to read, however busy the
+ * machine is. Reports if more has been read than the kernel can buffer.
  */
 static void send_for_ever(const char *pid)
 {
@@ -172,7 +172,7 @@ static int wait_for_ever(const char *pid, int n)
 			fds[i] = -1;
 		}
 		if (i == n - 1)
-			pause_ns(1000000); /* it is not the CPUs that are fought for */
+			pause_ns(1000000); /* the attack is not on the CPUs */
 	}
 	return 1;
 }

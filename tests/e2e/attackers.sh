@@ -8,7 +8,7 @@ ATTACKER=$E2E/attacker
 attack() {
 	setpriv --reuid=$NOBODY --regid=$NOBODY --clear-groups --inh-caps=-all --bounding-set=-all "$public/attacker" "$@" \
 		>>"$W/attacker.err" 2>&1 &
-	attacker=$! # and of no shell
+	attacker=$! # the attacker's own pid, not a shell's
 }
 
 end_attack() {

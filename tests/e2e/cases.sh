@@ -12,7 +12,7 @@ as_nobody() {
 	setpriv --reuid=$NOBODY --regid=$NOBODY --clear-groups --inh-caps=-all --bounding-set=-all "$@"
 }
 
-# public_copy: a copy of gotrace that nobody may run, wherever the repo is.
+# public_copy: makes a copy of gotrace that nobody may run, wherever the repo is.
 public_copy() {
 	public=$(mktemp -d /tmp/gotrace-test-XXXXXX)
 	trap 'rm -rf "$public"; kill -KILL $(jobs -p) 2>/dev/null' EXIT
@@ -44,7 +44,7 @@ ends() {
 	[ "$status" -lt 126 ] || die "gotrace crashed with status $status: $(tail -n 3 "$W/err")"
 }
 
-still_lives() { # the target goes on as if nothing had been
+still_lives() { # checks that the target goes on undisturbed
 	kill -0 "$target" 2>/dev/null || die "the target died: $(tail -n 3 "$W/target.err")"
 	[ ! -s "$W/target.err" ] || die "the target complained: $(head -n 3 "$W/target.err")"
 }
@@ -178,7 +178,7 @@ case_unknown_release() {
 	still_lives
 }
 
-case_bad_executable() { # CMD that is no program, none at all, or a broken ELF file
+case_bad_executable() { # CMD is not a program, does not exist, or is a broken ELF file
 	run_gotrace -o "$W/trace" -- /nonexistent/program
 	want 1
 	one_line
@@ -211,7 +211,7 @@ case_output_unwritable() {
 
 # --- the file ---
 
-case_default_name() { # two in the same second must not meet
+case_default_name() { # two in the same second must not collide
 	load pool
 	local a b
 	mkdir "$W/dir"
@@ -372,7 +372,7 @@ case_interrupted_twice() {
 	still_lives
 }
 
-case_killed() { # kill -9 of gotrace: whole generations stay, the target goes on
+case_killed() { # kill -9 of gotrace: whole generations are kept, the target goes on
 	load pool
 	background -p "$target" -o "$W/trace" --raw "$W/raw"
 	sleep 4.5
@@ -393,7 +393,7 @@ case_killed() { # kill -9 of gotrace: whole generations stay, the target goes on
 	strict "$W/again"
 }
 
-# target_ends HOW PATTERN
+# target_ends HOW PATTERN: the target ends in this way, and the message must match.
 target_ends() {
 	load pool -then "$1"
 	stop_target
@@ -407,8 +407,8 @@ target_ends() {
 	checked "$W/trace"
 }
 
-# The process ends at various times while gotrace starts: the message must say that, and not that some
-# operation failed.
+# The process ends at various times while gotrace starts: the message must say so, instead of reporting a failed
+# operation.
 case_ended_early() {
 	local ms
 	for ((ms = 40; ms < 3000; ms = ms * 6 / 5)); do
@@ -487,7 +487,7 @@ case_two_at_once() {
 	still_lives
 }
 
-case_two_processes() { # of one program: the other one must not be seen
+case_two_processes() { # two processes of one program: the other one must not be traced
 	load churn
 	local other=$target
 	load pool
@@ -525,7 +525,7 @@ case_tiny_ring() { # a full ring: reported and counted as not watched, not as a 
 	still_lives
 }
 
-case_rings() { # several rings are merged into what one would have held
+case_rings() { # several rings are merged into what one would have contained
 	local look="--rings 2"
 	start_target "$(target_binary $NEWEST default)" mixed -native "$W/native" -native-seconds 2 -seconds 100
 	trace_cell mixed $NEWEST no
@@ -570,7 +570,7 @@ case_formats() {
 	still_lives
 }
 
-# flat FORMAT FILE: readers of that format alone accept it.
+# flat FORMAT FILE: checks that that format's own readers accept the file.
 flat() {
 	case $1 in
 	v0) timeout 60 "$JUDGE" v0 "$2" >"$W/flat" 2>&1 || die "$(tail -n 1 "$W/flat")" ;;
@@ -578,7 +578,7 @@ flat() {
 	esac
 }
 
-# old_viewers FORMAT: the releases whose viewers must serve it.
+# old_viewers FORMAT: prints the releases whose viewers must serve it.
 old_viewers() {
 	case $1 in
 	1.5) echo 1.5.4 1.6.4 ;;
@@ -592,7 +592,8 @@ old_viewers() {
 	esac
 }
 
-# served FORMAT ROWS FILE BINARY: by the viewers of that format's own releases, and by the newest if it can.
+# served FORMAT ROWS FILE BINARY: checks that the viewers of that format's own releases serve the file, and the newest
+# viewer if it can.
 served() {
 	local release also=()
 	for release in $(old_viewers "$1"); do
@@ -608,8 +609,8 @@ served() {
 	esac
 }
 
-# formats_of MODE ROWS: one log of that load, written in every v1 format: each must contain the same, as far
-# as it can, and the viewers must show it (some each day).
+# formats_of MODE ROWS: writes one log of that load in every v1 format. Each must contain the same, as far as the
+# format can, and the viewers must show it (some each day).
 formats_of() {
 	local format rows binary viewed
 	viewed=" $(in_turn 3 v0 1.5 1.7 1.8 1.9 1.10 1.11 1.19 1.21)"
@@ -664,8 +665,7 @@ case_no_syscalls() {
 	run_gotrace -p "$target" -d 1500ms -o "$W/trace" --no-syscalls
 	want 0
 	strict "$W/trace"
-	# Calls that lost their P are still there, because readers would not understand whose P it is
-	# otherwise.
+	# Calls that lost their P are still there, because otherwise readers could not know whose P it is.
 	[ "$(fact 'go Syscall->Running')" -eq 0 ] || die "$(fact 'go Syscall->Running') fast system calls"
 	[ "$(fact 'go Running->Syscall')" -le 6000 ] || die "$(fact 'go Running->Syscall') system calls"
 	[ "$(fact 'go Waiting->Runnable')" -ge 50 ] || die "and little else"
@@ -692,9 +692,9 @@ case_two_runtimes() { # a library with Go in it, loaded into a Go program
 
 # --- memory ---
 
-# alloc_twin BINARY: $target, with gotrace --alloc and Go's own experiment in the same second. The
-# experiment's own tracer frees a trace buffer twice when it stops: without gotrace, 4 of 70 programs crashed,
-# and 3 left a file that Go's own reader rejects (Go 1.26.8, traces of one second). Such a try does not count.
+# alloc_twin BINARY: traces $target with gotrace --alloc and with Go's own experiment in the same second. The
+# experiment's own tracer frees a trace buffer twice when it stops: without gotrace, 4 of 70 programs crashed, and 3
+# left a file that Go's own reader rejects (Go 1.26.8, traces of one second). Such a try does not count.
 alloc_twin() {
 	local look=--alloc try text good=
 	for try in 1 2 3 4; do
@@ -714,7 +714,7 @@ case_alloc() { # spans and stacks, as Go's own experiment has them
 		binary=$(target_binary $release default)
 		alloc_twin "$binary"
 		checked "$W/ours"
-		# Go 1.23 omits what happens while its tracer changes generations.
+		# Go 1.23 omits what happens while its tracer switches generations.
 		least=99.9
 		[ $release = 1.23.8 ] && least=90
 		timeout 100 "$JUDGE" alloc -min-native $least "$W/native" "$W/ours" >"$W/alloc" 2>&1 ||
@@ -747,11 +747,11 @@ case_alloc() { # spans and stacks, as Go's own experiment has them
 
 # --- level of detail ---
 
-number() { # NAME: of the JSON summary
+number() { # NAME: prints a number of the JSON summary
 	"$JUDGE" json "$W/out" "$1"
 }
 
-traced() { # ARG...: a trace of $target, judged, its summary as JSON
+traced() { # ARG...: makes and judges a trace of $target, with a JSON summary
 	run_gotrace -p "$target" "$@" -o "$W/trace" --json
 	want 0
 	strict "$W/trace"
@@ -793,11 +793,11 @@ case_exact_light_spans() {
 	[ ! -e "$W/none" ] || die "a file all the same"
 }
 
-cpu_ms() { # of $target so far
+cpu_ms() { # prints the CPU time of $target so far
 	awk '{print ($14 + $15) * 10}' "/proc/$target/stat"
 }
 
-case_max_overhead() { # the cost stays within the limit, and the trace says where it is blind
+case_max_overhead() { # the cost stays within the limit, and the trace marks the gaps
 	load mixed
 	local before cost
 	before=$(cpu_ms)
@@ -957,18 +957,18 @@ case_command_variants() {
 	done
 }
 
-case_command_fails() { # its exit status is passed on, and the trace is whole
+case_command_fails() { # its exit status is passed on, and the trace is complete
 	local binary
 	binary=$(target_binary $NEWEST default)
 	run_gotrace -o "$W/trace" -- "$binary" pool -seconds 1 -then crash
-	want 2 # of a Go program that panics
+	want 2 # the status of a Go program that panics
 	strict "$W/trace"
 	run_gotrace -o "$W/trace" -- "$binary" no-such-mode
 	want 2
 	strict "$W/trace"
 }
 
-case_command_user() { # behind sudo the command is the user's
+case_command_user() { # under sudo the command runs as the user
 	public_copy
 	cp "$(target_binary $NEWEST default)" "$public/target"
 	SUDO_UID=$NOBODY SUDO_GID=$NOBODY SUDO_USER=nobody background -o "$public/trace" -- "$public/target" idle -seconds 3
@@ -1003,7 +1003,7 @@ in_terminal() {
 	tmux -L "$socket" -f /dev/null new-session -d -x "$1" -y 60 "$2; echo the end; sleep 60" || die "tmux does not start"
 }
 
-terminal_shows() { # PATTERN: waits for it; the terminal's text is in $W/screen then
+terminal_shows() { # PATTERN: waits for it; then the terminal's text is in $W/screen
 	local i
 	for ((i = 0; i < 150; i++)); do
 		tmux -L "$socket" capture-pane -p >"$W/screen"
@@ -1015,14 +1015,14 @@ terminal_shows() { # PATTERN: waits for it; the terminal's text is in $W/screen 
 
 terminal_ends() {
 	terminal_shows '^the end$'
-	# Lines that wrapped are joined, and so longer than the terminal is wide. A path may be.
+	# Wrapped lines are joined, and so longer than the terminal is wide. Only a path may be that long.
 	tmux -L "$socket" capture-pane -p -J >"$W/screen"
 	! sed 's/ *$//' "$W/screen" | grep -v "$W" | grep -E ".{$(($1 + 1))}" || die "a line is longer than $1 columns"
 	! grep 'events/s' "$W/screen" || die "the live line is still there"
 	tmux -L "$socket" kill-server
 }
 
-case_terminal_width() { # figures are whole, and nothing wraps
+case_terminal_width() { # figures are not cut, and nothing wraps
 	local columns
 	load pool
 	for columns in 40 80 120; do
@@ -1036,7 +1036,7 @@ case_terminal_width() { # figures are whole, and nothing wraps
 	grep -q 'main.pool.func1.*  ' "$W/screen" || die "the busiest functions are not there"
 }
 
-case_terminal_messages() { # a message takes the place of the live line
+case_terminal_messages() { # a message replaces the live line
 	load pool
 	in_terminal 80 "'$GOTRACE' flight -p $target -o '$W/f'"
 	terminal_shows 'events/s'
@@ -1066,20 +1066,20 @@ case_browser() { # the viewer's page shows the tracks, in both views
 	done
 }
 
-# The main features, in some three minutes: cases of every part.
+# The main features, in about three minutes: cases of every part.
 QUICK_CASES="case_command case_bad_raw_log case_check case_disk_full case_doctor_here case_dump
 case_export_recorded case_flight_after case_flight_c case_interrupted_twice case_max_size case_native_lock
 case_native_pipe case_native_threads case_replay case_report_live case_report_recording case_sandbox_closed case_sandbox_killed_go
 case_signals case_target_crashes case_target_exits case_functions_c case_functions_ends case_hostile_frame case_poked_ids
 case_attacker_directory load_pingpong_2"
 
-# all_cases: their names; those with busy loops come last.
+# all_cases: prints the names of all cases; those with busy loops come last.
 all_cases() {
 	compgen -A function case_ | sort
 	compgen -A function load_ | sort
 }
 
-# run_named FUNCTION...
+# run_named FUNCTION...: runs these cases.
 run_named() {
 	local name
 	for name; do
@@ -1087,12 +1087,12 @@ run_named() {
 	done
 }
 
-# run_cases PART: every case whose name contains PART.
+# run_cases PART: runs every case whose name contains PART.
 run_cases() {
 	run_named $(all_cases | grep -F -- "$1")
 }
 
-# run_turn: a third of the cases, the others on the next two days; and half of those with busy loops.
+# run_turn: runs a third of the cases, the others on the next two days; and half of those with busy loops.
 run_turn() {
 	echo "# a third of the cases, CELL_SEED=$CELL_SEED"
 	run_named $(in_turn 3 $(compgen -A function case_ | sort)) $(in_turn 2 $(compgen -A function load_ | sort))

@@ -9,7 +9,7 @@ OLD_MODES="pingpong pool http syscalls gc timers churn procs parked mixed idle u
 # The level of detail changes from cell to cell, unless LOOK is set.
 LOOKS=("" --exact --light --spans)
 cells_run=0
-# unlimited: the option needed to record everything of loads that do little but switch goroutines.
+# unlimited: prints the option needed to record everything of loads that do little but switch goroutines.
 unlimited() {
 	case $look in *--exact*) ;; *) echo --max-overhead none ;; esac
 }
@@ -18,13 +18,13 @@ next_look() {
 	look=${LOOK-${LOOKS[cells_run++ % 4]}}
 }
 
-# Options of the twin test if only starts are probed: wakers are not recorded; and the garbage collector withdraws
-# its preemption request, so that a goroutine seems to have yielded by itself.
+# twin_marks MODE RELEASE: prints options of the twin test. If only starts are probed, wakers are not recorded, and
+# the garbage collector withdraws its preemption request, so that a goroutine seems to have yielded by itself.
 twin_marks() {
 	# Formats up to go 1.21 cannot note that not every sweep is recorded.
 	[ "$(minor "$2")" -ge 22 ] || [ "$look" = --exact ] || echo -heap=false
-	# Up to 1.16 the next id of a goroutine is not always known when it is created, and the runtime's own
-	# tracer lends Ps to threads that stop others.
+	# Up to 1.16 the next id of a goroutine is not always known when it is created, and the runtime's own tracer
+	# gives Ps to threads that stop others.
 	[ "$(minor "$2")" -ge 17 ] || [ "$look" = --spans ] || echo -min-seq 99
 	# Up to 1.23 one in 16 goroutines gets its id after the probe. It keeps an invented one if the
 	# generation ends before its first start: 0.02 to 0.07 % of them if many wait for a CPU.
@@ -33,26 +33,26 @@ twin_marks() {
 	# is none.)
 	[ "$(minor "$2")" -ge 10 ] || echo -stops=false
 	[ "$look" = --spans ] || return 0
-	# Up to 1.10 a goroutine's own reason is a text, which is the same for a condition as for a mutex.
+	# Up to 1.10 a goroutine has its wait reason as a text, which is the same for a condition as for a mutex.
 	[ "$(minor "$2")" -ge 11 ] || echo -conds=false
 	case $1 in
 	gc) echo -wakers=false -min-seq 80 -min-stacks 98 ;;
 	idle) echo -wakers=false -min-seq 98 ;;
-	# Goroutines with some 20 events each; with other work running 95.5 to 97.2 % of them.
+	# Goroutines have some 20 events each; with other work running, 95.5 to 97.2 % of them agree.
 	timers) echo -wakers=false -min-seq 94 ;;
 	*) echo -wakers=false -min-seq 98 ;;
 	esac
-	# The scavenger up to 1.18 sleeps with one more frame to be left out than others.
+	# Up to 1.18 the scavenger sleeps with one more frame to be left out than other goroutines.
 	[ "$(minor "$2")" -ge 19 ] || echo -min-stacks 95
 }
 
-# profile_rows MODE RELEASE: which of the viewer's profiles must have rows for a load.
+# profile_rows MODE RELEASE: prints which of the viewer's profiles must have rows for a load.
 profile_rows() {
 	case $1 in
 	http | mixed) echo sched,io,syscall,block ;;
 	# Wake-ups come from timers and netpoll, without a stack. Native traces, too, have rows in /sched only
 	# for the tracer's own goroutines.
-	syscalls) [ "$(minor "$2")" -ge 22 ] && echo io,syscall || echo syscall ;; # the older one has no network
+	syscalls) [ "$(minor "$2")" -ge 22 ] && echo io,syscall || echo syscall ;; # the older program has no network
 	coro) echo ;;
 	pingpong | pool | procs) echo sched,block ;;
 	user) echo sched,block,usertasks,userregions ;;
@@ -81,7 +81,7 @@ trace_cell() {
 	[ ! -e "$facts$look" ] || strict "$W/trace" -expect "$facts$look"
 	checked "$W/trace"
 	printf '%s events, %s goroutines, %s KiB' "$(fact events)" "$(fact goroutines)" $(($(stat -c %s "$W/trace") / 1024))
-	# 1.4 has no viewer, and the old ones divide by something that an idle program does not do (/mmu).
+	# 1.4 has no viewer, and old viewers divide by something that an idle program does not do (/mmu).
 	if [ "$3" = yes ] && [ "$(minor "$2")" -ge 5 ] && { [ "$1" != idle ] || [ "$(minor "$2")" -ge 22 ]; }; then
 		rows=$(profile_rows "$1" "$2")
 		# If only starts are probed, wakers are not recorded. Viewers up to 1.25 do not count a wait
@@ -104,7 +104,7 @@ trace_cell() {
 # transitions must be compared.
 twin_cell() {
 	local tracer i samples=
-	# Readers of v1 traces take a sample in a system call for the call's end.
+	# Readers of v1 traces mistake a sample in a system call for the call's end.
 	[ "$(minor "${3:-$NEWEST}")" -ge 22 ] || samples=--no-cpu-samples
 	# The shell starts background programs with SIGINT ignored.
 	env --default-signal "$GOTRACE" -p "$target" $look $(unlimited) $samples -o "$W/ours" >"$W/twin.out" 2>"$W/err" </dev/null &
@@ -140,8 +140,7 @@ twin_cell() {
 	printf '; %s' "$(tail -n 1 "$W/usertwin")"
 }
 
-# truth_cell BINARY: what the program itself says it did, without any other tracer, is in the trace, mark for
-# mark.
+# truth_cell BINARY: checks that everything the program says it did is in the trace, without any other tracer.
 truth_cell() {
 	local tracer i
 	start_target "$1" usertruth -seconds 60
@@ -162,7 +161,7 @@ truth_cell() {
 	printf '; truth: %s' "$(cat "$W/truth.txt")"
 }
 
-# clock: CPU time of $target in ticks (1/100 s), and the time in ns.
+# clock: prints the CPU time of $target in ticks (1/100 s), and the time in ns.
 clock() {
 	local stat
 	read -r stat <"/proc/$target/stat" || die "the target is gone"

@@ -14,7 +14,7 @@ all_strict() {
 	printf '%s files' "$n"
 }
 
-# summaries: the objects of --json in $W/out are one per line, and one per file.
+# summaries: checks that the objects of --json in $W/out are one per line, and one per file.
 summaries() {
 	local n files
 	n=$(grep -c '^{' "$W/out")
@@ -37,7 +37,7 @@ named() {
 	grep -c "\"name\":\"$1\"" "$W/out"
 }
 
-# shows FILE PATTERN: the dump of the trace with stacks has such a line.
+# shows FILE PATTERN: checks that the dump of the trace with stacks has such a line.
 shows() {
 	"$GOTRACE" dump --stacks "$1" >"$W/dump" 2>&1 || die "gotrace dump $1: $(tail -n 3 "$W/dump")"
 	grep -qE -- "$2" "$W/dump" || die "no '$2' in $1"
@@ -51,7 +51,7 @@ case_children_script() { # a shell's pipelines: fork, exec, exit
 	[ "$(named ls)" = 3 ] && [ "$(named wc)" = 3 ] && [ "$(named sh)" = 1 ] || die "names: $(grep -o '"name":"[^"]*"' "$W/out" | sort | uniq -c)"
 }
 
-case_children_names() { # the default names have the pids; a person gets a line for each process
+case_children_names() { # the default names have the pids; without --json there is a line for each process
 	cd "$W" || exit 1
 	run_gotrace --children -- /bin/sh -c 'sleep 0.2; sleep 0.3'
 	cd "$TOP" || exit 1
@@ -63,8 +63,7 @@ case_children_names() { # the default names have the pids; a person gets a line 
 	strict "$(ls "$W"/gotrace-*.trace | head -n 1)"
 }
 
-# Short-lived processes without an exec: complete lives, with the names of the code that they have from their
-# parent.
+# Short-lived processes without an exec: complete lives, with the names of their parent's code.
 case_children_storm() {
 	local file
 	cat >"$W/storm.c" <<-'CODE'
@@ -106,7 +105,7 @@ case_children_storm() {
 	done
 }
 
-case_children_attach() { # those that are there already, and those to come; one becomes another program
+case_children_attach() { # existing processes, and new ones; one executes another program
 	local file
 	/bin/sh -c 'sh -c "while :; do /bin/sleep 0.3; done" & sh -c "sleep 1.5; exec /bin/sleep 30" & echo ready; wait' \
 		>"$W/target.out" 2>"$W/target.err" </dev/null &
@@ -129,8 +128,7 @@ case_children_attach() { # those that are there already, and those to come; one 
 	kill $(pgrep -P "$target") "$target" 2>/dev/null
 }
 
-# Processes that end while the probes are being attached: a raw log is there only with its trace, and gives it
-# again.
+# Processes that end while the probes are being attached: a raw log exists only with its trace, and reproduces it.
 case_children_ended_early() {
 	local file round busy=""
 	/bin/sh -c 'while :; do /bin/sleep 0.02; done' </dev/null >/dev/null 2>&1 &
@@ -153,7 +151,7 @@ case_children_ended_early() {
 	kill $busy "$target"
 }
 
-case_children_killed() { # gotrace dies: the files are there, and nobody has noticed
+case_children_killed() { # gotrace is killed: the files are there, and the target is undisturbed
 	/bin/sh -c 'while :; do /bin/sleep 0.1; done' </dev/null >/dev/null 2>&1 &
 	target=$!
 	background --children -p "$target" -d 20s -o "$W/t"
@@ -169,7 +167,7 @@ case_children_killed() { # gotrace dies: the files are there, and nobody has not
 	kill "$target"
 }
 
-case_children_refused() { # what cannot be
+case_children_refused() { # impossible combinations
 	run_gotrace --children -o - -- /bin/true
 	want 2
 	one_line
@@ -181,7 +179,7 @@ case_children_refused() { # what cannot be
 	one_line
 }
 
-case_children_postgres() { # the server and every process of it, those that pgbench makes it start included
+case_children_postgres() { # the server and all its processes, including those that it starts for pgbench
 	local bin file n backends=0
 	start_postgres 1
 	target=$(head -n 1 "$public/data/postmaster.pid")

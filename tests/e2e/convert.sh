@@ -21,7 +21,7 @@ native_of() {
 	die "the native trace of go$1, try $try: $(tail -n 1 "$W/check.out")"
 }
 
-# format_of RELEASE: the format that it writes.
+# format_of RELEASE: prints the format that it writes.
 format_of() {
 	case $(minor "$1") in
 	5 | 6) echo 1.5 ;;
@@ -32,7 +32,7 @@ format_of() {
 	esac
 }
 
-# converted FROM TO FORMAT ARG...
+# converted FROM TO FORMAT ARG...: converts a file, and checks the result.
 converted() {
 	local from=$1 to=$2 format=$3
 	shift 3
@@ -50,7 +50,7 @@ taken_over() {
 		END { print n + 0 }'
 }
 
-# read_alike A B: two traces have the same events, as far as both formats can.
+# read_alike A B: checks that two traces have the same events, as far as both formats can represent them.
 read_alike() {
 	local taken
 	taken=$("$GOTRACE" dump "$1" | taken_over) || die "gotrace dump $1"
@@ -60,7 +60,7 @@ read_alike() {
 		die "$3: $(tail -n 1 "$W/counts")"
 }
 
-# read_as FORMAT FILE: by the strict readers that exist.
+# read_as FORMAT FILE: checks the file with the format's strict readers.
 read_as() {
 	case $1 in
 	1.2[2-9]) strict "$2" ;;
@@ -68,7 +68,7 @@ read_as() {
 	esac
 }
 
-case_convert_to_all() { # every format of every format
+case_convert_to_all() { # every format to every format
 	local release format
 	for release in ${CONVERT_RELEASES:-$(in_turn 3 1.5.4 1.7.6 1.8.7 1.9.7 1.10.8 1.11.13 1.16.15 1.19.13 1.21.13 1.22.12 1.23.8 1.25.1 $NEWEST)}; do
 		native_of "$release"
@@ -81,7 +81,7 @@ case_convert_to_all() { # every format of every format
 	done
 }
 
-case_convert_and_back() { # the same format again, and there and back, keep what both can say
+case_convert_and_back() { # to the same format, and to another one and back, keep what both can represent
 	local release own
 	for release in ${CONVERT_RELEASES:-$(in_turn 3 1.5.4 1.7.6 1.9.7 1.10.8 1.11.13 1.16.15 1.17.13 1.19.13 1.21.13 1.22.12 1.23.8 $NEWEST)}; do
 		native_of "$release"
@@ -97,7 +97,7 @@ case_convert_and_back() { # the same format again, and there and back, keep what
 	done
 }
 
-case_convert_twin() { # to the newest format, step by step; of go 1.11 to go 1.21 beside what Go's own conversion makes of the same file
+case_convert_twin() { # to the newest format, step by step; go 1.11 to 1.21 also beside Go's own conversion
 	local release stacks
 	for release in ${CONVERT_RELEASES:-$(in_turn 2 1.11.13 1.14.15 1.16.15 1.17.13 1.19.13 1.21.13 1.23.8 $NEWEST)}; do
 		native_of "$release"
@@ -128,14 +128,14 @@ case_convert_viewed() { # new traces in old viewers, old ones in new viewers
 		(cd "$W" && timeout 200 "$JUDGE" pages -go "go$NEWEST" -rows sched,block "$W/trace") >"$W/pages" 2>&1 ||
 			die "viewer of go$NEWEST, trace of go$release: $(tail -c 600 "$W/pages")"
 	done
-	# Formats that no release has ever read, through the format that followed.
+	# A format that no release has ever read, by way of the format that followed.
 	converted "$W/native-1.5.4" "$W/early" v0
 	flat v0 "$W/early"
 	converted "$W/early" "$W/trace" 1.5
 	served 1.5 sched,block "$W/trace" "$(target_binary 1.5.4 default)"
 }
 
-case_convert_names() { # addresses get names by the program, and say so if they have none
+case_convert_names() { # addresses get names from the program; otherwise gotrace reports that they have none
 	native_of 1.5.4
 	converted "$W/native-1.5.4" "$W/trace" 1.26 --binary "$(target_binary 1.5.4 default)"
 	strict "$W/trace"
@@ -150,7 +150,7 @@ case_convert_names() { # addresses get names by the program, and say so if they 
 	[ ! -e "$W/none" ] || die "a file was written all the same"
 }
 
-case_convert_names_of_others() { # a Go program has no names of a C program's addresses, and is not asked for again
+case_convert_names_of_others() { # a Go program has no names for C addresses; gotrace does not ask for it again
 	start_c sleep
 	run_gotrace -p "$target" -d 500ms -q --format 1.5 -o "$W/old"
 	want 0

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Compares the decoder's instruction boundaries with those of `objdump -dw`,
- * read on standard input, function by function. Prints how many are the same,
- * how many are refused by the decoder, how many are not code to objdump itself,
- * and how many are different: those make it fail.
+ * Compares the decoder's instruction boundaries with those of `objdump -dw`, read on standard input, function
+ * by function. Prints how many are the same, how many the decoder rejects, how many objdump itself does not
+ * consider code, and how many are different. Fails if any are different.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -14,7 +13,7 @@
 
 enum { MAX_CODE = 4 << 20 };
 
-struct listing { /* a function, as objdump has it */
+struct listing { /* a function, as objdump shows it */
 	char name[256];
 	uint8_t bytes[MAX_CODE + 16];
 	bool begins[MAX_CODE + 16]; /* an instruction */
@@ -46,7 +45,7 @@ static void judge(const struct listing *listing, struct tally *tally)
 		}
 		tally->instructions++;
 		if (insn.map == X86_ONE && insn.opcode == 0x9b)
-			continue; /* objdump shows it with the next one as one */
+			continue; /* objdump joins it with the next instruction */
 		if (at + insn.length < listing->size && listing->begins[at + insn.length])
 			continue;
 		if (at + insn.length == listing->size)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Compares what the decoder says of each instruction with `objdump -d -M no-aliases`
- * of an arm64 program, read on standard input: the operation and its operands.
- * Prints how many are the same, how many the decoder does not know (those must
- * not be ones that it is for), and how many are different: those make it fail.
+ * Compares what the decoder says of each instruction with `objdump -d -M no-aliases` of an arm64 program,
+ * read on standard input: the operation and its operands. Prints how many are the same, how many the decoder
+ * does not know (only some may be unknown, see must_be_known()), and how many are different. Fails if any are
+ * different.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -66,7 +66,7 @@ static void show_memory(const struct arm64_insn *insn, char *text, size_t size)
 		snprintf(text, size, "[%s]", base);
 }
 
-/* What objdump should print as operands; an empty text: they are not compared. */
+/* The operands that objdump should print; empty if they are not compared. */
 static void show(const struct line *line, const struct arm64_insn *insn, char *text, size_t size)
 {
 	uint64_t to = line->address + (uint64_t)insn->imm;
@@ -134,7 +134,7 @@ static void show(const struct line *line, const struct arm64_insn *insn, char *t
 	}
 }
 
-/* Names that objdump may have for an operation; one that ends with * may go on. */
+/* Names that objdump may use for an operation. A name that ends with * is a prefix. */
 static const char *const names[][5] = {
 	[ARM64_NOP] = {"nop", "hint", "yield", "bti"},
 	[ARM64_ADR] = {"adr"},
@@ -193,7 +193,7 @@ static bool same_constant(const struct line *line, const struct arm64_insn *insn
 	return number && (uint64_t)insn->imm == value;
 }
 
-/* Those that the decoder is for: it must know them. */
+/* Returns whether the decoder must know the instruction. */
 static bool must_be_known(const struct line *line)
 {
 	static const char *const must[] = {"adr", "adrp", "b", "bl", "br", "blr", "ret", "cbz", "cbnz", "tbz",
@@ -203,7 +203,7 @@ static bool must_be_known(const struct line *line)
 		if (strcmp(line->name, must[i]) == 0)
 			return true;
 	}
-	/* Of loads and stores those of whole registers, not of vectors. */
+	/* Loads and stores of whole registers, but not of vectors. */
 	return strncmp(line->name, "b.", 2) == 0 ||
 	       ((line->operands[0] == 'x' || line->operands[0] == 'w') &&
 		(strcmp(line->name, "ldr") == 0 || strcmp(line->name, "str") == 0 ||
@@ -222,7 +222,7 @@ static bool agrees(const struct line *line, const struct arm64_insn *insn)
 		return same_constant(line, insn);
 	show(line, insn, text, sizeof(text));
 	len = strlen(text);
-	/* Behind it there may be how a register is extended. */
+	/* The extension of a register may follow. */
 	return strncmp(text, line->operands, len) == 0 &&
 	       (line->operands[len] == '\0' || line->operands[len] == ',' || len == 0);
 }

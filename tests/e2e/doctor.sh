@@ -12,7 +12,7 @@ without_feature() {
 	echo "$binary"
 }
 
-# run_by WRAPPER ARG... -- ARG...: run_gotrace through another program.
+# run_by WRAPPER ARG... -- ARG...: calls run_gotrace through another program.
 run_by() {
 	local wrapper=()
 	while [ "$1" != -- ]; do
@@ -25,13 +25,13 @@ run_by() {
 	[ $status -lt 124 ] || die "gotrace $*: status $status: $(tail -n 3 "$W/err")"
 }
 
-# shown MARK PATTERN: doctor has printed such a line.
+# shown MARK PATTERN: checks that doctor has printed such a line.
 shown() {
 	grep -qE -- "^$1 +$2" "$W/out" || die "doctor does not say '$1 $2': $(grep -v '^ok' "$W/out" | head -c 600)"
 }
 
-# refused_alike WRAPPER... -- PATTERN: doctor exits with 1 and such a line, and a trace fails with the same
-# line.
+# refused_alike WRAPPER... -- PATTERN: checks that doctor exits with 1 and such a line, and that a trace fails with
+# the same line.
 refused_alike() {
 	local wrapper=() line
 	while [ "$1" != -- ]; do
@@ -106,7 +106,7 @@ case_doctor_bpf() { # a container's filter
 	gone_on
 }
 
-case_doctor_perf() { # no CPU samples, and the rest
+case_doctor_perf() { # no CPU samples, but the rest
 	local without
 	without=$(without_feature) || die "cannot build"
 	start_c pingpong
@@ -125,7 +125,7 @@ case_doctor_perf() { # no CPU samples, and the rest
 	gone_on
 }
 
-case_doctor_capability() { # some are enough; with one less nothing can be done
+case_doctor_capability() { # some capabilities are enough; with one less nothing can be done
 	local without
 	without=$(without_feature) || die "cannot build"
 	start_c pingpong
@@ -141,7 +141,7 @@ case_doctor_capability() { # some are enough; with one less nothing can be done
 	gone_on
 }
 
-case_doctor_memlock() { # from Linux 5.11 on nobody asks for it
+case_doctor_memlock() { # from Linux 5.11 on it is not needed
 	local without
 	without=$(without_feature) || die "cannot build"
 	start_c pingpong
@@ -166,12 +166,12 @@ case_doctor_tracefs() {
 	gone_on
 }
 
-# hidden_btf ARG...: gotrace on a kernel without BTF.
+# hidden_btf ARG...: runs gotrace on a kernel without BTF.
 hidden_btf() {
 	run_by unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "$0" "$@"' -- "$@"
 }
 
-case_doctor_btf() { # none in the kernel, and then a file of it; types of no kernel
+case_doctor_btf() { # none in the kernel; then a file with the kernel's, and one with no kernel's
 	local btf=$W/kernel.btf
 	cp /sys/kernel/btf/vmlinux "$btf" || die "no BTF here to begin with"
 	start_c pingpong
@@ -197,7 +197,7 @@ case_doctor_btf() { # none in the kernel, and then a file of it; types of no ker
 	gone_on
 }
 
-case_doctor_clock() { # a time namespace of gotrace's own; that of the process is its own affair
+case_doctor_clock() { # gotrace's own time namespace is refused; that of the process does not matter
 	unshare -T true 2>/dev/null || skip "no time namespaces here"
 	start_c pingpong
 	refused_alike unshare -T --monotonic 100000 -- "clock: 100000 s from the kernel's"

@@ -3,19 +3,19 @@
 
 EVENTS=tests/e2e/events
 
-# event_rows: the table without its comments.
+# event_rows: prints the table without its comments.
 event_rows() {
 	grep -v '^#' "$EVENTS"
 }
 
-# event_count CELL NAME: how often the event is in that cell's trace, as counted by gotrace check.
+# event_count CELL NAME: prints how often the event is in that cell's trace, as counted by gotrace check.
 event_count() {
 	local n
 	n=$(grep -oE "\"$2\":[0-9]+" "$W/$1.json")
 	echo $((${n##*:}))
 }
 
-# event_cell RELEASE CELL: a live trace of the load, and its counts. The longer ones must include starts of
+# event_cell RELEASE CELL: makes a live trace of the load, and its counts. The longer ones must include starts of
 # generations.
 event_cell() {
 	local mode=${2%%--*} look= variant=default seconds=1500ms
@@ -24,13 +24,13 @@ event_cell() {
 	[ "$mode" = heap ] && seconds=6s
 	start_target "$(target_binary "$1" $variant)" "$mode" -seconds 60
 	run_gotrace -p "$target" $look -d $seconds -o "$W/$2.trace"
-	want 0 3 # a ring that was full is no matter here
+	want 0 3 # a full ring does not matter here
 	stop_target
 	strict "$W/$2.trace"
 	timeout 60 "$GOTRACE" check --json "$W/$2.trace" >"$W/$2.json" || die "gotrace check: $2"
 }
 
-# event_table: every type of the encoder's table must have exactly one row, and there must be no other rows.
+# event_table: checks that every type of the encoder's table has exactly one row, and that there are no other rows.
 event_table() {
 	sed -nE 's/.*(TABLE|EVENT|BARE)\("(\w+)".*/\2/p' src/wire/event.c | sort >"$W/types"
 	event_rows | awk '{print $1}' | sort >"$W/rows"
@@ -61,16 +61,16 @@ event_row() {
 	done
 }
 
-# events_of RELEASE: its traces must not have events that its format does not have.
+# events_of RELEASE: checks that its traces confirm the table, and have no events that its format does not have.
 events_of() {
 	local release=$1 cell again
 	event_table
 	for cell in $(event_rows | awk '$3 != "-" {for (i = 3; i <= NF; i++) {sub(/:.*/, "", $i); print $i}}' | sort -u); do
-		[ "$release $cell" = "1.22.12 gc--alloc" ] && continue # the experiment is of 1.23
+		[ "$release $cell" = "1.22.12 gc--alloc" ] && continue # the experiment exists since 1.23
 		has_mode "$release" cgo "${cell%%--*}" && event_cell "$release" "$cell"
 	done
 	events_unconfirmed
-	# What is open when a generation begins is random: tries again, at most twice.
+	# It is random what is open when a generation begins: tries again, at most twice.
 	for cell in 1 2; do
 		[ -s "$W/unconfirmed" ] || break
 		for again in $(awk '{sub(/:.*/, "", $NF); print $NF}' "$W/unconfirmed" | sort -u); do
@@ -82,7 +82,7 @@ events_of() {
 	echo "$(event_rows | wc -l) types, $(event_rows | awk '$3 == "-"' | wc -l) of them never"
 }
 
-# events_unconfirmed: the rows of $release that its traces do not confirm, in $W/unconfirmed.
+# events_unconfirmed: writes the rows of $release that its traces do not confirm to $W/unconfirmed.
 events_unconfirmed() {
 	local name since cells format=${release%.*}
 	[ "$format" = 1.24 ] && format=1.23

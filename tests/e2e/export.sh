@@ -5,7 +5,7 @@
 
 PROFILES="block mutex sched syscall net cpu wall"
 
-# profile_sums FILE: count and ns of a pprof file, as Go's own tool reads it.
+# profile_sums FILE: prints count and ns of a pprof file, as Go's own tool reads it.
 profile_sums() {
 	GOTOOLCHAIN=go$NEWEST timeout 60 go tool pprof -raw "$1" 2>/dev/null | awk '
 		/^Samples:/ { inside = 1; next }
@@ -24,7 +24,7 @@ case_export_recorded() { # a recorded trace in each format, and a piece of it
 	run_gotrace convert "$trace" -o "$W/x.db" --format sqlite
 	want 0
 	[ "$(sqlite3 "$W/x.db" 'PRAGMA integrity_check')" = ok ] || die "sqlite3 does not find the file good"
-	# Root's trace belongs to the user behind sudo, and gotrace has given up most rights when it reads.
+	# Under sudo, root's trace belongs to the user, and gotrace has given up most rights when it reads.
 	cp "$trace" "$W/theirs"
 	chown 1000:1000 "$W/theirs"
 	chmod 600 "$W/theirs"
@@ -95,7 +95,7 @@ case_export_sql() { # totals are those of x/exp/trace; a query cannot do more th
 	[ "$(sqlite3 "$W/x.db" 'PRAGMA integrity_check')" = ok ] || die "sqlite3 does not find the file good"
 }
 
-# perfetto_reader: prints the path of a Python that has Perfetto's descriptions, from PyPI.
+# perfetto_reader: prints the path of a Python with Perfetto's descriptions, from PyPI.
 perfetto_reader() {
 	local home=$E2E/perfetto
 	[ -x "$home/bin/python" ] || python3 -m venv "$home" >&2 || return 1
@@ -105,7 +105,7 @@ perfetto_reader() {
 	echo "$home/bin/python"
 }
 
-# says_the_same TRACE: in Perfetto's format it has each state, run, wake-up and flow that it has.
+# says_the_same TRACE: checks that in Perfetto's format the trace has each of its states, runs, wake-ups and flows.
 says_the_same() {
 	run_gotrace convert "$1" -o "$W/x.pf" --format perfetto
 	want 0
@@ -120,7 +120,7 @@ says_the_same() {
 	grep -qx "samples $(tail -n 1 "$W/out")" "$W/said" || die "$1: $(grep samples "$W/said") of $(tail -n 1 "$W/out")"
 }
 
-case_export_perfetto() { # read with Perfetto's own descriptions, it says what the trace says
+case_export_perfetto() { # read with Perfetto's own descriptions, it has what the trace has
 	local python release
 	python=$(perfetto_reader) || skip "no descriptions of Perfetto's format (PyPI)"
 	for release in ${EXPORT_RELEASES:-$(in_turn 3 1.11.13 1.19.13 1.22.12 1.25.1 $NEWEST)}; do
@@ -130,7 +130,7 @@ case_export_perfetto() { # read with Perfetto's own descriptions, it says what t
 	done
 }
 
-case_export_os() { # threads of a Go program that have no CPU, for another one takes it
+case_export_os() { # threads of a Go program that have no CPU, because another program takes it
 	local python binary
 	python=$(perfetto_reader) || skip "no descriptions of Perfetto's format (PyPI)"
 	cp "$(command -v yes)" "$W/neighbour"
@@ -148,7 +148,7 @@ case_export_os() { # threads of a Go program that have no CPU, for another one t
 	stop_target
 }
 
-# kernel_build_id: behind the last 12 bytes of the note's head, "GNU" included.
+# kernel_build_id: prints the build id, which follows the note's head, "GNU" included.
 kernel_build_id() {
 	python3 -c 'import re, sys
 sys.stdout.write(re.search(rb"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0(.{20})", open("/sys/kernel/notes", "rb").read(), re.S)[1].hex())'
@@ -185,17 +185,17 @@ case_export_live() { # -o FILE.perfetto-trace: a Go program, and a tree of proce
 	stop_target
 }
 
-# listed: what is in the directory of the output, but for the files of the case itself.
+# listed: prints what is in the output's directory.
 listed() {
 	find "$W/out.d" -mindepth 1 -printf '%P\n' | sort | tr '\n' ' '
 }
 
-# nameless: the sizes of the files without a name that gotrace has there.
+# nameless: prints the sizes of the unnamed files that gotrace has there.
 nameless() {
 	find "/proc/$tracer/fd" -lname "$W/out.d/*(deleted)" -exec stat -L -c %s {} +
 }
 
-case_export_killed() { # nothing is left of a live export that is killed, and what was written is not lost with the process that traces
+case_export_killed() { # a live export that is killed leaves nothing, and what was written survives the tracing process
 	local binary option
 	binary=$(target_binary "$NEWEST" default) || die "cannot build for go$NEWEST"
 	start_target "$binary" mixed -seconds 60
@@ -221,7 +221,7 @@ case_export_killed() { # nothing is left of a live export that is killed, and wh
 	stop_target
 }
 
-# cut_at FROM-MS TO-MS OPTION...: a piece of $W/whole, read as $format.
+# cut_at FROM-MS TO-MS OPTION...: makes a piece of $W/whole, and reads it as $format.
 cut_at() {
 	local from=$1 to=$2
 	shift 2
@@ -232,7 +232,7 @@ cut_at() {
 	read_as "$format" "$W/piece"
 }
 
-# random_cuts: $CUTS of them (2).
+# random_cuts: makes $CUTS pieces (default 2).
 random_cuts() {
 	local from
 	for _ in $(seq "${CUTS:-2}"); do
@@ -243,7 +243,7 @@ random_cuts() {
 }
 
 case_cut_readers() { # pieces of native traces and of ours in every format, read by the format's own readers
-	local format from number=0 # of random cuts
+	local format from number=0 # number of random cuts
 	RANDOM=$CELL_SEED
 	native_of $NEWEST
 	native_of 1.19.13
@@ -266,8 +266,8 @@ case_cut_readers() { # pieces of native traces and of ours in every format, read
 	done
 }
 
-# states_inside FILE FROM-NS TO-NS WHERE: what happens there, in order, without the time: events of one moment are a tick apart in
-# what is written.
+# states_inside FILE FROM-NS TO-NS WHERE: prints what happens there, in order, without the time: events of one moment
+# are written a tick apart.
 states_inside() {
 	run_gotrace sql "$1" "SELECT goid, state, reason, s.thread, p, k.leaf, k.root, k.depth FROM state s
 		JOIN goroutine g ON g.id = s.g LEFT JOIN stack k ON k.id = s.stack
@@ -276,7 +276,7 @@ states_inside() {
 	cat "$W/out"
 }
 
-case_export_postgres() { # every process of a server in one file, by what it calls itself; beside a Go program's own trace
+case_export_postgres() { # every process of a server in one file, by its title
 	local bin python title
 	python=$(perfetto_reader) || skip "no descriptions of Perfetto's format (PyPI)"
 	start_postgres 1
@@ -296,7 +296,7 @@ case_export_postgres() { # every process of a server in one file, by what it cal
 	waits_for test ! -e "$public/data/postmaster.pid"
 }
 
-case_cut_inside() { # what a piece has is what the trace has there; at each edge one may be a tick too late
+case_cut_inside() { # a piece has what the trace has there; at each edge one event may be a tick too late
 	local start from to differ only busy
 	RANDOM=$CELL_SEED
 	native_of $NEWEST

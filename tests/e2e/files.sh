@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Trace files of all formats, as gotrace check and gotrace dump read them. To be sourced by bash.
 
-# native_trace RELEASE MODE FILE ARG...: a trace of a second of that load by Go's own tracer.
+# native_trace RELEASE MODE FILE ARG...: traces a second of that load with Go's own tracer.
 native_trace() {
 	local release=$1 mode=$2 file=$3 binary n
 	shift 3
@@ -15,14 +15,14 @@ native_trace() {
 	[ -s "$file" ] || die "$release: no native trace"
 }
 
-# The events according to a release's own parser: time, name and offset, one per line. False if it rejects the
+# Prints the events according to a release's own parser: time, name and offset, one per line. False if it rejects the
 # file, which happens: the tracer of Go 1.5 sometimes loses a transition.
 old_parser() {
 	local parser=$E2E/oldparse-$1
 	[ -x "$parser" ] && [ -z "$(find tests/e2e/oldparse -newer "$parser")" ] ||
 		tests/e2e/oldparse/build.sh "$1" "$parser" >&2 || die "no parser of $1"
 	timeout 120 "$parser" "$2" >"$W/old" 2>"$W/old.err" || return 1
-	# Names that later releases have changed.
+	# Names that later releases changed.
 	sed 's/ GCSTW/ STW/; s/ NextGC / HeapGoal /' "$W/old" | cut -d ' ' -f 1-3 | sort -n -k 3
 }
 
@@ -61,7 +61,7 @@ check_native() {
 	echo -n "$release $(wc -l <"$W/ours") events, "
 }
 
-case_check_v1() { # the checker takes what Go's own tracers wrote, and has the events that the release's own parser has
+case_check_v1() { # the checker accepts traces of Go's own tracers, and has the events of the release's own parser
 	local release
 	for release in $OLD_RELEASES; do
 		[ "$(minor "$release")" -ge 5 ] || continue
@@ -71,7 +71,7 @@ case_check_v1() { # the checker takes what Go's own tracers wrote, and has the e
 	done
 }
 
-# dump_counts FILE: compares the number of some events printed with the count of check.
+# dump_counts FILE: compares the number of some events that dump prints with the count of check.
 dump_counts() {
 	local name
 	timeout 60 "$GOTRACE" check --json "$1" >"$W/check.json" || die "gotrace check: $1"
@@ -84,7 +84,7 @@ dump_counts() {
 	done
 }
 
-case_dump() { # text, JSON, stacks; a file that is torn, and a reader that goes away
+case_dump() { # text, JSON, stacks; a truncated file, and a reader that goes away
 	native_trace $NEWEST pool "$W/native" -native-profile
 	dump_counts "$W/native"
 	dumped "$W/native" >"$W/ours" || die "$(tail -n 1 "$W/ours")"
@@ -115,7 +115,7 @@ case_dump() { # text, JSON, stacks; a file that is torn, and a reader that goes 
 	want 0
 }
 
-# What comes through a pipe is read like a file.
+# Input from a pipe is read like a file.
 case_input_pipes() {
 	load cpu
 	run_gotrace -p "$target" -d 1s -o "$W/trace" --raw "$W/raw" -q
@@ -127,7 +127,7 @@ case_input_pipes() {
 	cmp "$W/trace" "$W/again" || die "a replay from a pipe is not the same"
 }
 
-# The status of the program behind -- is gotrace's, unless the trace failed.
+# gotrace exits with the status of the program after --, unless the trace failed.
 case_command_status() {
 	run_gotrace -q -o "$W/trace" -- sh -c 'sleep 0.3; exit 7'
 	want 7
@@ -139,7 +139,7 @@ case_command_status() {
 	want 1
 }
 
-# A function that is not there: those that were meant.
+# If a function does not exist, similar ones are suggested.
 case_region_near() {
 	load cpu
 	run_gotrace -p "$target" -d 1s -o "$W/trace" --region cpuTree

@@ -30,7 +30,7 @@ only_traces() {
 	[ -z "$left" ] || die "left behind: $left"
 }
 
-# files: the number of traces.
+# files: prints the number of traces.
 files() {
 	find "$W/dir" -name '*.trace' | wc -l
 }
@@ -55,14 +55,14 @@ usr1() {
 	file=$(find "$W/dir" -name '*.trace' -printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d ' ' -f 2-)
 }
 
-memory() { # of the recorder and its two processes, in kB
+memory() { # prints the memory of the recorder and its two processes, in kB
 	local pid
 	for pid in $recorder $(pgrep -P $recorder -x gotrace); do
 		cat /proc/$pid/smaps_rollup
 	done | awk '/^Pss:/ {sum += $2} END {print sum}'
 }
 
-# prints PATTERN SECONDS: the recorder prints such a line in time.
+# prints PATTERN SECONDS: checks that the recorder prints such a line in time.
 prints() {
 	local i
 	for ((i = 0; i < $2 * 10; i++)); do
@@ -105,7 +105,7 @@ case_flight_usage() {
 	one_line
 }
 
-# some_snapshots N: at any time, under load: complete, valid, and covering the window.
+# some_snapshots N: takes N snapshots at random times, under load. Each must be complete, valid, and cover the window.
 some_snapshots() {
 	local i
 	rm -rf "$W/dir"
@@ -128,7 +128,7 @@ some_snapshots() {
 
 case_flight_snapshots() {
 	local round rounds=1 each=8
-	[ "$ALL" = 1 ] && rounds=7 each=15 # the load does not live for ever
+	[ "$ALL" = 1 ] && rounds=7 each=15 # the load has a limited lifetime
 	for ((round = 0; round < rounds; round++)); do
 		some_snapshots $each
 	done
@@ -166,8 +166,7 @@ case_flight_formats() {
 	"$JUDGE" pages -go go$NEWEST "$file" >"$W/pages" 2>&1 || die "go tool trace: $(head -n 5 "$W/pages")"
 }
 
-# fires TRIGGER WHO: at the next stall, within a generation and --after; the event is in a trace, for the
-# right goroutine.
+# fires TRIGGER WHO: checks that the next stall is reported for WHO, within a generation and --after.
 fires() {
 	local before
 	before=$(wc -l <"$W/err")
@@ -186,7 +185,7 @@ case_flight_triggers() {
 	sleep 3
 	! grep -q '>' "$W/err" || die "fired without a stall: $(grep '>' "$W/err" | head -n 1)"
 	[ "$(files)" -eq 0 ] || die "wrote a file without a stall"
-	# At the end of a second it may still last.
+	# The stall may continue at the end of a second.
 	fires 'blocked>300ms' 'goroutine [0-9]+ .main.stallWorker. (was|has been) blocked for [0-9]+ ms: sync at main.stallHandle .stall.go:[0-9]+. in sync.\(\*Mutex\).Lock'
 	prints 'func main.stallHandle>300ms: goroutine [0-9]+ .main.stallWorker. (was|has been) in main.stallHandle for [0-9]+ ms' 3
 	sleep 1
@@ -202,7 +201,7 @@ case_flight_triggers() {
 		strict "$file"
 		checked "$file"
 	done
-	# On the goroutine itself, where it runs again.
+	# The event is on the goroutine itself, where it runs again.
 	for file in "$W"/dir/*.trace; do
 		"$GOTRACE" dump --json "$file"
 	done | sed -n 's/.*"UserLog".*"g":\([0-9]*\),.*blocked>300ms: goroutine \([0-9]*\) (main.stallWorker.*/\1 \2/p' >"$W/who"
@@ -213,7 +212,7 @@ case_flight_triggers() {
 	awk '$1 == $2 {found = 1} END {exit !found}' "$W/who" || die "no event of stallWorker's on itself: $(head -n 1 "$W/who")"
 }
 
-# The options of a trace: what is recorded, and how closely.
+# The recording options: what is recorded, and how closely.
 case_flight_recording() {
 	local args
 	load stall -procs 1
@@ -285,7 +284,7 @@ case_flight_c() {
 	[ "$(files)" -eq 0 ] || die "wrote a file without a stall"
 	fires 'blocked:sync>300ms' 'thread [0-9]+ .stall_worker.* (was|has been) blocked for [0-9]+ ms: sync .mutex. at stall_handle in pthread_mutex_lock'
 	prints 'func stall_handle>300ms: thread [0-9]+ .stall_worker.* (was|has been) in stall_handle for [0-9]+ ms' 3
-	# At the end of a second it may still last; the event of its end is in the trace in any case.
+	# The stall may continue at the end of a second; the event of its end is in the trace in any case.
 	grep -q 'has been blocked' "$W/err" || grep -qE 'was blocked for .*; ended by thread [0-9]+ .stall_planter' "$W/err" ||
 		die "not by whom: $(grep 'blocked' "$W/err")"
 	fires 'runnable>600ms' 'thread [0-9]+ .stall_runner.* (was|has been) runnable for'
@@ -344,7 +343,7 @@ byte_at() { # FILE OFFSET
 	dd if="$1" bs=1 skip="$2" count=1 2>/dev/null | od -A n -t x1
 }
 
-# breakpoints: the number of probe points at which $target's code differs from its file (which is linked to
+# breakpoints: prints the number of probe points at which $target's code differs from its file (which is linked to
 # 0x400000).
 breakpoints() {
 	local name kind offset n=0 binary
@@ -401,11 +400,11 @@ case_flight_full_disk() {
 	mv "$W/out.keep" "$W/out" 2>/dev/null
 	kill -TERM $recorder
 	wait_end $recorder 20 || noisy "gotrace flight did not end"
-	want 3 # something was lost: a file
+	want 3 # a file was lost
 	only_traces
 }
 
-# Its own oldest files are removed, and no others. A directory that was removed is made again.
+# Only the oldest files of its own are removed. A directory that was removed is made again.
 case_flight_keep() {
 	local i
 	load idle
@@ -543,7 +542,7 @@ case_flight_memory() {
 	echo "$early kB, $late kB after $seconds s"
 }
 
-# flight_rights MASK... -- OPTION...: the capabilities of the recorder's processes and threads, before and
+# flight_rights MASK... -- OPTION...: checks the capabilities of the recorder's processes and threads, before and
 # after a snapshot.
 flight_rights() {
 	local masks=()

@@ -14,7 +14,7 @@ calltarget() {
 	nopie) flags=(-O2 -fno-pie -no-pie) ;;   # jump tables of addresses
 	small) flags=(-Os -s -rdynamic) ;;       # .dynsym alone
 	clang) flags=(-O3) compiler=clang ;;     # conditional jumps to other functions
-	apart) flags=(-O2) ;;                    # symbols in a file of their own
+	apart) flags=(-O2) ;;                    # symbols in a separate file
 	cxx) flags=(-O2) ;;
 	esac
 	if [ ! -x "$binary" ] || [ -n "$(find $CALLTARGETS -newer "$binary")" ]; then
@@ -52,7 +52,7 @@ said() {
 	die "the target does not say $1"
 }
 
-# round_of_calls OPTION...: a trace of one round of calls, $W/trace, and the target's own counts, $W/counts.
+# round_of_calls OPTION...: traces one round of calls into $W/trace, and writes the target's own counts to $W/counts.
 round_of_calls() {
 	background -p "$target" -o "$W/trace" --raw "$W/raw" --max-overhead none "$@"
 	begun "$W/trace"
@@ -70,7 +70,7 @@ round_of_calls() {
 	regions_of "$W/dump" >"$W/regions"
 }
 
-# regions_of DUMP: for each name its regions (begun, ended in order), their time in ns, and the number of
+# regions_of DUMP: prints for each name its regions (begun, ended in order), their time in ns, and the number of
 # tasks.
 regions_of() {
 	awk '
@@ -89,7 +89,7 @@ regions_of() {
 	END { for (name in begun) print name, begun[name], ended[name] + 0, time[name] + 0, tasks[name] + 0 }' "$1"
 }
 
-# all_called NAME...: there are as many regions as calls.
+# all_called NAME...: checks that there are as many regions as calls.
 all_called() {
 	local name calls begun ended all=0
 	for name; do
@@ -154,7 +154,7 @@ case_functions_apart() {
 	calls_of_c apart
 }
 
-# same_sum ARG...: the calls have the same result as without tracing.
+# same_sum ARG...: checks that the calls have the same result as without tracing.
 same_sum() {
 	local alone
 	alone=$(timeout 60 "$binary" "$@" <<<"" | grep '^sum ')
@@ -182,8 +182,8 @@ case_functions_many_cxx() { # exceptions
 	many_calls cxx $CXX_FUNCTIONS
 }
 
-# stepped_as_reported DOCTOR MAPS: the kernel single-steps instructions in a page that it maps for that,
-# "[uprobes]".
+# stepped_as_reported DOCTOR MAPS: checks against doctor whether the kernel single-steps returns, in a page that it
+# maps for that, "[uprobes]".
 stepped_as_reported() {
 	if grep -q '^ok *register writes' "$1"; then
 		! grep -q '\[uprobes\]' "$2" || die "; the kernel has stepped a return"
@@ -194,7 +194,7 @@ stepped_as_reported() {
 	fi
 }
 
-case_functions_returns() { # are run by the programs where these may write registers
+case_functions_returns() { # BPF programs execute them where they may write registers
 	start_calls default -rounds 2500
 	round_of_calls --region nested --region recurse --region catcher
 	all_called nested recurse catcher
@@ -203,7 +203,7 @@ case_functions_returns() { # are run by the programs where these may write regis
 	gone_on
 }
 
-# Two programs at each place: the first one that runs executes the `ret`.
+# Two programs at each probe point: the first one that runs executes the `ret`.
 case_functions_twice() {
 	local other
 	start_calls default -rounds 800
@@ -251,7 +251,7 @@ case_functions_cxx() {
 	gone_on
 }
 
-case_functions_library() { # and by its source file
+case_functions_library() { # a library's function, and one selected by its source file
 	start_calls default
 	round_of_calls --region usleep --region calls.c:work
 	awk '$1 == "usleep" && $2 == 160 && $3 == 160 {ok++} $1 == "work" && $2 == 4 && $3 == 4 {ok++}
@@ -307,9 +307,9 @@ GO_FUNCTIONS="All Sleeps Recurses Catches Panics Chooses Leaf Grows Begins Exits
 # Calls on many goroutines that change threads and stacks, unwound by panics and Goexit.
 calls_of_go() { # RELEASE VARIANT
 	local options=() names=() name
-	rm -f "$W/trace" # of the program before
+	rm -f "$W/trace" # from the previous program
 	for name in $GO_FUNCTIONS; do
-		[ $name = Leaf ] && [ "$(minor "$1")" -le 5 ] && continue # it was inlined: no word against it yet
+		[ $name = Leaf ] && [ "$(minor "$1")" -le 5 ] && continue # it was inlined: nothing prevented that yet
 		names+=("main.call$name")
 		options+=(--region "main.call$name")
 	done
@@ -341,7 +341,7 @@ case_functions_go_every() {
 	done
 }
 
-case_functions_go_tasks() { # by an end of the name; of a program that gotrace starts
+case_functions_go_tasks() { # by the end of a name; in a program that gotrace starts
 	binary=$(target_binary $NEWEST default) || die "cannot build"
 	start_target "$binary" functions -seconds 60
 	round_of_calls --task callCatches --region callPanics
@@ -357,7 +357,7 @@ case_functions_go_tasks() { # by an end of the name; of a program that gotrace s
 
 # --- CPU samples ---
 
-# The innermost frames of the samples, with their counts.
+# sampled_leaves TRACE: prints the innermost frames of the samples, with their counts.
 sampled_leaves() {
 	"$GOTRACE" dump --stacks "$1" | awk '
 		waits { leaf = $2; n[leaf]++; waits = 0 }
@@ -395,7 +395,7 @@ libraries() {
 	ldd "$GOTRACE" | awk '$3 ~ /\/lib(c|stdc\+\+|m)\.so/ {print $3}'
 }
 
-case_functions_ends() { # found of nearly all functions
+case_functions_ends() { # the ends of nearly all functions are found
 	local file found refused
 	make -s build/e2e/probe_points >"$W/build" 2>&1 || die "cannot build: $(tail -n 3 "$W/build")"
 	for file in $(libraries) "$GOTRACE"; do
@@ -407,7 +407,7 @@ case_functions_ends() { # found of nearly all functions
 	done
 }
 
-case_functions_decoded() { # as objdump does
+case_functions_decoded() { # compared with objdump
 	local file
 	make -s build/e2e/decode >"$W/build" 2>&1 || die "cannot build: $(tail -n 3 "$W/build")"
 	for file in $(libraries) "$GOTRACE"; do

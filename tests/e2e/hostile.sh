@@ -20,7 +20,7 @@ start_storm() {
 	start_target "$binary" "$@"
 }
 
-# peak PID: its peak memory use, MB; 0 if it is gone.
+# peak PID: prints its peak memory use in MB; 0 if it is gone.
 peak() {
 	awk '/^VmHWM/ { n = $2 } END { print int(n / 1024) }' "/proc/$1/status" 2>/dev/null || echo 0
 }
@@ -45,8 +45,8 @@ watched() {
 	printf '%s and %s MB; ' $privileged $worker
 }
 
-# stormed SECONDS [OPTION...]: a trace of $target of this length, finished within 2 s more (and one to start),
-# and valid.
+# stormed SECONDS [OPTION...]: makes a trace of $target of this length, which must finish within 2 s more (and one to
+# start), and be valid.
 stormed() {
 	local seconds=$1
 	shift
@@ -59,8 +59,8 @@ stormed() {
 	still_lives
 }
 
-# bombed KIND [WORDS]: a program with such sections (tests/unit/bomb.h) is traced like any other. The line
-# about it has the words.
+# bombed KIND [WORDS]: checks that a program with such sections (tests/unit/bomb.h) is traced like any other, and that
+# the line about it has the words.
 bombed() {
 	make -s build/e2e/bombs >"$W/build" 2>&1 || die "cannot build: $(tail -n 3 "$W/build")"
 	binary=$(storm_binary 2>"$W/build.err") || die "cannot build: $(tail -n 3 "$W/build.err")"
@@ -83,12 +83,12 @@ case_hostile_lines() { bombed lines 'some functions have no names or lines'; }
 case_hostile_attributes() { bombed attributes 'no lines'; }
 case_hostile_strings() { bombed strings; }
 
-# storm_seconds: the length of a storm.
+# storm_seconds: prints the length of a storm.
 storm_seconds() {
 	[ "$ALL" = 1 ] && echo 600 || echo 20
 }
 
-case_hostile_touch() { # a file of 32 MB that is another one each time
+case_hostile_touch() { # a file of 32 MB that is different each time
 	cp "$(gcc -print-prog-name=cc1)" "$W/large" || skip "no large program"
 	start_storm touch "$W/large"
 	stormed "$(storm_seconds)"
@@ -117,7 +117,7 @@ case_hostile_mappings() { # nearly as many as the kernel allows
 	stop_target
 }
 
-# stormed_tree MODE: the same of a process and its descendants, of which there are more than can be written.
+# stormed_tree MODE: the same for a process and its descendants, of which there are more than can be written.
 stormed_tree() {
 	local seconds
 	seconds=$(storm_seconds)
@@ -135,7 +135,7 @@ stormed_tree() {
 case_hostile_forks() { stormed_tree forks; }
 case_hostile_execs() { stormed_tree execs; }
 
-case_hostile_flight() { # a recorder, which lasts
+case_hostile_flight() { # a recorder, which must survive
 	start_storm copies "$W/libc-copy"
 	mkdir "$W/dir"
 	env --default-signal "$GOTRACE" flight -p "$target" -o "$W/dir" >"$W/out" 2>"$W/err" </dev/null &

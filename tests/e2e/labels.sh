@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# pprof labels in traces: beside what the program says of itself and beside its goroutine profile, in all that reads
-# traces, and of programs that store other things where labels should be. To be sourced after lib.sh and cases.sh.
+# pprof labels in traces, compared with what the program reports and with its goroutine profile; in all commands that
+# read traces; and of programs that store other things in place of labels. To be sourced after lib.sh and cases.sh.
 
 # labels_binary RELEASE VARIANT: prints its path.
 labels_binary() {
@@ -36,12 +36,12 @@ labels_trace() {
 	"$GOTRACE" dump "$W/trace" >"$W/dump" || die "dump"
 }
 
-case_labels() { # each set of each goroutine, no more and no less, those from before the trace too
+case_labels() { # each set of each goroutine, no more and no less, including those from before the trace
 	local release variant options
 	for release in 1.9.7 1.11.13 1.16.15 1.19.13 1.22.12 1.24.6 1.26.8 $NEWEST; do
 		variant=default options=()
 		[ "$(minor $release)" -ne 22 ] || variant=stripped
-		[ "$(minor $release)" -ge 11 ] || options=(--format 1.20) # its own has no log events
+		[ "$(minor $release)" -ge 11 ] || options=(--format 1.20) # its own format has no log events
 		echo "Go $release $variant:"
 		labels_trace $release $variant "${options[@]}"
 		[ "$(minor $release)" -gt 17 ] && options=() || options=(--system)
@@ -52,13 +52,13 @@ case_labels() { # each set of each goroutine, no more and no less, those from be
 	strict_after
 }
 
-# strict_after: Go's own reader, of the newest release's trace.
+# strict_after: traces the newest release's program, and checks the trace with Go's own reader.
 strict_after() {
 	labels_trace $NEWEST default
 	strict "$W/trace"
 }
 
-case_labels_none() { # --no-labels: none, and no probe for them
+case_labels_none() { # --no-labels: no labels, and no probe for them
 	labels_trace $NEWEST default --no-labels
 	! grep -q 'key="labels' "$W/dump" || die "labels with --no-labels"
 	start_target "$E2E/labels-$NEWEST-default" "$W/profile"
@@ -67,7 +67,7 @@ case_labels_none() { # --no-labels: none, and no probe for them
 	stop_target
 }
 
-# query TEXT SQL: the only value that it gives is TEXT.
+# query TEXT SQL: checks that the query returns TEXT as its only value.
 query() {
 	run_gotrace sql "$W/trace" "$2"
 	[ "$(tail -n +2 "$W/out")" = "$1" ] || die "$2: $(tail -n +2 "$W/out" | head -n 3) instead of $1"
@@ -122,7 +122,7 @@ case_labels_samples() { # a CPU sample belongs to the labels of its time
 		"$W/out" || noisy "samples by label: $(cat "$W/out")"
 }
 
-case_labels_flight() { # a snapshot of a flight recorder has those of goroutines that never ran in it
+case_labels_flight() { # a snapshot of a flight recorder has the labels of goroutines that never ran in it
 	local file
 	start_target "$(labels_binary $NEWEST default)" "$W/profile"
 	mkdir "$W/dir"
@@ -140,7 +140,7 @@ case_labels_flight() { # a snapshot of a flight recorder has those of goroutines
 	[ "$(tail -n 1 "$W/out")" = 3 ] || die "the snapshot has $(tail -n 1 "$W/out") of 3"
 }
 
-case_labels_hostile() { # bad addresses, 1 GB, lists and maps that are none: a valid trace, and the program goes on
+case_labels_hostile() { # bad addresses, 1 GB, invalid lists and maps: a valid trace, and the program goes on
 	local release kind
 	for release in 1.16.15 1.22.12 1.24.6 $NEWEST; do
 		kind=list

@@ -26,7 +26,7 @@ build_judge() {
 	(cd tests/e2e/judge && GOTOOLCHAIN=go$NEWEST CGO_ENABLED=0 timeout 600 go build -buildvcs=false -o "$JUDGE" .)
 }
 
-# minor RELEASE: 21 for 1.21.13.
+# minor RELEASE: prints 21 for 1.21.13.
 minor() {
 	local rest=${1#1.}
 	echo "${rest%%.*}"
@@ -59,7 +59,7 @@ target_binary() {
 		echo "$binary"
 		return
 	fi
-	# Go's own cache decides what has to be rebuilt.
+	# Go's own cache decides what must be rebuilt.
 	(cd tests/e2e/targets && GOTOOLCHAIN=go$1 CGO_ENABLED=$cgo timeout 900 \
 		go build -buildvcs=false "${flags[@]}" -o "$binary" .) >&2 || return 1
 	echo "$binary"
@@ -76,7 +76,7 @@ has_mode() {
 	esac
 }
 
-# in_turn N WORD...: every Nth of them, others each day, all of them within N days; all at once with ALL=1.
+# in_turn N WORD...: prints every Nth word, others each day, all of them within N days; all at once with ALL=1.
 in_turn() {
 	local n=$1 i=0
 	shift
@@ -104,11 +104,12 @@ skip() {
 	exit 77
 }
 
-# start_target BINARY MODE ARG...: leaves its PID in $target once it is warm. Its output is in $W/target.out.
+# start_target BINARY MODE ARG...: starts a target; its PID is in $target once it is warm, its output in
+# $W/target.out.
 start_target() {
 	local binary=$1 i
 	shift
-	rm -f "$W/target.out" # the words of another target before it are not this one's
+	rm -f "$W/target.out" # the output of a previous target
 	: >"$W/target.out"
 	"$binary" "$@" >"$W/target.out" 2>"$W/target.err" </dev/null &
 	target=$!
@@ -126,7 +127,8 @@ stop_target() {
 	return 0
 }
 
-# wait_end PID SECONDS: its exit status is in $status. False (after a kill) if it does not end in time.
+# wait_end PID SECONDS: waits; the exit status is in $status. False (after a kill) if the process does not end in
+# time.
 wait_end() {
 	local last=$((SECONDS + $2 + 1)) # by the clock: on a busy machine a pause of 0.1 s may take any time
 	while [ $SECONDS -lt $last ]; do
@@ -153,14 +155,14 @@ run_gotrace() {
 	quiet "$W/err"
 }
 
-# quiet FILE: without a terminal there are no control characters.
+# quiet FILE: checks that there are no control characters, because it is not a terminal.
 quiet() {
 	if LC_ALL=C grep -q "$(printf '[\001-\010\013-\037]')" "$1"; then
 		die "control characters in $1 although it is no terminal"
 	fi
 }
 
-# want STATUS...: the exit status must be one of them.
+# want STATUS...: checks that the exit status is one of them.
 want() {
 	local one
 	for one; do
@@ -169,12 +171,12 @@ want() {
 	die "exit status $status instead of $*: $(tail -n 3 "$W/err")"
 }
 
-# says PATTERN: standard error must contain it.
+# says PATTERN: checks that standard error contains it.
 says() {
 	grep -qiE -- "$1" "$W/err" || die "standard error does not say '$1': $(tail -n 3 "$W/err")"
 }
 
-# one_line: an error is one clear line (and perhaps a hint on how to get help).
+# one_line: checks that an error is one clear line (and perhaps a hint on how to get help).
 one_line() {
 	local lines
 	lines=$(grep -c . "$W/err")
@@ -193,7 +195,7 @@ readable() {
 	esac
 }
 
-# strict FILE [judge's options]: Go's strict reader accepts it. Its counts are left in $W/facts.
+# strict FILE [judge's options]: checks that Go's strict reader accepts it. Its counts are left in $W/facts.
 strict() {
 	local file=$1
 	shift
@@ -202,7 +204,7 @@ strict() {
 		die "strict reader: $(head -c 600 "$W/strict.err")"
 }
 
-# fact NAME: its count after strict.
+# fact NAME: prints its count, after strict.
 fact() {
 	awk -v name="$1" '{n = $1; sub(/^ *[0-9]+ /, ""); if ($0 == name) {print n; found = 1}} END {if (!found) print 0}' "$W/facts"
 }

@@ -4,10 +4,10 @@
 # work that the target does in a millisecond of its own CPU time shows whether it is being probed, however
 # busy the CPUs are, because probes make a turn of ping-pong some 15 times as expensive.
 
-LATE_MS=200 # probes are gone within 100 ms; the rest is for a machine that other work disturbs
+LATE_MS=200 # probes are gone within 100 ms; the rest allows for other work on the machine
 METER=$E2E/meter
 
-# now: the wall clock in us, as the meter uses it.
+# now: prints the wall clock in us, as the meter uses it.
 now() {
 	echo "${EPOCHREALTIME/[^0-9]/}"
 }
@@ -41,21 +41,21 @@ saturate() {
 	"$METER" "$W/turns" "$target" >"$W/samples" &
 }
 
-# pace FROM TO: turns per second of the target's CPU time, between two times.
+# pace FROM TO: prints turns per second of the target's CPU time, between two times.
 pace() {
 	awk -v from="$1" -v to="$2" '
 		NF == 3 && $1 >= from && $1 <= to { if (!n++) { turns = $2; cpu = $3 } t = $2 - turns; c = $3 - cpu }
 		END { printf "%d\n", (c > 0 ? t / c * 1e9 : 0) }' "$W/samples"
 }
 
-# throughput FROM TO: turns per second of wall time.
+# throughput FROM TO: prints turns per second of wall time.
 throughput() {
 	awk -v from="$1" -v to="$2" '
 		NF == 3 && $1 >= from && $1 <= to { if (!n++) { turns = $2; at = $1 } t = $2 - turns; us = $1 - at }
 		END { printf "%d\n", (us > 0 ? t / us * 1e6 : 0) }' "$W/samples"
 }
 
-# back MOMENT PACE: how many ms after that time the target reaches that pace again, for 30 ms of its CPU time.
+# back MOMENT PACE: prints how many ms after that time the target reaches that pace again, for 30 ms of its CPU time.
 back() {
 	awk -v from="$1" -v pace="$2" '
 		BEGIN { n = 0 }
@@ -109,7 +109,7 @@ published() {
 	[ -e "$1" ] || noisy "gotrace did not begin within 20 s: $(tail -n 3 "$W/err")"
 }
 
-# gone WHAT MOMENT: the probes were removed in time, and not attached again. The earlier pace is printed,
+# gone WHAT MOMENT: checks that the probes were removed in time, and not attached again. Prints the earlier pace,
 # because the governor may have removed them already.
 gone() {
 	local late before after floor=$((free * 6 / 10))
@@ -122,18 +122,18 @@ gone() {
 	printf '%s: gone after %d ms (from %d %%); ' "$1" "$late" $((before * 100 / free))
 }
 
-# nothing_lost: according to the JSON summary.
+# nothing_lost: checks this in the JSON summary.
 nothing_lost() {
 	[ "$(number lost.ring_full)" -eq 0 ] || noisy "ring full: $(number lost.ring_full)${1:+ ($1)}"
 }
 
-# lasted SECONDS: the trace has this length, to 0.3 s.
+# lasted SECONDS: checks that the trace has this length, to 0.3 s.
 lasted() {
 	local ms=$(($(number duration_ns) / 1000000))
 	[ $ms -ge $(($1 * 1000 - 300)) ] && [ $ms -le $(($1 * 1000 + 300)) ] || noisy "the trace spans $ms ms instead of $1 s"
 }
 
-# sound FILE: both judges accept it.
+# sound FILE: checks that both judges accept it.
 sound() {
 	strict "$1"
 	checked "$1"
@@ -141,7 +141,7 @@ sound() {
 
 # --- -d with busy loops ---
 
-# beside LOAD LOOPS [OPTION...]: a trace of 3 s, or of $length.
+# beside LOAD LOOPS [OPTION...]: makes a trace of 3 s, or of $length, beside busy loops.
 beside() {
 	local length=${length:-3} work=$1 what="$1 beside $2 loops" began took
 	saturate "$1"
@@ -155,7 +155,7 @@ beside() {
 	published "$W/trace"
 	wait_end $tracer $((length + 87)) || noisy "$what: gotrace -d ${length}s did not end within $((length + 87)) s"
 	took=$((($(now) - began) / 1000))
-	while [ "$(now)" -lt $((moment + length * 1000000 + 600000)) ]; do sleep 0.1; done # what is judged
+	while [ "$(now)" -lt $((moment + length * 1000000 + 600000)) ]; do sleep 0.1; done # the time that is judged
 	case $work in
 	pingpong | iter) gone "$what, -d" $((moment + length * 1000000)) ;;
 	esac
@@ -247,8 +247,8 @@ stopped() {
 	still_lives
 }
 
-load_stopped() { # a lease in the kernel: without its reader it goes quiet
-	saturate pingpong -procs 1 # with two, a turn is twice as dear when both Ps take part, which is chance
+load_stopped() { # the kernel side has a lease: without its reader it stops recording
+	saturate pingpong -procs 1 # with two, a turn costs twice as much if both Ps take part, which is chance
 	warm
 	bare
 	stopped 0
@@ -259,7 +259,7 @@ load_stopped() { # a lease in the kernel: without its reader it goes quiet
 	stopped 2
 }
 
-load_buffer() { # what cannot be encoded yet has its limit, and behind that nothing is watched
+load_buffer() { # data that cannot be encoded yet has a limit, beyond which nothing is watched
 	saturate pingpong
 	warm
 	stopped 2 --buffer 8M
@@ -311,7 +311,7 @@ cpu_group() {
 	skip "no cgroup with a limit of CPU time can be made here"
 }
 
-# quota US|max: per 100 ms.
+# quota US|max: sets the quota per 100 ms.
 quota() {
 	if [ -w "$group/cpu.max" ]; then
 		echo "$1 100000" >"$group/cpu.max"
@@ -334,7 +334,7 @@ load_cgroup() {
 	done
 	quota 5000
 	sleep 5
-	quota max # what is left to encode would take minutes so
+	quota max # encoding the rest would take minutes otherwise
 	ends 60
 	want 0
 	lasted 3
@@ -346,7 +346,7 @@ load_cgroup() {
 
 # --- a reader that does not read ---
 
-# interrupted WHAT: Ctrl-C while nobody reads the trace.
+# interrupted WHAT: sends SIGINT while nobody reads the trace.
 interrupted() {
 	sleep 2
 	probed # still, or again
@@ -393,7 +393,7 @@ load_reader_stopped() {
 
 # --- the time of the end, with busy loops ---
 
-# ended SIGNAL: a trace of about a second.
+# ended SIGNAL: makes a trace of about a second, which the signal ends.
 ended() {
 	local left
 	rm -f "$W/trace"

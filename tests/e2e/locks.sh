@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# --locks: what goroutines and threads wait for, by address, and who held it, beside what the program says of itself. To
-# be sourced after lib.sh.
+# --locks: what goroutines and threads wait for, by address, and who held it, compared with what the program reports.
+# To be sourced after lib.sh.
 
-# locks_target RELEASE VARIANT: locks/main.go runs, contended.
+# locks_target RELEASE VARIANT: builds locks/main.go, and starts it as $target.
 locks_target() {
 	local binary=$E2E/locks-$1-$2 flags=()
 	[ "$2" = stripped ] && flags=(-ldflags='-s -w')
@@ -12,7 +12,7 @@ locks_target() {
 	start_target "$binary"
 }
 
-# locks_compare [holders]: what the program has printed, and $W/trace.
+# locks_compare [holders]: compares what the program has printed with $W/trace.
 locks_compare() {
 	local g why=()
 	"$GOTRACE" dump --json --absolute "$W/trace" >"$W/dump" || die "dump"
@@ -28,7 +28,7 @@ locks_compare() {
 locks_round() {
 	run_gotrace -q -p "$target" -d 2s --locks --format 1.26 -o "$W/trace" "$@"
 	want 0
-	sleep 0.3 # it has printed what it waited for
+	sleep 0.3 # until it has printed what it waited for
 	still_lives
 	stop_target
 	strict "$W/trace"
@@ -61,11 +61,12 @@ case_locks_starts_only() {
 	sleep 0.3
 	stop_target
 	strict "$W/trace"
-	# When a goroutine left is inferred; and why, not at all if the wait reaches over a generation's end.
+	# The time at which a goroutine left is inferred; so is the reason, unless the wait extends beyond a
+	# generation's end.
 	MISSING=0.03 locks_compare
 }
 
-# The addresses are in the raw log whether or not they are asked for.
+# The addresses are in the raw log whether or not they are requested.
 case_locks_replay() {
 	locks_target $NEWEST default
 	run_gotrace -q -p "$target" -d 1s -o "$W/without" --raw "$W/raw"
@@ -83,7 +84,7 @@ case_locks_replay() {
 	strict "$W/added"
 }
 
-# In one step, of a live process; and in SQL.
+# In one step, for a live process; and in SQL.
 case_locks_report() {
 	local address
 	locks_target $NEWEST stripped

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* As locks/main.go, of threads: mutexes that are held for some milliseconds while others wait for them. */
+/*
+ * Like locks/main.go, with threads: mutexes that are held for some milliseconds while others wait for them.
+ */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * `meter FILE PID`: every 10 ms a line "time turns cpu": the wall clock (us), what the process PID has
- * counted in the first word of FILE, which it shares, and its CPU time so far (ns). Ahead of all that wants a
- * CPU, so that a busy machine does not make it late; until the process ends.
+ * `meter FILE PID` prints a line "time turns cpu" every 10 ms until the process PID ends: the wall clock
+ * (us), what the process has counted in the first word of FILE, which it shares, and its CPU time so far
+ * (ns). It runs before everything else that wants a CPU, so that a busy machine does not make it late.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -74,27 +74,27 @@ demanded() {
 	timeout 100 "$JUDGE" native "$W/trace" "$@" >"$W/demanded" 2>&1 || die "; $(grep -v '^judge' "$W/demanded" | head -c 900)"
 }
 
-# counted_truth [OPTION...]: the threads' times and switches equal the kernel's counts.
+# counted_truth [OPTION...]: checks that the threads' times and switches equal the kernel's counts.
 counted_truth() {
 	timeout 100 "$JUDGE" schedtruth -moved 2 "$@" "$W/trace" "$W/counts" >"$W/truth" 2>&1 ||
 		noisy "; schedtruth: $(tail -n 3 "$W/truth" | head -c 900)"
 	printf '; %s' "$(tail -n 1 "$W/truth")"
 }
 
-# debugged: gdb's stacks of $target's threads, in $W/gdb.
+# debugged: writes gdb's stacks of $target's threads to $W/gdb.
 debugged() {
 	timeout 60 gdb -nx -q -batch -ex 'set debuginfod enabled off' -p "$target" -x tests/e2e/stacks.py \
 		>"$W/gdb" 2>"$W/gdb.err" </dev/null || die "gdb: $(tail -n 3 "$W/gdb.err")"
 }
 
-# same_stacks LEAST: the trace has the debugger's stacks.
+# same_stacks LEAST: checks that the trace has the debugger's stacks.
 same_stacks() {
 	timeout 60 "$JUDGE" stacktruth -threads "$1" "$W/trace" "$W/gdb" >"$W/stacks" 2>&1 ||
 		die "; stacks: $(tail -n 5 "$W/stacks" | head -c 1500)"
 	printf '; gdb: %s' "$(tail -n 1 "$W/stacks")"
 }
 
-# thread_pages ROWS: the viewer's pages, and the same raw log in another format.
+# thread_pages ROWS: checks the viewer's pages, and the same raw log in another format.
 thread_pages() {
 	local format
 	(cd "$W" && timeout 200 "$JUDGE" pages -go go$NEWEST -rows "$1" trace) >"$W/pages" 2>&1 ||
@@ -107,13 +107,13 @@ thread_pages() {
 	printf '; %s ok' "$format"
 }
 
-# gone_on: the target was not disturbed.
+# gone_on: checks that the target was not disturbed.
 gone_on() {
 	still_lives
 	stop_target
 }
 
-# perf_truth: perf, at the same time, sees the same switches of $target's threads.
+# perf_truth: checks that perf sees the same switches of $target's threads at the same time.
 perf_truth() {
 	local data="$W/perf.data" unseen
 	[ -e /sys/kernel/tracing/events ] || mount -t tracefs none /sys/kernel/tracing 2>/dev/null
@@ -191,7 +191,7 @@ case_native_pipe() { # two threads and a pipe
 	gone_on
 }
 
-case_native_processes() { # a pipe from another process, which is named as who wakes
+case_native_processes() { # a pipe from another process, which is named as the waker
 	start_c pipe2
 	thread_trace
 	demanded 'blocks;root=^consumer;reason=^pipe$;min=500' \
@@ -201,7 +201,7 @@ case_native_processes() { # a pipe from another process, which is named as who w
 	gone_on
 }
 
-case_native_sleep() { # the clock wakes them, nobody else
+case_native_sleep() { # only the clock wakes them
 	start_c sleep
 	thread_trace
 	demanded 'blocks;root=^sleeper;reason=^sleep$;stack=nanosleep < pause_us < sleeper;min=500' \
@@ -220,7 +220,7 @@ case_native_burn() { # more threads than CPUs
 	gone_on
 }
 
-case_native_threads() { # born and gone, hundreds a second
+case_native_threads() { # they start and exit, hundreds a second
 	start_c threads
 	thread_trace
 	demanded 'starts;root=^mayfly;min=300' \
@@ -231,7 +231,7 @@ case_native_threads() { # born and gone, hundreds a second
 	gone_on
 }
 
-case_native_forks() { # processes that are born and gone
+case_native_forks() { # processes that start and exit
 	start_c forks
 	thread_trace
 	demanded 'blocks;root=^forker;of=wait;reason=^wait4$;stack=bear_child < forker;min=300' \
@@ -260,7 +260,7 @@ case_native_disk() {
 	gone_on
 }
 
-case_native_kernel() { # --kernel-stacks: where in the kernel each wait is; and nothing of that without the option
+case_native_kernel() { # --kernel-stacks: where in the kernel each wait is; and no kernel frames without the option
 	start_c pipe
 	thread_trace --kernel-stacks
 	demanded 'blocks;root=^consumer;of=consume;reason=^pipe$;stack=^[a-z_]*pipe_read < .*vfs_read < .*read\(.* < consume < consumer;min=500'
@@ -277,13 +277,13 @@ case_native_kernel() { # --kernel-stacks: where in the kernel each wait is; and 
 	thread_trace --kernel-stacks
 	demanded 'blocks;root=^page_reader;of=touch;reason=^page fault$;stack=handle_mm_fault < .*\[page fault\] < touch < read_pages;min=100'
 	gone_on
-	start_c parked # from the kernel's list, as they wait all the time
+	start_c parked # from the kernel's list, because they wait all the time
 	thread_trace --kernel-stacks
 	grep -qE 'futex.*\[kernel\]' <(timeout 60 "$GOTRACE" dump --stacks "$W/trace") || die "; no frame of those who wait all the time"
 	gone_on
 }
 
-case_native_kernel_hidden() { # kernel.kptr_restrict: the trace is made, and the line says what it has not
+case_native_kernel_hidden() { # kernel.kptr_restrict: the trace is made, and a line reports what is missing
 	local before
 	before=$(cat /proc/sys/kernel/kptr_restrict)
 	echo 2 >/proc/sys/kernel/kptr_restrict 2>/dev/null || skip "kernel.kptr_restrict cannot be set here"
@@ -332,7 +332,7 @@ case_native_cxx() {
 
 # --- known stacks ---
 
-# parked_stacks VARIANT: the debugger's stacks of parked threads are in the trace.
+# parked_stacks VARIANT: checks that the debugger's stacks of parked threads are in the trace.
 parked_stacks() {
 	start_c parked "$1"
 	debugged
@@ -397,7 +397,7 @@ case_native_redis() {
 	thread_pages io
 }
 
-case_native_redis_idle() { # stacks of blocks and of those that wait all the time
+case_native_redis_idle() { # stacks of blocks, and of threads that wait all the time
 	local port
 	port=$(free_port)
 	redis-server --port "$port" --bind 127.0.0.1 --save '' --dir "$W" >"$W/target.out" 2>"$W/target.err" </dev/null &
@@ -526,7 +526,7 @@ case_native_cgo() { # a Go program, as threads: from C through runtime.asmcgocal
 	gone_on
 }
 
-case_native_exec() { # the program becomes another one
+case_native_exec() { # the program executes another one
 	start_c sleep
 	background -p "$target" -d 20s -o "$W/trace"
 	begun "$W/trace"
@@ -539,7 +539,7 @@ case_native_exec() { # the program becomes another one
 	kill -0 "$target" 2>/dev/null || die "the target died"
 }
 
-case_native_killed() { # gotrace dies: the target does not notice
+case_native_killed() { # gotrace is killed: the target is undisturbed
 	start_c pingpong
 	background -p "$target" -d 20s -o "$W/trace"
 	begun "$W/trace"
@@ -561,7 +561,7 @@ case_native_killed() { # gotrace dies: the target does not notice
 
 # --- bad input ---
 
-# turned_away PATTERN ARG...: gotrace says so in one line, and leaves no file.
+# turned_away PATTERN ARG...: checks that gotrace reports this in one line, and leaves no file.
 turned_away() {
 	run_gotrace -d 1s -o "$W/trace" "${@:2}"
 	want 1
@@ -570,7 +570,7 @@ turned_away() {
 	[ ! -e "$W/trace" ] || die "${*:2}: left a file"
 }
 
-case_native_no_process() { # what has a number, but is no process that could be traced
+case_native_no_process() { # numbers that are not those of a process that can be traced
 	local tid zombie
 	start_c parked
 	tid=$(ls "/proc/$target/task" | grep -vx "$target" | head -n 1)
@@ -600,7 +600,7 @@ case_native_32bit() {
 	fi
 }
 
-case_native_ends_at_once() { # a process that ends while gotrace begins: a short trace, or one clear line
+case_native_ends_at_once() { # a process that ends while gotrace starts: a short trace, or one clear line
 	local delay
 	for delay in 0 0.1 0.2 0.3 0.4 0.6 0.8; do
 		sleep $delay &
@@ -616,7 +616,7 @@ case_native_ends_at_once() { # a process that ends while gotrace begins: a short
 	checked "$W/trace"
 }
 
-case_native_as() { # what is taken for what
+case_native_as() { # --as: which programs it accepts
 	start_c sleep
 	turned_away 'is not a Go program' -p "$target" --as go
 	turned_away '\-\-starts-only is for Go programs: PID [0-9]+ \(.*\) is traced as threads' -p "$target" --spans
@@ -677,7 +677,7 @@ case_native_command() { # a program that gotrace starts is seen from its first i
 	demanded 'starts;root=^(ping|pong)_player;min=2' 'starts;root=^main;min=1'
 }
 
-case_native_max_overhead() { # the cost stays within the limit, and the trace says where it is blind
+case_native_max_overhead() { # the cost stays within the limit, and the trace marks the gaps
 	local before cost
 	start_c pipe
 	turned_away '\-\-max-overhead is for one process' -p "$target" --children --max-overhead 5

@@ -20,12 +20,12 @@ dump_goroutines() {
 		END { flush() }' | sort
 }
 
-# seen_goroutines: the same from the output of the test program snapshot.
+# seen_goroutines: converts the output of the test program snapshot to the same.
 seen_goroutines() {
 	awk '$1 == "g" && $3 == 4 { sub(/^g [0-9]+ 4 /, $2 " "); print }' | sort
 }
 
-# look_at BINARY FILE: a process's snapshot in FILE, its own dump in FILE.dump, its threads in FILE.tids.
+# look_at BINARY FILE: writes a process's snapshot to FILE, its own dump to FILE.dump, its threads to FILE.tids.
 look_at() {
 	local pid
 	GOTRACEBACK=2 "$1" parked -count 60 -seconds 60 > "$2.out" 2> "$2.dump" &
@@ -42,7 +42,7 @@ look_at() {
 	dump_goroutines < "$2.dump" | grep -v "^[0-9]* sleep" > "$2.own"
 }
 
-# check_open RELEASE VARIANT
+# check_open RELEASE VARIANT: compares the two for one program.
 check_open() {
 	local binary seen tid i
 	binary=$(target_binary "$1" "$2") || die "cannot build the target"
@@ -90,7 +90,7 @@ case_old_open() { # live processes of old releases: the release, goroutines, the
 	done
 }
 
-case_layouts() { # the table of struct layouts against what toolchains say; a rotating few releases
+case_layouts() { # the table of struct layouts, compared with the toolchains; a rotating few releases
 	local releases=() release n=0
 	for release in $OLD_RELEASES $RELEASES; do
 		n=$((n + 1))

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Whether running goroutines had a CPU, beside what the kernel counts: schedstat and cpu.stat. To be sourced after
+# Whether running goroutines had a CPU, compared with the kernel's counts: schedstat and cpu.stat. To be sourced after
 # load.sh.
 
 OS_RELEASES="1.22.12 1.26.8"
 
-# os_target RELEASE MODE ARG...: on one CPU, the last one, by which the neighbours know it.
+# os_target RELEASE MODE ARG...: starts a target. $cpu is the last CPU, which it shares with its neighbours.
 os_target() {
 	local release=$1
 	shift
@@ -17,7 +17,7 @@ pinned() {
 	taskset -a -p -c $cpu "$target" >/dev/null
 }
 
-# figures WHAT...: the summary's beside those of the kernel. 3 % of the time that was traced is what they may be apart.
+# figures WHAT...: compares the summary's figures with those of the kernel. They may differ by 3 % of the traced time.
 # The kernel counts a group's throttled time until the period ends, the summary until a thread runs again; from Linux
 # 6.18 on a thread is throttled only on its way to user mode. So each period adds up to a millisecond of difference.
 figures() {
@@ -88,7 +88,7 @@ case_os_quota() {
 		echo "$target" >"$group/cgroup.procs"
 		quota 10000
 		sleep 0.5
-		os_trace 6s # long beside one period and one wait, which the kernel counts when they end
+		os_trace 6s # long compared with one period and one wait, which the kernel counts when they end
 		figures wait throttled
 		run_gotrace replay "$W/raw" -o "$W/again"
 		grep -qE "had a CPU for [0-9.]+ m?s of it" "$W/err" || die "the summary does not say it: $(cat "$W/err")"
@@ -124,7 +124,7 @@ case_os_faults() {
 	still_lives
 }
 
-# Without it there is nothing of it.
+# With --no-os there are no figures of CPUs.
 case_os_off() {
 	load cpu
 	run_gotrace -p "$target" -d 1s -o "$W/trace" --no-os --json
@@ -134,10 +134,10 @@ case_os_off() {
 	grep -q '"cpu":' "$W/out" || die "no figures of CPUs"
 }
 
-# The process is moved from one CPU to the other: the logs say so, and the tracks of the CPUs have the time that
-# goroutines had one. Without garbage collections: a goroutine that stops the others sleeps in a futex of the
-# runtime, counts as running (docs/limits.md), and its CPU's track has the thread that runs there. Beside three
-# busy loops that is up to 2.3 % of the time.
+# The process is moved from one CPU to the other: the logs show it, and the tracks of the CPUs have the time that
+# goroutines had one. There are no garbage collections: a goroutine that stops the others sleeps in a futex of the
+# runtime, counts as running (docs/limits.md), and its CPU's track has the thread that runs there. Beside three busy
+# loops that is up to 2.3 % of the time.
 case_os_cpus() {
 	local python
 	GOGC=off os_target $NEWEST http

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Prints what gotrace finds in executables without running them, so that those
- * for another processor are no special case: the places it would probe (name, number
- * of the site), and the runtime's variables with their addresses. `places [-alloc] FILE`.
+ * Prints what gotrace finds in executables without running them, so that programs for another architecture
+ * are no special case: the places that it would probe (name, number of the site), and the runtime's variables
+ * with their addresses. `places [-alloc] FILE`.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -78,7 +78,7 @@ def main():
             memory.seek(address + (place if ids or chance.random() < 0.3 else chance.randrange(0, 400, 8)))
             try:
                 memory.write(struct.pack("<Q", number))
-            except OSError:  # what was freed meanwhile
+            except OSError:  # memory that was freed meanwhile
                 if not os.path.exists("/proc/%s" % pid):
                     return
             time.sleep(0.0003)

@@ -2,8 +2,8 @@
 # Targets with corrupt memory, reused PIDs, and storms of forks. To be sourced after cases.sh, children.sh and
 # load.sh.
 
-# poked MODE LOOK [--ids]: random numbers are written into the goroutine structs of $target (poke.py) while it
-# is traced repeatedly: every trace must be valid.
+# poked MODE LOOK [--ids]: writes random numbers into the goroutine structs of $target (poke.py) while it is traced
+# repeatedly. Every trace must be valid.
 poked() {
 	local round rounds=8 poker
 	[ "$ALL" = 1 ] && rounds=340
@@ -23,7 +23,7 @@ poked() {
 	printf '%s %s: %d traces; ' "$1" "$(head -n 1 "$W/poke.out")" $rounds
 }
 
-case_poked_structs() { # any word, of goroutines that never run again; without a collector that would look there
+case_poked_structs() { # any word, of goroutines that never run again; without a collector, which would read it
 	GOGC=off LOAD_SECONDS=900 load parked
 	poked parked ""
 }
@@ -69,7 +69,7 @@ case_children_flood() {
 	took=$((($(now) - began) / 1000))
 	want 0 3
 	[ $took -le 7000 ] || die "-d 4s took $took ms"
-	rm -f "$W"/t.*[1-9] # of hundreds a tenth is read
+	rm -f "$W"/t.*[1-9] # reads only a tenth of some hundreds
 	all_strict 5
 	says 'were not traced'
 	background --children -p "$target" -o "$W/u"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What gotrace finds of a file's functions: `probe_points FILE [NAME]`. A line for each
- * that has a size: its name, where calls begin and end, or why not; then counts.
+ * Prints what gotrace finds out about a file's functions: `probe_points FILE [NAME]`. A line for each
+ * function that has a size: its name, where calls begin and end, or why not; then counts.
  */
 #include <fcntl.h>
 #include <inttypes.h>

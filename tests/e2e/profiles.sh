@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# The viewer's profiles of our trace beside those of the runtime's own, of the same seconds. To be sourced after
-# cells.sh.
+# The viewer's profiles of our trace, compared with those of the runtime's own trace of the same period. To be sourced
+# after cells.sh.
 
-# profile FILE TYPE: the rows as "SHARE FUNCTION", of delay, the greatest first.
+# profile FILE TYPE: prints the rows as "SHARE FUNCTION", of delay, the greatest first.
 profile() {
 	(GOTOOLCHAIN=go$NEWEST timeout 200 go tool trace -pprof="$2" "$1" >"$W/profile" 2>"$W/profile.err") ||
 		die "go tool trace -pprof=$2: $(tail -n 2 "$W/profile.err")"
@@ -10,8 +10,8 @@ profile() {
 		awk 'rows { sub("%", "", $2); print $2 + 0, $6 } $1 == "flat" { rows = 1 }'
 }
 
-# same_rows TYPE: what has a tenth of one profile has about as much of the other, and none is of gotrace. Our trace
-# is longer than the native one by a second: shares differ by that.
+# same_rows TYPE: checks that functions with a tenth of one profile have about as much of the other, and that no row
+# is of gotrace. Our trace is longer than the native one by a second: shares differ by that.
 same_rows() {
 	profile "$W/native" "$1" >"$W/theirs"
 	profile "$W/ours" "$1" >"$W/mine"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# gotrace ps beside what the program says of itself and beside its goroutine profile of the same moment. To be
-# sourced after lib.sh.
+# gotrace ps, compared with what the program reports and with its goroutine profile of the same moment. To be sourced
+# after lib.sh.
 
-# ps_target RELEASE VARIANT N: goroutines/main.go; its profile will be $W/profile.
+# ps_target RELEASE VARIANT N: starts goroutines/main.go; its profile will be $W/profile.
 ps_target() {
 	local binary=$E2E/goroutines-$1-$2 flags=()
 	[ "$2" = stripped ] && flags=(-ldflags='-s -w')
@@ -11,7 +11,7 @@ ps_target() {
 	start_target "$binary" "$W/profile" "$3"
 }
 
-# ps_compare FILE: the JSON of ps --by labels with what $W/target.out and $W/profile say.
+# ps_compare FILE: compares the JSON of ps --by labels with $W/target.out and $W/profile.
 ps_compare() {
 	python3 tests/e2e/goroutines/compare.py "$1" "$W/target.out" "$W/profile" || die "ps differs"
 }
@@ -60,7 +60,7 @@ case_ps_text() {
 	stop_target
 }
 
-# 100,000 more: in seconds, and the program does not notice.
+# 100,000 more: it takes seconds, and the program is undisturbed.
 case_ps_many() {
 	local began
 	ps_target $NEWEST default 100000

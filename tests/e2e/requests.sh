@@ -5,8 +5,8 @@
 # The oldest has no routes; the last two are the releases before and after net/http's HTTP/2 moved.
 REQUEST_RELEASES="1.19.13 1.22.12 1.26.8 1.27.4"
 
-# request_target RELEASE VARIANT: prints its path, and builds it if needed. Variants of several words, with "-"
-# between them: stripped, pie, arm64; old, new: with the libraries of old.mod or new.mod; olddb, newdb: the drivers.
+# request_target RELEASE VARIANT: prints its path, and builds it if needed. A variant is one word, or several joined
+# by "-": stripped, pie, arm64; old, new: with the libraries of old.mod or new.mod; olddb, newdb: the drivers.
 request_target() {
 	local binary=$E2E/requests-$1-$2 flags=() word cgo=0 arch=
 	for word in ${2//-/ }; do
@@ -33,9 +33,10 @@ start_requests() { # RELEASE VARIANT ARG...
 	start_target "$binary" "${@:3}"
 }
 
-# round_of_requests OPTION...: a trace of one round, and the target's counts of it, $W/counts: name, status, n.
+# round_of_requests OPTION...: makes a trace of one round, and writes the target's counts of it to $W/counts: name,
+# status, n.
 round_of_requests() {
-	rm -f "$W/trace" # of an earlier round
+	rm -f "$W/trace" # that of an earlier round
 	background -p "$target" -o "$W/trace" --max-overhead none "$@"
 	begun "$W/trace"
 	sleep 0.3
@@ -48,7 +49,7 @@ round_of_requests() {
 	find_tasks
 }
 
-# find_tasks: the tasks in $W/trace, $W/tasks, and what the target counted, $W/counts.
+# find_tasks: writes the tasks in $W/trace to $W/tasks, and what the target counted to $W/counts.
 find_tasks() {
 	awk -F'\t' '$1 == "count" {print $2 "\t" $3 "\t" $4}' "$W/target.out" | sort >"$W/counts"
 	strict "$W/trace"
@@ -57,8 +58,8 @@ find_tasks() {
 	tasks_of "$W/dump" | sort >"$W/tasks"
 }
 
-# tasks_of DUMP: for each name and status, "-" if there is none, the number of tasks; of those that have not
-# ended the status is "open". What a new connection to Redis does by itself is left out.
+# tasks_of DUMP: prints for each name and status ("-" if there is none) the number of tasks; the status of those that
+# have not ended is "open". Leaves out what a new connection to Redis does by itself.
 tasks_of() {
 	awk '
 	match($0, / task=[0-9]+/) { task = substr($0, RSTART + 6, RLENGTH - 6) }
@@ -86,10 +87,10 @@ tasks_of() {
 	}' "$1"
 }
 
-# as_counted: there are as many tasks of each name and status as requests, and no others.
+# as_counted: checks that there are as many tasks of each name and status as requests, and no others.
 as_counted() {
 	sed -i -e '/\/slow/d' -e '/^hostile/d' "$W/counts"
-	# What takes 200 ms, and what cannot be read; with h2c, a connection is a request, too.
+	# Leaves out what takes 200 ms, and what cannot be read; with h2c, a connection is a request, too.
 	sed -i -e '/\/slow/d' -e '/^PRI \*\t/d' -e '/^?\t-/d' -e '/^LONG LONG .*\xe2\x80\xa6\t-\t2$/d' -e '/^SELECT .a b c?\[31m?/d' "$W/tasks"
 	diff "$W/counts" "$W/tasks" >"$W/diff" ||
 		die "tasks (>) are not what the program counted (<): $(head -n 6 "$W/diff" | tr '\n' ';')"
@@ -104,8 +105,8 @@ requests_cell() { # RELEASE VARIANT
 	gone_on
 }
 
-# within_counts: an emulated machine may be too slow for gotrace to watch all the time. What has ended is then
-# something that was counted, and most are there. Routes may be missing in names.
+# within_counts: an emulated machine may be too slow for gotrace to watch all the time. Then checks that what has
+# ended was counted, and that most are there. Routes may be missing in names.
 within_counts() {
 	awk -F'\t' '
 	NR == FNR { counted[$1 "\t" $2] = $3; all += $3; next }
@@ -116,20 +117,19 @@ within_counts() {
 	' "$W/counts" "$W/tasks" || die "; tasks are not what was counted"
 }
 
-# with_routes: a generation that ends between a request's begin and its route leaves it its path, and in an emulated
-# machine that time is long.
+# with_routes: replaces paths with routes. If a generation ends between a request's begin and its route, the request
+# keeps its path; in an emulated machine that time is long.
 with_routes() {
 	awk -F'\t' -v OFS='\t' '
 	{
 		sub(/^GET \/items\/[0-9]+$/, "GET /items/{id}", $1)
-		sub(/^GET \/missing$/, "GET /", $1)
 		n[$1 OFS $2] += $3
 	}
 	END { for (key in n) print key, n[key] }' "$W/tasks" | sort >"$W/routed"
 	mv "$W/routed" "$W/tasks"
 }
 
-# requests_as_counted: of a trace that was made in an emulated machine.
+# requests_as_counted: judges a trace that was made in an emulated machine.
 requests_as_counted() {
 	want 0
 	find_tasks
@@ -142,8 +142,8 @@ requests_as_counted() {
 	as_identified
 }
 
-# as_timed NAME: the tasks of an RPC take as long as the program's own clock says: no less than its handler, and
-# no more than what the client's caller sees.
+# as_timed NAME: checks that the tasks of an RPC take as long as the program's own clock says: no less than its
+# handler, and no more than what the client's caller sees.
 as_timed() {
 	local handler caller server client
 	read -r handler < <(awk -F'\t' -v name="$1" '$1 == "count" && $2 == name {print $5}' "$W/target.out")
@@ -155,7 +155,7 @@ as_timed() {
 	printf '; times are right'
 }
 
-# time_of NAME DUMP: of all tasks of this name, ns.
+# time_of NAME DUMP: prints the total time of all tasks of this name, in ns.
 time_of() {
 	awk -v name=" name=\"$1\"" '
 	match($0, / task=[0-9]+/) { task = substr($0, RSTART + 6, RLENGTH - 6) }
@@ -164,7 +164,7 @@ time_of() {
 	END { printf "%.0f\n", sum }' "$2"
 }
 
-# as_identified: each span's task has a log of its trace and span ids, as the program printed them.
+# as_identified: checks that each span's task has a log of its trace and span ids, as the program printed them.
 as_identified() {
 	awk -F'\t' '$1 == "span" {print $2 "\t" $3}' "$W/target.out" | sort >"$W/ids"
 	awk '
@@ -205,7 +205,7 @@ databases_cell() {
 	waits_for test ! -e "$public/data/postmaster.pid"
 }
 
-# as_long NAME: the tasks of a query take as long as the program's own clock says, within 1 %.
+# as_long NAME: checks that the tasks of a query take as long as the program's own clock says, within 1 %.
 as_long() {
 	local own tasks
 	read -r own < <(awk -F'\t' -v name="$1" '$1 == "count" && $2 == name {print $5}' "$W/target.out")
@@ -243,6 +243,27 @@ case_requests_libraries_pie() {
 	libraries_cell 1.26.8 new-pie-stripped
 }
 
+# routers_cell RELEASE old|new FLAG...: names are the patterns of routers, of two ages.
+routers_cell() {
+	binary=$E2E/routers-$1-$2
+	(cd tests/e2e/routers && GOTOOLCHAIN=go$1 CGO_ENABLED=0 timeout 900 \
+		go build -buildvcs=false "-modfile=$2.mod" "${@:3}" -o "$binary" .) 2>"$W/build.err" ||
+		die "cannot build: $(tail -n 3 "$W/build.err")"
+	start_target "$binary"
+	round_of_requests --requests=http
+	sed -i '/^client /d' "$W/tasks"
+	as_counted
+	gone_on
+}
+
+case_requests_routers_old() {
+	routers_cell 1.22.12 old
+}
+
+case_requests_routers_new() {
+	routers_cell "$NEWEST" new -ldflags='-s -w'
+}
+
 case_requests_stripped() {
 	requests_cell "$NEWEST" stripped
 }
@@ -259,7 +280,7 @@ case_requests_119() {
 	requests_cell 1.19.13 stripped
 }
 
-# Requests that no begin was seen of are left out; their ends are nobody else's.
+# Requests whose begin was not seen are left out; their ends do not end others.
 case_requests_under_way() {
 	start_requests "$NEWEST" default slow
 	round_of_requests --requests=auto
@@ -286,7 +307,7 @@ case_requests_libraries_under_way() {
 	gone_on
 }
 
-# What is in the program is hostile: a statement of 1 GB, strings of any length at addresses that are not mapped.
+# The program's data is hostile: a statement of 1 GB, strings of any length at addresses that are not mapped.
 case_requests_hostile() {
 	start_requests "$NEWEST" default
 	round_of_requests --requests=sql
@@ -311,7 +332,7 @@ case_requests_refused() {
 	gone_on
 }
 
-# Queries are read only if they are asked for.
+# Queries are read only on request.
 case_requests_values() {
 	start_requests "$NEWEST" default
 	round_of_requests --requests=http --request-values

@@ -12,7 +12,7 @@ import json
 import re
 import sys
 
-FRAMES = 2  # further up the profile has one name for a function and those that are inlined in it
+FRAMES = 2  # further up, the profile has one name for a function and those that are inlined in it
 NAME = 90  # characters of a function's name: the report cuts long ones
 
 

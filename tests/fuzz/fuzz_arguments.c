@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Any bytes as a file with debug information, of which the arguments of functions are asked for. The first
- * byte chooses the language. The rules that come out are those that the privileged side accepts.
+ * Arbitrary bytes as a file with debug information, from which rules for function arguments are made. The
+ * first byte selects the language. The privileged side must accept every resulting rule.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Any bytes as a function: the decoder and the finders must stay in bounds and end. */
+/* Arbitrary bytes as a function: the decoder and all searches must stay in bounds and terminate. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static void look_for_regions(const struct code *code)
 	}
 }
 
-/* A line of /proc too. */
+/* The bytes also serve as a line of /proc. */
 static void read_line(const uint8_t *data, size_t size)
 {
 	char line[256];
@@ -40,13 +40,13 @@ static void read_line(const uint8_t *data, size_t size)
 	go14_tids_parse(line, &sp);
 }
 
-/* push %rbp, or jbe. */
+/* True for push %rbp and jbe. */
 static bool may_be_probed(const uint8_t *bytes, size_t size)
 {
 	return bytes[0] == 0x55 || bytes[0] == 0x76 || (size > 1 && bytes[0] == 0x0f && bytes[1] == 0x86);
 }
 
-/* Places of jumps are whole instructions of the code. */
+/* A jump that is found must be in the code. */
 static void look_for_jumps(const struct code *code)
 {
 	const struct call_results results = {.callee = code->address + (code->size / 2 & ~(size_t)3),
@@ -58,7 +58,7 @@ static void look_for_jumps(const struct code *code)
 		abort();
 }
 
-/* The same bytes as code of the other processor. */
+/* Analyzes the same bytes as code of the other architecture. */
 static void look_at_arm64(const uint8_t *data, size_t size)
 {
 	struct code code = {.bytes = data, .size = size, .address = 0x400000, .arm64 = true};

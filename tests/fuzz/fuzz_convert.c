@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Any bytes, converted to a format that the bytes themselves choose: what comes
- * out must be a valid trace of that format, whatever went in.
+ * Converts arbitrary bytes to a format that the bytes select. The output must be a valid trace of that
+ * format.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -73,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (ret == -EBADMSG ? !result.fault.text[0] : ret && !err.text[0] && !file.error.text[0])
 		abort();
 	wire_free(file.wire);
-	/* A format that cannot hold the trace says so; what it has taken of it is no whole file. */
+	/* A format that cannot hold the trace reports an error; its partial output is not a complete file. */
 	if (result.generations && !file.error.text[0])
 		judge(&file, format);
 	buffer_free(&file.bytes);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Whatever a log of several processes holds, each process's own log is one:
- * LOG_TARGET first, LOG_END last, its own records in their order, and what
- * they refer to before them.
+ * Whatever a log of several processes contains, the log of each process is well-formed: LOG_TARGET first,
+ * LOG_END last, its own records in order, and before them what they refer to.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -56,7 +55,7 @@ static void see(struct stream *stream, const struct raw_record *rec)
 	if (rec->site == SITE_MARKER)
 		return;
 	want(rec->goid == stream->pid || (rec->site == SITE_FORK && rec->arg == stream->pid));
-	/* A fork is reported to the child, and its stack is the parent's. */
+	/* A fork is reported to the child, but its stack is the parent's. */
 	if (rec->goid == stream->pid && rec->site != SITE_EXEC && stream->world->known[rec->stack])
 		want(stream->reported[rec->stack]);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Any bytes as .eh_frame, as .debug_frame, as arm64's procedure linkage table, or as a whole ELF file: rows
- * must be in order, found again by the pages, and walks along any stack must end. Input: a byte of choices,
- * then the section or the file.
+ * Arbitrary bytes as .eh_frame, as .debug_frame, as arm64's procedure linkage table, or as a whole ELF file:
+ * rows must be in order and be found through the pages, and walks along any stack must end. Input: a byte of
+ * options, then the section or the file.
  */
 #include <elf.h>
 #include <stdint.h>
@@ -22,7 +22,7 @@ enum { AS_FILE = 1, AS_DEBUG = 2, AS_ARM64 = 4, AS_PLT = 8 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The stack is the input itself, over and over. */
+/* The stack is the input itself, repeated. */
 struct stack {
 	const uint8_t *data;
 	size_t size;
@@ -70,7 +70,7 @@ static void use(const struct ehframe_rows *rows, uint64_t base, uint64_t size, s
 	free(pages);
 }
 
-/* A program for arm64: its procedure linkage table is looked for, too. */
+/* A program for arm64, whose procedure linkage table is searched for, too. */
 static void as_arm64_file(const uint8_t *data, size_t size, struct stack *stack)
 {
 	struct module_code code;
@@ -80,7 +80,7 @@ static void as_arm64_file(const uint8_t *data, size_t size, struct stack *stack)
 	module_free(&code);
 }
 
-/* The bytes are such a table, and .eh_frame, too. */
+/* The bytes serve as such a table and as .eh_frame. */
 static void as_plt(const uint8_t *data, size_t size, struct ehframe_input *input, struct stack *stack)
 {
 	struct plt_spans spans = {.n = 0};
@@ -110,7 +110,7 @@ static void as_file(const uint8_t *data, size_t size, struct stack *stack)
 
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();
-	/* Pages of up to 4 GiB of code would be memory alone. */
+	/* Skips the pages of up to 4 GiB of code, which would only use memory. */
 	if (module_read(fd, &code) == 0 && code.size < 64u << 20)
 		use(&code.rows, code.base, code.size, stack);
 	module_free(&code);

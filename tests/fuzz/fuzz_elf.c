@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Any bytes as an executable: headers, sections, relocations, version, function table, type descriptors. */
+/*
+ * Arbitrary bytes as an executable: headers, sections, relocations, version, function table, type
+ * descriptors.
+ */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static volatile uint8_t sink;
 
-/* What the module hands out must be readable to its last byte. */
+/* A range that the module returns must be readable to its last byte. */
 static void touch(const uint8_t *bytes, size_t size)
 {
 	if (bytes && size)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Any bytes, into a format of another tool that the bytes themselves choose,
- * and cut: whatever goes in, a piece of what is a trace is a valid trace.
+ * Exports arbitrary bytes to another tool's format that the bytes select, and cuts them: a piece of a valid
+ * trace must be a valid trace.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -51,7 +51,7 @@ static int keep_bytes(void *ctx, const void *bytes, size_t n)
 	return buffer_append(&((struct run *)ctx)->bytes, bytes, n);
 }
 
-/* How many generations come of it. */
+/* Returns the number of generations converted. */
 static uint64_t pass(struct run *run, int (*generation)(void *, const struct generation *), bool source_times)
 {
 	const struct convert_sink sink = {.generation = generation, .ctx = run, .source_times = source_times};

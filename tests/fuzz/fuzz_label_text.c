@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Any bytes as the message of a log event with pprof labels: what is read of it stays in bounds, and is
- * written and read again as the same.
+ * Arbitrary bytes as the message of a log event with pprof labels: reading stays in bounds, and what is
+ * written reads back the same.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static size_t read_set(const char *text, size_t len, struct labels_read *set)
 	return size > 0 ? (size_t)size : 0;
 }
 
-/* The text does not change any more once it has been written. */
+/* Once written, the text must no longer change. */
 static void write_again(struct labels_read *set)
 {
 	char text[LABELS_TEXT_MAX + 1], again[LABELS_TEXT_MAX + 1];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Any memory as a set of pprof labels: reading must end, stay within its limits, and give records that hold
- * together. Input: the release's minor number (modulo 28), then the memory from BASE on, where g.labels
- * points to. Pointers in the input are those of this process.
+ * Arbitrary memory as a set of pprof labels: reading must end, stay within its limits, and return consistent
+ * records. Input: the release's minor number (modulo 28), then the memory at BASE, to which g.labels points.
+ * Pointers in the input are those of this process.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Any bytes as a layout's text (--layout FILE). Input: the lines before the last one. They are read as they
- * are, and with the line "end" and their sum behind them; what is read is printed, and read again as the
- * same.
+ * Arbitrary bytes as a layout's text (--layout FILE). Input: the lines before the last one. They are parsed
+ * unchanged, and with an "end" line and their checksum appended. A parsed layout is printed, and must parse
+ * to the same layout.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Whatever the records say, the trace is valid: bytes become records, losses,
- * boundaries and snapshots; the model's ops go through an encoder, and the
- * strict reader must take the file. So must it where a flight recorder has
- * dropped the first generations, and put log events of its own anywhere.
+ * Whatever the records say, the trace is valid: bytes become records, losses, boundaries and snapshots; the
+ * model's ops go through an encoder, and the strict reader must accept the file, even if a flight recorder
+ * has dropped the first generations and inserted log events anywhere.
  */
 #include <stdint.h>
 #include <errno.h>
@@ -20,7 +19,7 @@ struct file {
 	size_t n;
 	enum wire_format format;
 	bool full;
-	uint32_t dropped; /* generations at the beginning */
+	uint32_t dropped; /* number of generations dropped from the beginning */
 	struct model *model;
 };
 
@@ -70,7 +69,7 @@ static void feed(struct model *model, uint32_t type, const void *data, size_t si
 		abort();
 }
 
-/* What no counter of a runtime reaches, and readers have meanings of their own for. */
+/* Returns values that no runtime counter reaches, and that have special meanings for readers. */
 static uint64_t extreme(uint64_t number)
 {
 	return number % 4 < 2 ? UINT64_MAX - number % 4 : (uint64_t)1 << (50 + number % 14);
@@ -81,7 +80,7 @@ static uint64_t small_or_extreme(uint8_t byte, uint64_t number)
 	return byte % 32 == 31 ? extreme(byte / 32 + number) : number;
 }
 
-/* Few distinct keys, so that records meet; now and then 0 or an unknown one. */
+/* Few distinct keys, so that records refer to each other; occasionally 0 or an unknown key. */
 static uint64_t pointer(uint8_t byte, uint64_t base)
 {
 	return byte % 16 == 0 ? 0 : base + byte % 12 * 0x1000;
@@ -101,7 +100,7 @@ static void feed_record(struct model *model, const uint8_t b[8], uint64_t *now)
 	feed(model, LOG_RECORDS, &rec, sizeof(rec));
 }
 
-/* Few names and tasks, so that begins and ends meet. */
+/* Few names and tasks, so that begins and ends match. */
 static void feed_text(struct model *model, const uint8_t b[8], uint64_t *now)
 {
 	static const uint8_t sites[] = {SITE_TASK_BEGIN, SITE_REGION_BEGIN, SITE_REGION_END, SITE_LOG,
@@ -136,7 +135,7 @@ static void feed_function(struct model *model, const uint8_t b[8])
 	feed(model, LOG_VALUES, bytes, sizeof(values) + 2);
 }
 
-/* A call with values, as well-formed as the log's check demands. */
+/* A call with values, well-formed enough for the log's check. */
 static void feed_values(struct model *model, const uint8_t b[8], uint64_t *now)
 {
 	_Alignas(8) char bytes[sizeof(struct raw_text) + sizeof(struct raw_value) + 8];
@@ -203,7 +202,7 @@ static void feed_request_probe(struct model *model, const uint8_t b[8])
 	feed(model, LOG_VALUES, bytes, sizeof(values) + 5 + !(b[2] % 2) + len);
 }
 
-/* If the log's check takes it. */
+/* Feeds the text if the log's check accepts it. */
 static void feed_if_good(struct model *model, const struct raw_text *text)
 {
 	struct log_record record = {
@@ -391,7 +390,7 @@ static void feed_thread_snapshot(struct model *model, const uint8_t b[8], uint64
 	feed(model, LOG_SNAPSHOT_END, NULL, 0);
 }
 
-/* A marker, a name, or what an address, a stack, a file or a function is. */
+/* Feeds a marker, a name, or the description of an address, a stack, a file or a function. */
 static void feed_thread_name(struct model *model, const uint8_t b[8], uint64_t now)
 {
 	_Alignas(8) char bytes[128] = {0};

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Any bytes as a file of native code that is to be named: sections, symbols,
- * .gnu_debugdata and DWARF through libelf and libdw, and names to demangle. The
- * first two bytes choose which addresses are asked for. What comes out goes
- * through the check of the log and the reader of symbols.
+ * Names addresses in arbitrary bytes as a file of native code: sections, symbols, .gnu_debugdata and DWARF
+ * through libelf and libdw, and names to demangle. The first two bytes select the addresses. The output goes
+ * through the log's check and the reader of symbols.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -53,7 +52,7 @@ static void name_all(struct native_file *file, struct budget *budget, uint64_t f
 	strtab_free(strings);
 }
 
-/* The log's own bytes, as if they came from a file. */
+/* Reads the bytes as the payload of a log's LOG_SYMBOL record. */
 static void read_symbol(const uint8_t *data, size_t size)
 {
 	_Alignas(8) uint8_t aligned[4096];

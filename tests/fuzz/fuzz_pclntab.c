@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Any bytes as a function table and inline trees: parsing, search and
- * expansion must stay in bounds and end.
+ * Arbitrary bytes as a function table and inline trees: parsing, search and expansion must stay in bounds and
+ * end.
  * Input: struct head, gofunc, the bytes of a stack, pclntab.
  */
 #include <stdint.h>
@@ -16,9 +16,9 @@
 
 /* Little-endian. */
 struct head {
-	uint8_t choices;  /* 0x80: flags of symbol; 0x40: the magic number is the input's; the rest: addresses
-			   */
-	uint8_t go_minor; /* modulo 27: 0 = not known */
+	/* 0x80: flags of symbol; 0x40: the magic number is from the input; the rest: addresses */
+	uint8_t choices;
+	uint8_t go_minor; /* modulo 27; 0 = unknown */
 	uint8_t gofunc_size[2], stack_size[2];
 };
 
@@ -26,7 +26,7 @@ struct head {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What the tables of a release begin with; else most inputs would end at the magic number. */
+/* Returns the magic number of a release's tables. Without it, most inputs would be rejected at once. */
 static uint8_t magic_of(uint32_t go_minor)
 {
 	return go_minor >= 20 ? 0xf1 : go_minor >= 18 ? 0xf0 : go_minor >= 16 ? 0xfa : 0xfb;
@@ -50,7 +50,7 @@ static void walk_functions(const struct functab *tab)
 	functab_find(tab, "runtime.main", &entry, &end);
 }
 
-/* Addresses in and around functions: before 1.18 the table says where they are. */
+/* Chooses addresses in and around functions. Before 1.18, the function entries are in the table. */
 static void choose_addresses(const struct functab *tab, unsigned choices, uint64_t pcs[32])
 {
 	size_t count = functab_count(tab);
@@ -94,7 +94,7 @@ static void walk_stacks(const struct functab *tab, unsigned choices)
 	strtab_free(strings);
 }
 
-/* The walk must stay in the copy, and be the same when its steps are known. */
+/* The walk must stay in the copy, and be the same once its steps are cached. */
 static void unwind(const struct functab *tab, const uint8_t *bytes, size_t size, unsigned choices)
 {
 	struct stack_bytes stack = {.bytes = bytes, .lo = STACK, .hi = STACK + size};
@@ -114,7 +114,7 @@ static void unwind(const struct functab *tab, const uint8_t *bytes, size_t size,
 	unwinder_free(unwinder);
 }
 
-/* Bytes of their own, so that the sanitizer sees every one too many that is read. */
+/* Copies the bytes to a buffer of exact size, so that the sanitizer detects every read past the end. */
 static uint8_t *own_copy(const uint8_t *bytes, size_t size)
 {
 	uint8_t *copy = malloc(size + !size);
@@ -124,7 +124,7 @@ static uint8_t *own_copy(const uint8_t *bytes, size_t size)
 	return copy;
 }
 
-/* Parts of a hostile table overlap, so what comes out may be another one; it stays within the copy. */
+/* Parts of a hostile table may overlap, so the result may be a different table, but it stays in the copy. */
 static void relocate(const struct functab *tab, struct functab_source source)
 {
 	uint8_t *copy = own_copy(source.pclntab, source.pclntab_size);

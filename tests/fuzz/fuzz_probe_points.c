@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Any bytes as a function: its probe points lie in it, and are found again
- * with the same result. The first bytes say what .eh_frame would describe, the
- * rest is code; and the text of the same bytes as what a user calls a function.
+ * Arbitrary bytes as a function: its probe points are inside it, and a second search gives the same result.
+ * The first bytes replace .eh_frame, the rest is code. The text of the same bytes also serves as a user's
+ * name of a function.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -81,7 +81,7 @@ static void names(const uint8_t *data, size_t size)
 	function_is_in(spec.where, text);
 }
 
-/* The same twice, and all of it in the file. */
+/* Two searches must agree, and all probe points must be in the file. */
 static void use(const struct code_source *code, struct code_range whole, size_t size)
 {
 	static struct probe_points points, again;

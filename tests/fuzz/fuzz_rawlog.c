@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Any bytes as a raw log file. With an odd first byte the checksums and
- * sequence numbers are put right first, so that what lies behind them is
- * reached; that byte is not part of the file.
+ * Arbitrary bytes as a raw log file. If the first byte is odd, checksums and sequence numbers are corrected
+ * first, so that the code behind their checks is reached. That byte is not part of the file.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -41,7 +40,7 @@ static void put_right(uint8_t *file, size_t size)
 	}
 }
 
-/* Reads every byte, for the sanitizer to see. */
+/* Reads every byte, for the sanitizer to check. */
 static void touch(const struct log_record *record)
 {
 	const uint8_t *bytes = record->data;
@@ -74,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (reader) {
 		while ((ret = rawlog_reader_next(reader, &record, NULL)) > 0)
 			touch(&record);
-		/* An error stays, an end stays. */
+		/* After an error or the end, every further call returns the same. */
 		if (rawlog_reader_next(reader, &record, NULL) != ret)
 			abort();
 	}

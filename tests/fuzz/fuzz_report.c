@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Any bytes, as a trace that is reported on in every form and asked for a
- * path: whatever the figures are, the shares are shares, and a path tiles what it explains.
+ * Reports on arbitrary bytes as a trace in every form, and explains a goroutine: every impact is between 0
+ * and 1, and a path tiles the time that it explains.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,7 +57,7 @@ static void check_path(const struct why *why)
 		abort();
 }
 
-/* Of the goroutine that the first byte of the file's size chooses. */
+/* Asks about a goroutine that the file's size selects. */
 static void ask(const uint8_t *data, size_t size, FILE *out)
 {
 	const struct why_question question = {

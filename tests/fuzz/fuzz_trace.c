@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * wire_check and the dump on any bytes, of all formats. What is called valid
- * must be valid again when it is cut there, which is what a repair does, and
- * be printed whole; what is not must not.
+ * wire_check and dump on arbitrary bytes, of all formats. The part that is reported valid must be valid by
+ * itself, which is how a trace is repaired. The dump must agree with wire_check.
  */
 #include <errno.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Values of arguments: the list that the user writes, the record in the ring, and what becomes of it in the
- * log. The first byte chooses.
+ * Argument values: the user's list, the record in the ring buffer, or its form in the log. The first byte
+ * selects one.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static void show(const void *bytes, size_t size)
 	strtab_free(strings);
 }
 
-/* In a copy of its exact size, so that reading beyond it is noticed. */
+/* Uses a copy of exact size, so that a read past its end is detected. */
 static void settle(const uint8_t *data, size_t size)
 {
 	const struct value_source source = {NULL, read_memory};

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Damaged copies of real executables, Go, C and C++, of x86-64 and arm64, through the fuzz targets that read files.
-#   tests/fuzz/mutated.sh [COUNT [SEED]]     COUNT copies in all, 2,000 if not given
+# Feeds damaged copies of real executables (Go, C and C++; x86-64 and arm64) to the fuzz targets that read files.
+#   tests/fuzz/mutated.sh [COUNT [SEED]]     COUNT copies in total, by default 2,000
 # Needs the end-to-end tests' programs (they are built if missing) and clang.
 [ -n "$BASH_VERSION" ] || exec bash "$0" "$@"
 cd "$(dirname "$0")/../.." || exit 1
@@ -16,7 +16,7 @@ trap 'rm -rf "$work"' EXIT
 
 make -s build/fuzz/fuzz_elf build/fuzz/fuzz_names build/fuzz/fuzz_ehframe || exit 1
 
-# go_arm64 RELEASE: a program for arm64.
+# go_arm64 RELEASE: builds a program for arm64.
 go_arm64() {
 	(cd tests/e2e/targets && GOTOOLCHAIN=go$1 GOARCH=arm64 CGO_ENABLED=0 go build -o "$work/go-arm64-$1" .) >&2 || return 1
 	echo "$work/go-arm64-$1"
@@ -31,7 +31,7 @@ c_arm64() {
 	echo "$work/c-arm64"
 }
 
-# through TARGET CHOICES FILE SEED: one batch of damaged copies.
+# through TARGET CHOICES FILE SEED: runs TARGET on a batch of damaged copies.
 through() {
 	local log=$work/log
 	rm -rf "$work/copies"
@@ -59,7 +59,7 @@ for ((round = 0; done < count; round++)); do
 		through fuzz_elf "" "$file" "$seed-$round"
 	done
 	for file in "${native[@]}" "$arm64"; do
-		choices=01 # a whole file, of x86-64 (tests/fuzz/fuzz_ehframe.c)
+		choices=01 # a whole file, for x86-64 (tests/fuzz/fuzz_ehframe.c)
 		[ "$file" != "$arm64" ] || choices=05
 		through fuzz_ehframe $choices "$file" "$seed-$round"
 		through fuzz_names 10ff "$file" "$seed-$round"

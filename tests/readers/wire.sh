@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Hands the files of the encoder's unit test to Go's own readers: those of go
-# 1.11 and later to golang.org/x/exp/trace, those with the header go 1.22 to the
-# tool of Go 1.22 too, and the flat ones to the parsers of the releases that wrote
-# them. Needs cc, cmocka, Go, and its proxy or module cache.
+# Passes the files of the encoder's unit test to Go's own readers: those of go 1.11 and later to
+# golang.org/x/exp/trace, those with the header go 1.22 also to the tool of Go 1.22, and the flat ones to the parsers
+# of the releases that wrote them. Needs cc, cmocka, Go, and its proxy or module cache.
 # usage: tests/readers/wire.sh [DIR]   (DIR keeps the files)
 set -eu
 

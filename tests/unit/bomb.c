@@ -70,7 +70,7 @@ static void replace(struct file *file, const char *name, struct bytes bytes)
 	free(bytes.at);
 }
 
-/* The compressed section has `times` such pieces, one after the other. */
+/* Replaces a section with a compressed one that repeats `piece` `times` times. Frees piece.at. */
 static void replace_packed(struct file *file, const char *name, struct bytes piece, unsigned times)
 {
 	Elf64_Shdr *section = section_of(file, name);
@@ -145,7 +145,7 @@ static void make_frames(struct file *file, unsigned cies)
 		put(&bytes, size - 4, 4);
 		put(&bytes, 0, 4);
 		put(&bytes, 1, 1);
-		memset(bytes.at + bytes.n, 'x', size - (bytes.n - begin)); /* an augmentation without end */
+		memset(bytes.at + bytes.n, 'x', size - (bytes.n - begin)); /* an unterminated augmentation */
 		bytes.n = begin + size;
 	}
 	for (unsigned i = 0; i < FDES; i++) {
@@ -164,7 +164,7 @@ static void put_attribute(struct bytes *bytes, uint64_t name, uint64_t form)
 	put(bytes, form, 1);
 }
 
-/* DWARF 5, 7.5.1.1: a unit with a single entry, of this abbreviation. */
+/* Appends a unit with a single entry, of abbreviation `code` (DWARF 5, 7.5.1.1). */
 static void put_unit(struct bytes *info, uint8_t code, const uint64_t *values, const uint8_t *sizes,
 		     unsigned n)
 {
@@ -209,7 +209,7 @@ static void put_units(struct file *file, unsigned n)
 	replace(file, ".debug_info", info);
 }
 
-/* The whole program, again and again. */
+/* Returns a list of n identical ranges, each of which spans the whole program. */
 static struct bytes ranges(unsigned n)
 {
 	struct bytes list = make(n * 17 + 1);
@@ -287,7 +287,7 @@ static void make_tables(struct file *file)
 
 	for (unsigned i = 0; i < ABBREVIATIONS; i++) {
 		put(&table, (i & 0x7f) | 0x80, 1);
-		put(&table, (i >> 7) + 1, 1); /* never 1 */
+		put(&table, (i >> 7) + 1, 1); /* at least 128, so never 1 */
 		put(&table, 0x34, 1);
 		put(&table, 0, 3);
 	}

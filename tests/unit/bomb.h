@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Makes programs that run as before, but whose sections make their readers run out of memory or time. It
- * changes the section header table, which is not used when a program runs.
+ * Makes programs that run as before, but whose sections exhaust the memory or time of their readers. Only the
+ * section header table changes, which is not used when a program runs.
  */
 #ifndef GOTRACE_TEST_BOMB_H
 #define GOTRACE_TEST_BOMB_H
@@ -17,7 +17,7 @@
  *   attributes entries with a million attributes that occupy no bytes
  *   tables     20,000 units, each with its abbreviation at the end of the same long table
  *   strings    compressed symbol names, 1 GiB when uncompressed
- * Returns 0, or -1 with a line on standard error.
+ * Returns 0, or prints a line to standard error and returns -1.
  */
 int bomb_make(const char *kind, const char *path);
 

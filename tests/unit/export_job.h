@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* For tests of exports: traces, one export of them, and the sums that it must have. */
+/* For tests of exports: traces, an export of them, and the totals that it must have. */
 #ifndef GOTRACE_TEST_EXPORT_JOB_H
 #define GOTRACE_TEST_EXPORT_JOB_H
 
@@ -14,13 +14,13 @@ extern const char *const export_fixtures[3];
 
 /* The caller frees the bytes. */
 struct bytes export_read_fixture(const char *path);
-/* Returns the exported bytes, which the caller frees; none if options have a database. */
+/* Returns the exported bytes, which the caller frees, or no bytes if options name a database. */
 struct bytes export_of(const struct bytes *trace, struct export_options options);
 
 struct export_totals {
 	struct op_timeline *timeline;
 	uint64_t count[TL_STATE_COUNT], ns[TL_STATE_COUNT]; /* intervals that end in the trace */
-	uint64_t open_ns[TL_STATE_COUNT];                   /* those that end with it */
+	uint64_t open_ns[TL_STATE_COUNT];                   /* intervals still open at its end */
 	uint64_t wakeups, samples, logs, ranges;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Goroutines are kept by index and Ps by id in growing arrays, threads in an array with a map as index. Every
- * rule is a comparison with that state, to which the op's effect is applied at once.
+ * Goroutines are kept by index and Ps by id in growing arrays, threads in an array with a map as index. Each
+ * op is compared with that state, and then applied to it.
  */
 #include "op_rules.h"
 
@@ -22,7 +22,7 @@ struct rule_g {
 	bool alive;
 	uint8_t status;
 	uint32_t m;        /* holder when running or in a system call */
-	uint32_t seen_gen; /* generation in which it was given a status or was born */
+	uint32_t seen_gen; /* last generation in which it got a status or was created */
 	uint64_t goid;
 	uint32_t stw[MAX_STW];
 	unsigned nstw;
@@ -270,7 +270,7 @@ static int proc_status(struct op_rules *rules, const struct op *op, struct error
 	return bind_p(rules, op, err);
 }
 
-/* A goroutine starts to exist. Its id must not be in use. */
+/* Creates a goroutine. Its id must not be in use. */
 static int give_birth(struct op_rules *rules, uint32_t index, uint8_t status, const struct tables *tables,
 		      struct error *err)
 {
@@ -401,7 +401,7 @@ static int proc_steal(struct op_rules *rules, const struct op *op, struct error 
 
 /* --- goroutines --- */
 
-/* A goroutine that the op names by index. It must be in `status`. */
+/* Checks a goroutine that the op names by index: it must be in `status`. */
 static int named_g(struct op_rules *rules, uint32_t index, uint8_t status, const struct tables *tables,
 		   struct error *err)
 {
@@ -581,7 +581,7 @@ static int set_range(bool *open, bool want, const char *what, struct error *err)
 	return 0;
 }
 
-/* "Active" opens a range in the first generation and confirms it later. */
+/* In the first generation "active" opens a range; later it confirms an open one. */
 static int active_range(const struct op_rules *rules, bool *open, const char *what, struct error *err)
 {
 	if (rules->gen == rules->first_gen)
@@ -672,8 +672,8 @@ static int memory(struct op_rules *rules, const struct op *op, const struct tabl
 
 /* --- all ops --- */
 
-/* Ops that readers delay until another thread's event. The two must not be in the same unit of time, or
- * readers may get stuck. */
+/* Returns whether readers delay the op until another thread's event. The two must not be in the same unit of
+ * time, or readers may get stuck. */
 static bool waits_for_another(const struct op *op)
 {
 	switch (op->kind) {
@@ -744,7 +744,7 @@ static int check_ids(const struct op *op, const struct tables *tables, struct er
 	return 0;
 }
 
-/* Go's reader does not mind, its validator (internal/trace/testtrace) does. */
+/* Go's reader accepts this; its validator (internal/trace/testtrace) does not. */
 static int ends_no_range(const struct op_rules *rules, const struct op *op, struct error *err)
 {
 	if (rules->gs[op->g].assist || rules->gs[op->g].nstw)

@@ -15,17 +15,17 @@ struct op_rules;
 struct op_rules *op_rules_new(void);
 void op_rules_free(struct op_rules *rules);
 
-/* Opens a generation: number, start and end must follow from the previous one. Returns 0 or -EBADMSG, as do
- * all of these. */
+/* Opens a generation, whose number, start and end must follow from the previous one. Like all functions
+ * below, returns 0 or -EBADMSG. */
 int op_rules_begin(struct op_rules *rules, const struct generation *gen, struct error *err);
-/* One op of the open generation. */
+/* Checks one op of the open generation. */
 int op_rules_check(struct op_rules *rules, const struct op *op, const struct tables *tables,
 		   struct error *err);
 /* Closes the generation: no stop-the-world may be open, and every live goroutine must have a status in it or
  * be created in it. */
 int op_rules_end(struct op_rules *rules, struct error *err);
 
-/* The three above for a whole generation; the error names the op by index. */
+/* Checks a whole generation with the three functions above; the error names the op by index. */
 int op_rules_generation(struct op_rules *rules, const struct generation *gen, struct error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Traces written op by op, for tests of the analysis. The names are short, and static: a test includes this.
- */
+/* Traces written op by op, for tests of the analysis. Tests include this header; its names are short and
+ * static. */
 #ifndef GOTRACE_SCRIPT_H
 #define GOTRACE_SCRIPT_H
 
@@ -61,7 +61,7 @@ static inline uint32_t str(struct script *s, const char *text)
 	return strtab_add_str(s->strings, text);
 }
 
-/* Leaf first. */
+/* Adds a stack, leaf first. */
 static inline uint32_t stack(struct script *s, const char *leaf, const char *site, uint32_t line,
 			     const char *root)
 {
@@ -130,7 +130,7 @@ static inline void wake(struct script *s, uint32_t g, int32_t p, uint32_t g2, ui
 	op->stack = id;
 }
 
-/* Passes on the ops from that one on, as a generation. */
+/* Passes the ops from index `from` on to the analysis, as one generation. */
 static inline void pass_on(struct analysis *a, struct script *s, size_t from, bool last)
 {
 	const struct tables tables = {.strings = s->strings,
@@ -172,7 +172,7 @@ static inline const struct finding *found(const struct analysis *a, const char *
 	return NULL;
 }
 
-/* A system call from its begin to its end. */
+/* Adds a system call that takes ns nanoseconds. */
 static inline void call(struct script *s, uint32_t g, int32_t p, uint64_t ns, uint32_t id)
 {
 	add(s, OP_SYSCALL_BEGIN, g, p)->stack = id;

@@ -206,7 +206,7 @@ static void create(struct sim *sim, int m)
 	rec->arg = curg(sim, m);
 	rec->arg2 = 0x401000;
 	rec->status = 1;
-	rec->flags = rec->arg ? RAW_HAS_LABELS : 0; /* if that has some */
+	rec->flags = rec->arg ? RAW_HAS_LABELS : 0; /* if the creator has any */
 	if (late)
 		rec->goid = 0;
 	set(sim, g, SIM_RUNNABLE);
@@ -252,7 +252,7 @@ static void annotate(struct sim *sim, int m)
 		put(sim, m, SITE_TASK_END, sim->ms[m].g)->arg = 1 + sim_random(sim, sim->tasks + 1);
 		break;
 	case 2:
-		/* Of a label: its value, 0 = no labels. */
+		/* arg2 of a label record is its value; 0 = no labels. */
 		put(sim, m, sim->now % 2 ? SITE_LABELS : SITE_LOG, sim->ms[m].g)->arg2 = sim_random(sim, 3);
 		break;
 	case 3:
@@ -300,7 +300,7 @@ static void sweep(struct sim *sim, int m)
 	sim->ms[m].sweeps = true;
 }
 
-/* The record names no goroutine. The one that caused it follows. */
+/* The record names no goroutine. A record of the goroutine that swept follows. */
 static void end_sweep(struct sim *sim, int m)
 {
 	struct raw_record *rec = put(sim, m, SITE_SWEEP_END, -1);
@@ -312,7 +312,7 @@ static void end_sweep(struct sim *sim, int m)
 	sim->ms[m].sweeps = false;
 }
 
-/* What an allocation makes the collector do. */
+/* An allocation makes the garbage collector assist, sweep, or change its state. */
 static void allocate(struct sim *sim, int m)
 {
 	switch (sim_random(sim, 4)) {
@@ -403,7 +403,7 @@ static void return_from_syscall(struct sim *sim, int m)
 			return;
 		}
 	}
-	set(sim, mm->g, SIM_RUNNING); /* not visible */
+	set(sim, mm->g, SIM_RUNNING); /* no record shows this */
 }
 
 static void step_syscall(struct sim *sim, int m)
@@ -450,11 +450,11 @@ void sim_step(struct sim *sim)
 		put(sim, m, SITE_STW_END, mm->g);
 		sim->stw = -1;
 	} else if (sim->stw == m) {
-		return; /* the one that has stopped the world neither blocks nor leaves */
+		return; /* the M that stopped the world neither blocks nor gives up its P */
 	} else if (mm->sweeps && sim_random(sim, 2)) {
 		end_sweep(sim, m);
 	} else if (mm->sweeps) {
-		ready(sim, m); /* a cleanup; nor does one that sweeps */
+		ready(sim, m); /* a cleanup; a sweeping M does not block, either */
 	} else if (mm->g < 0) {
 		step_idle(sim, m);
 	} else if (sim->gs[mm->g].status == SIM_SYSCALL) {
@@ -470,7 +470,7 @@ static bool has_texts(uint8_t site)
 	       site == SITE_LABELS;
 }
 
-/* "k" has this value; 0: no labels. */
+/* Writes the label "k" with this value; 0 = no labels. */
 static size_t put_label(struct raw_text *text, uint64_t value)
 {
 	struct raw_label label = {.key_len = 1, .value_len = 1};

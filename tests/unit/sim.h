@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A small Go scheduler that makes the raw records that a real one would make, so that the model can be tested
- * on streams with known truth.
+ * A small simulated Go scheduler. It makes the raw records that a real one would make, so that the model can
+ * be tested on streams with known truth.
  */
 #ifndef GOTRACE_TEST_SIM_H
 #define GOTRACE_TEST_SIM_H
@@ -21,7 +21,7 @@ enum { SIM_DEPTH = 6, SIM_TEXT = sizeof(struct raw_text) + 64 };
 
 struct sim_region {
 	uint64_t task, name;
-	bool unnamed; /* by StartRegion while the tracer is off */
+	bool unnamed; /* StartRegion ran while the tracer was off */
 };
 
 struct sim_g {
@@ -35,7 +35,7 @@ struct sim_g {
 struct sim_m {
 	uint32_t tid;
 	int g, p;    /* indices, -1 = none */
-	int oldp;    /* the P it went into the system call with */
+	int oldp;    /* P with which it entered the system call */
 	bool kernel; /* between sys_enter and sys_exit */
 	uint32_t tick;
 	bool sweeps; /* on its P, with its goroutine running */
@@ -55,7 +55,7 @@ struct sim {
 	struct raw_record *out;
 	size_t n, capacity;
 	size_t transitions; /* goroutine state changes made */
-	uint64_t tasks;     /* number of the newest */
+	uint64_t tasks;     /* number of the newest task */
 };
 
 void sim_init(struct sim *sim, uint64_t seed, bool handoff);
@@ -69,8 +69,8 @@ void sim_marker(struct sim *sim, uint32_t number);
  * text. The name is the letter n followed by the record's arg2, or by the task's number if it begins a task.
  */
 size_t sim_text(const struct raw_record *rec, void *buffer);
-/* The state as a snapshot would show it. Arrays of SIM_GS, SIM_PS, SIM_MS; returns the number of goroutines.
- */
+/* Fills gs, ps and ms (SIM_GS, SIM_PS and SIM_MS entries) with the state that a snapshot would show. Returns
+ * the number of goroutines. */
 size_t sim_snapshot(const struct sim *sim, struct log_g *gs, struct log_p *ps, struct log_m *ms);
 
 #endif

@@ -21,7 +21,7 @@ void sim_log_put(struct sim_log *log, uint32_t type, const void *data, size_t si
 void sim_log_target(struct sim_log *log);   /* of Go 1.26 */
 void sim_log_records(struct sim_log *log);  /* passes on what the simulation has made since the last call */
 void sim_log_snapshot(struct sim_log *log); /* after all earlier records */
-void sim_log_boundary(struct sim_log *log); /* the same */
-void sim_log_losses(struct sim_log *log);   /* if there are any: reports them, and takes a snapshot */
+void sim_log_boundary(struct sim_log *log); /* after all earlier records */
+void sim_log_losses(struct sim_log *log);   /* if any: reports them, and takes a snapshot */
 
 #endif

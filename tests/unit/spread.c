@@ -14,10 +14,10 @@
 #include "util/strtab.h"
 
 enum {
-	ROUND_NS = 1000000, /* between two rounds: more often than capture, to make races more likely */
+	ROUND_NS = 1000000, /* between two rounds; shorter than capture's, to make races more likely */
 	LOOK_NS = 30000,    /* time to check all rings in a round */
 	WRITE_NS = 60,      /* from clock reading to written record, if there is no delay */
-	CAUSE_NS = 500,     /* at least, from a cause's record to its effect's clock reading */
+	CAUSE_NS = 500,     /* minimum from a cause's record to its effect's clock reading */
 	PUT_OFF_NS = 20000000,
 	STAY = 300, /* records of a thread on one CPU, on average */
 	MAX_CPUS = 1024,
@@ -79,7 +79,7 @@ struct spread {
 	struct ring_merge merge;
 	uint64_t now;
 	uint64_t newest; /* time at which the newest record so far was written */
-	uint64_t read;   /* the same as of the last marker or record of another kind */
+	uint64_t read;   /* value of newest at the last marker or record of another kind */
 };
 
 static uint64_t draw(struct spread *spread, uint64_t below)
@@ -189,7 +189,7 @@ static int feed(struct spread *spread, uint32_t type, const void *data, size_t s
 	return model_feed(spread->model, &record, spread->err);
 }
 
-/* Index in times and places, of a thread (its tid) or a goroutine (its address). */
+/* Returns the index in times and places of a thread (its tid) or a goroutine (its address). */
 static size_t index_of(struct spread *spread, uint64_t key)
 {
 	uint32_t *known = map64_get(&spread->last, key);
@@ -266,7 +266,7 @@ static uint64_t real_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-/* Items reserved by `when` are there, and those written by then can be read. */
+/* Makes items written by `when` visible. Returns false if one is reserved by then, but not written. */
 static bool look_at(struct queue *queue, uint64_t when)
 {
 	while (queue->whole < queue->n && queue->items[queue->whole]->reserved <= when) {
@@ -298,9 +298,9 @@ static int one_round(struct spread *spread)
 /* --- from the log to the rings --- */
 
 /*
- * When it can have been made at the earliest: after all its possible causes had been written. Markers and
- * records of other kinds count for all, because they refer to memory that was read before the record's
- * change.
+ * Sets the earliest time at which the item can have been made: after all its possible causes had been
+ * written. Markers and records of other kinds count as causes of all later ones, because they refer to memory
+ * that was read before the record's change.
  */
 static void note_causes(struct spread *spread, struct item *item)
 {
@@ -333,7 +333,7 @@ static unsigned cpu_of(struct spread *spread, uint32_t tid)
 	return cpu;
 }
 
-/* A delayed thread has read the clock, and perhaps reserved, long before its record is written. */
+/* A delayed thread reads the clock, and perhaps reserves, long before it writes its record. */
 static void put_off(struct spread *spread, struct item *item, uint64_t time)
 {
 	uint64_t since = item->causes_ns + CAUSE_NS, most = time > since ? time - since : 0;
@@ -355,7 +355,7 @@ static void send_off(struct spread *spread, struct item *item)
 	note_causes(spread, item);
 	if (draw(spread, 1000000) < spread->options.put_off_pm)
 		put_off(spread, item, time);
-	/* Stacks are sent just before, from the same CPU. */
+	/* A record's stacks are sent just before it, from the same CPU. */
 	for (struct item *stack = item; stack > spread->items && (--stack)->is_stack && !stack->reserved;) {
 		stack->ring = item->ring;
 		stack->reserved = stack->written = item->record.time - 1;

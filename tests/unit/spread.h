@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A recorded log, played as if a machine with many CPUs had made it: threads move between CPUs, each group of
+ * Plays a recorded log as if a machine with many CPUs had made it: threads move between CPUs, each group of
  * CPUs has a ring, clocks differ, and threads are delayed between clock, reservation and record. The merged
  * rings are fed to a model, whose ops can be compared.
  */
@@ -22,8 +22,8 @@ struct spread_options {
 struct spread_result {
 	unsigned rings;
 	uint64_t records, stacks; /* that reached the model */
-	uint64_t late, stuck;   /* records whose time had already been passed; rounds that found an unwritten
-				 * record */
+	/* late: records whose time had already been passed; stuck: rounds that found an unwritten record. */
+	uint64_t late, stuck;
 	uint64_t without_stack; /* records that came before the stack they refer to */
 	uint64_t swapped;       /* records of one thread or one goroutine that were reordered */
 	uint64_t ops, inferred, repaired, goroutines;

@@ -42,8 +42,8 @@ static void test_histogram(void **state)
 enum { READER = 1, HOLDER, FIRST_WAITER = 10 };
 
 /*
- * One goroutine holds a lock for 20 ms and meanwhile waits for the network, or computes; four others want the
- * lock. Twenty-five times.
+ * One goroutine holds a lock for 20 ms, and meanwhile waits for the network or computes; four others want the
+ * lock. This happens 25 times.
  */
 static struct script *locked(bool io)
 {
@@ -229,7 +229,7 @@ static void test_suspended(void **state)
 
 /* --- herds and stragglers --- */
 
-/* Twenty wait for a condition; each 6 ms one of them, or all, are woken, and all wait again. */
+/* Twenty goroutines wait for a condition. Every 6 ms one of them, or all, are woken, and all wait again. */
 static struct analysis *herding(struct script *s, bool all)
 {
 	uint32_t entry = stack(s, "main.consume", NULL, 1, NULL),
@@ -269,7 +269,7 @@ static void test_herd(void **state)
 
 	(void)state;
 	assert_non_null(finding);
-	assert_int_equal(finding->n, 150 * 13); /* of twenty, those from the eighth on */
+	assert_int_equal(finding->n, 150 * 13); /* of the twenty, all but the first seven */
 	assert_non_null(strstr(finding->text, "main.produce"));
 	assert_non_null(strstr(finding->text, "main.consume"));
 	analysis_free(a);
@@ -280,7 +280,7 @@ static void test_herd(void **state)
 	script_free(clean);
 }
 
-/* One starts four and waits for them; the last takes 20 ms longer than the rest, or 100 us. */
+/* One goroutine starts four and waits for them. The last takes 20 ms, or 100 us, longer than the rest. */
 static struct analysis *joining(struct script *s, bool slow)
 {
 	uint32_t entry = stack(s, "main.member", NULL, 1, NULL), boss = stack(s, "main.batch", NULL, 1, NULL);
@@ -330,7 +330,7 @@ static void test_straggler(void **state)
 	script_free(clean);
 }
 
-/* --- what keeps a P --- */
+/* --- what holds a P --- */
 
 /* For 1 s a goroutine is preempted every 10 ms: in a select that does not wait, or in its own code. */
 static struct analysis *polling(struct script *s, const char *leaf, bool blocks)
@@ -381,7 +381,7 @@ static void test_spin(void **state)
 	script_free(other);
 }
 
-/* Goroutine 1 runs for so long at a time, and then the timers of those fire that sleep. */
+/* Goroutine 1 runs for `slice` ns at a time; then the timers of the sleepers fire. */
 static struct analysis *holding(struct script *s, uint64_t slice, uint32_t sleepers)
 {
 	uint32_t entry = stack(s, "main.hold", NULL, 1, NULL), tick = stack(s, "main.tick", NULL, 1, NULL);

@@ -21,8 +21,8 @@ static void say(struct script *s, uint32_t g, const char *category, const char *
 }
 
 /*
- * Goroutine 1 has h=a for 10 ms of three times, the last one open at the end; in each it waits for 4 ms. 2
- * waits, and has had h=b since it was created.
+ * Goroutine 1 has h=a three times for 10 ms, the last time still open at the end, and each time waits for 4
+ * ms. Goroutine 2 waits, and has had h=b since its creation.
  */
 static struct script *labelled(void)
 {
@@ -123,7 +123,7 @@ static void test_labels_filter(void **state)
 	script_free(s);
 }
 
-/* Any number of values: bounded, and the rest is one row. */
+/* The number of rows is bounded: all further values share one row. */
 static void test_labels_are_bounded(void **state)
 {
 	struct script *s = script_new(1000 * MS);

@@ -87,8 +87,8 @@ static void test_locks_by_address(void **state)
 }
 
 /*
- * Goroutine 2 ends with the lock in hand, as far as is known. Its index becomes that of goroutine 77, which
- * has never waited for the lock.
+ * Goroutine 2 ends while, as far as is known, it holds the lock. Its index becomes that of goroutine 77,
+ * which has never waited for the lock.
  */
 static void test_a_holder_ends(void **state)
 {
@@ -127,7 +127,9 @@ static void test_a_holder_ends(void **state)
 	script_free(s);
 }
 
-/* Who ends a wait for a channel does not hold it; what is no message of gotrace's is no lock. */
+/*
+ * A goroutine that ends a wait for a channel does not hold it; a message that is not gotrace's names no lock.
+ */
 static void test_logs_of_no_lock(void **state)
 {
 	static const char *const texts[] = {"",
@@ -160,8 +162,7 @@ static void test_logs_of_no_lock(void **state)
 	}
 }
 
-/* One Unlock of an RWMutex wakes two readers, both of which it had kept waiting; the last reader lets a
- * writer in. */
+/* One Unlock of an RWMutex wakes both readers that it kept waiting; the last reader admits a writer. */
 static void test_rwmutex_holders(void **state)
 {
 	struct script *s = script_new(100 * MS);

@@ -109,8 +109,8 @@ static void add_log(struct script *s, uint64_t ns, const char *text)
 }
 
 /*
- * Nothing is watched from 30 to 60 ms. Goroutine 1 waits from 10 to 90 ms, and 3 is ready for a P from 20 to
- * 70 ms: what they did meanwhile is not known.
+ * Nothing is recorded from 30 to 60 ms. Goroutine 1 waits from 10 to 90 ms, and 3 is ready for a P from 20 to
+ * 70 ms: their states within the gap are unknown.
  */
 static void test_path_across_gap(void **state)
 {
@@ -156,8 +156,8 @@ static void test_path_across_gap(void **state)
 	script_free(s);
 }
 
-/* Nothing is watched from 30 ms to the end. Goroutine 1 waits since 10 ms, and 3 is in a system call
- * since 20. */
+/* Nothing is recorded from 30 ms to the end. Goroutine 1 has waited since 10 ms, and 3 has been in a system
+ * call since 20 ms. */
 static void test_gap_to_the_end(void **state)
 {
 	struct script *s = script_new(1000 * MS);
@@ -341,7 +341,7 @@ static struct script *random_script(uint64_t seed)
 	return r.s;
 }
 
-/* Each level tiles the window above it: from its begin to its end, without a gap and without an overlap. */
+/* Each level tiles the window above it, without gaps or overlaps. */
 static void check_tiles(const struct why *why, uint32_t parent, uint64_t begin, uint64_t end)
 {
 	uint64_t at_ns = begin;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Rules, each on a program with its fault and on the same one without it. */
+/* Tests each rule on a program with its fault and on the same program without it. */
 #include "script.h"
 
 /* --- locks --- */
 
 /*
- * Four goroutines in turn take a lock, make a call of 100 us under it, and give it to the next one that
- * waits. With "clean" each has its own lock.
+ * Four goroutines in turn take a lock, make a call of 100 us under it, and pass it to the next waiter. With
+ * `clean` each has its own lock.
  */
 static struct analysis *calling(struct script *s, const char *leaf, bool clean)
 {
@@ -68,7 +68,7 @@ static void test_lock_short_calls(void **state)
 	check_call("getrandom", "lock-syscall", "lock-io", "system call");
 }
 
-/* What a thread needs to unlock is no call that it makes under the lock. */
+/* Calls that a thread makes in order to unlock do not count as made under the lock. */
 static void test_lock_own_calls(void **state)
 {
 	struct script *s = script_new(600 * MS);
@@ -95,11 +95,11 @@ static void test_io_calls(void **state)
 	assert_null(io_call_name(0));
 }
 
-/* --- one call for many --- */
+/* --- one call for many callers --- */
 
 /*
- * Six want a result. One of them makes the call, which takes 20 ms or 100 us; a goroutine it has started (or
- * one that is none of them) makes it in its place.
+ * Six goroutines want a result. One of them makes the call, which takes 20 ms or 100 us; or a goroutine that
+ * it started, or an unrelated one, makes the call instead.
  */
 static struct analysis *flying(struct script *s, uint64_t took, bool join, bool started, bool dispatcher)
 {
@@ -160,16 +160,16 @@ static void test_single_flight(void **state)
 	check_flights(20 * MS, false, false, false, true);
 	check_flights(20 * MS, false, true, false, true);
 	check_flights(100000, true, false, false, false);
-	/* Workers that wait for a dispatcher have nothing to do: it is no peer. */
+	/* Workers that wait for a dispatcher are idle; the dispatcher is not one of their peers. */
 	check_flights(20 * MS, false, false, true, false);
 }
 
 /* --- locked threads --- */
 
 /*
- * A goroutine waits for its work on thread 7000. When it is woken, the thread that has the only P gives it to
- * that one, 20 us before it starts there; or it had given the P up before. With `others`, another goroutine
- * runs on the thread now and then.
+ * A goroutine waits for its work on thread 7000. When it is woken, the thread with the only P hands the P to
+ * thread 7000, 20 us before the goroutine starts there; with `late`, the P was given up before. With
+ * `others`, another goroutine occasionally runs on the thread.
  */
 static struct analysis *handing(struct script *s, bool late, bool others)
 {
@@ -230,10 +230,9 @@ static void test_locked_thread(void **state)
 	script_free(others);
 }
 
-/* --- names of hosts --- */
+/* --- host names --- */
 
-/* A request waits 10 ms, 50 times, at the end of this stack; what it waits for is done in another goroutine.
- */
+/* A request waits for 10 ms, 50 times, at the leaf of this stack; another goroutine does the work. */
 static struct analysis *resolving(struct script *s, const char *wait, const char *site, const char *work,
 				  bool in_c)
 {
@@ -286,7 +285,7 @@ static void test_dns(void **state)
 	check_names(lookup, "main.serve", "internal/poll.runtime_pollWait", false, "Go's resolver");
 	check_names(lookup, "main.serve", "net._C2func_getaddrinfo", true, "(cgo)");
 	check_names("net.goLookupIPOrder", "main.serve", "net.runtime_pollWait", false, "Go's resolver");
-	/* the resolver's own, and other waits */
+	/* The resolver's own waits, and other waits. */
 	check_names(lookup, "net.(*Resolver).goLookupIPCNAMEOrder.func3.1", "internal/poll.runtime_pollWait",
 		    false, NULL);
 	check_names("net.(*conn).Read", "main.serve", "internal/poll.runtime_pollWait", false, NULL);

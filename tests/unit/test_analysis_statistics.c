@@ -20,8 +20,8 @@ static void medians(void **state)
 }
 
 /*
- * Computed by hand. Separate: U = 0 of 100, z = 49.5 / sqrt(100 / 12 * 21). With ties: ranks 2, 2, 5, 7 of
- * the first, U = 6 of 16, three ones and three twos, z = 1.5 / sqrt(16 / 12 * (9 - 48 / 56)).
+ * Computed by hand. Separate: U = 0 of 100, z = 49.5 / sqrt(100 / 12 * 21). With ties: the first has ranks 2,
+ * 2, 5, 7, U = 6 of 16, three ones and three twos, z = 1.5 / sqrt(16 / 12 * (9 - 48 / 56)).
  */
 static void u_test(void **state)
 {
@@ -52,8 +52,9 @@ static void interval(void **state)
 	assert_true(low > 1.9 && low < 2 + 1e-6 && high > 2 - 1e-6 && high < 2.1);
 }
 
-/* Of ten tests at 5 %, accept those up to the largest p that is at most k / 10 of that: here the first
- * three. */
+/*
+ * Of ten tests at 5 %, accepts those up to the largest p that is at most k / 10 of 5 %: here the first three.
+ */
 static void discovery(void **state)
 {
 	const double p[] = {0.001, 0.012, 0.0149, 0.03, 0.2, 0.3, 0.5, 0.6, 0.8, 0.9, -1};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Features read from a machine's files, with directories that look like its /proc and /sys, and the lines
+/* Features read from a machine's files, with directories that imitate its /proc and /sys, and the lines
  * reported. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,7 +44,7 @@ static int remove_root(void **state)
 	return nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* A file below the root, with its directories. */
+/* Writes a file below the root, and creates its directories. */
 static void put(const char *name, const void *bytes, size_t size)
 {
 	char path[512];
@@ -140,7 +140,7 @@ static void test_btf(void **state)
 	assert_true(features.own_btf);
 	assert_null(features.btf);
 	expect(&features, FEATURE_HERE, 0, "BTF: /sys/kernel/btf/vmlinux");
-	capable(BPF, "0"); /* without it, libbpf must not look into modules */
+	capable(BPF, "0"); /* without CAP_SYS_ADMIN, libbpf must not look into modules */
 	probe_btf(&features, root, NULL);
 	assert_string_equal(features.btf, "/sys/kernel/btf/vmlinux");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Names of descriptors, system calls that have one, and the number of CPUs. */
+/* Descriptor names, system calls that take a descriptor, and the number of CPUs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +36,7 @@ static void calls_have_their_descriptors(void **state)
 	assert_int_equal(kinds[SYS_select], CALL_SELECT);
 #endif
 	assert_int_equal(kinds[SYS_futex], CALL_FUTEX);
-	/* The first argument of these is something else. */
+	/* The first argument of these is not a descriptor. */
 	assert_int_equal(kinds[SYS_openat], CALL_NO_FILE);
 	assert_int_equal(kinds[SYS_wait4], CALL_NO_FILE);
 	for (unsigned i = 0; i < CALL_NUMBERS; i++)
@@ -175,7 +175,7 @@ static void another_file_behind_it_has_another_name(void **state)
 	assert_int_equal(dup2(STDIN_FILENO, fd), fd);
 	assert_int_equal(files_describe(&files, key, keep_record, &heard), 0);
 	assert_string_equal(heard.text, "");
-	/* It is looked up again, but not forever. */
+	/* The name is looked up again, but not indefinitely. */
 	for (unsigned i = 0; i < 100 && files_is_unknown(&files, key); i++)
 		assert_int_equal(files_describe(&files, key, keep_record, &heard), 0);
 	assert_false(files_is_unknown(&files, key));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The level of detail as a function of cost: the decisions alone. */
+/* The level of detail as a function of cost: only the decisions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,8 +11,8 @@
 
 enum { HIT_NS = 1000, CALL_NS = 200, INTERVAL_MS = 100 };
 
-/* A target that uses one CPU, with this many starts a second. Each is three hits, two without its own, or
- * only its own. */
+/* A target that uses one CPU, with this many starts a second. By level, each start costs three hits, two
+ * (without its own), or one (only its own). */
 static struct governor_figures busy(const struct governor *governor, uint64_t starts, uint64_t syscalls)
 {
 	uint64_t hits_a_start = governor->level == LEVEL_EXACT ? 3 : governor->level == LEVEL_LIGHT ? 2 : 1;
@@ -28,7 +28,10 @@ static struct governor_figures busy(const struct governor *governor, uint64_t st
 	return figures;
 }
 
-/* Runs for some seconds. Returns the time that the target spent on hits, in percent of its own. */
+/*
+ * Runs for some seconds. Returns the time that the target spent on hits, in percent of its remaining CPU
+ * time.
+ */
 static double run(struct governor *governor, unsigned seconds, uint64_t starts, uint64_t syscalls,
 		  unsigned *changes)
 {
@@ -93,7 +96,7 @@ static void test_the_limit_holds(void **state)
 		governor_init(&governor, &options);
 		run(&governor, 10, 150000, 50000, &changes);
 		assert_true(run(&governor, 120, 150000, 50000, &changes) < 1.3 * limits[i]);
-		assert_true(changes > 3 || limits[i] >= 20); /* within which starts alone fit */
+		assert_true(changes > 3 || limits[i] >= 20); /* starts alone fit within 20 % */
 	}
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The cost of hits: a guess at first, then what the programs have measured. */
+/* The cost of hits: an estimate at first, then the programs' measurements. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -12,7 +12,7 @@
 
 #include "capture/kernel_symbols.h"
 
-/* As the kernel writes them; modules are not in order of their addresses. */
+/* As the kernel writes them; modules are not sorted by address. */
 static const char kallsyms[] = "0000000000000000 A fixed_percpu_data\n"
 			       "ffffffff81000000 T _stext\n"
 			       "ffffffff81001000 t vfs_read\n"
@@ -26,7 +26,7 @@ static const char kallsyms[] = "0000000000000000 A fixed_percpu_data\n"
 			       "ffffffffa0000000 t bpf_prog_0123456789abcdef_sched_switch\t[bpf]\n"
 			       "a line that is none\n";
 
-/* What the log was given: "NUMBER function file:line" for each symbol. */
+/* What the log received: "NUMBER function file:line" for each symbol. */
 struct seen {
 	char text[2048];
 	int rc;
@@ -94,7 +94,7 @@ static void the_kernels_frames_get_names(void **state)
 	assert_int_equal(stack->pcs[1], LOG_KERNEL_PC | 2);
 	assert_int_equal(stack->pcs[2], 0x401000);
 	assert_int_equal(stack->pcs[3], 0x402000);
-	/* Another address of the same function is the same number, and nothing is logged twice. */
+	/* Another address of the same function gets the same number, and nothing is logged twice. */
 	stack = make(&buffer, waits, 9);
 	stack->pcs[5] = 0xffffffff81002111;
 	assert_int_equal(kernel_symbols_name(symbols, stack, take, &seen), 0);
@@ -134,7 +134,7 @@ static void other_stacks_stay(void **state)
 	stack = make(&buffer, waits, 0);
 	assert_int_equal(kernel_symbols_name(symbols, stack, take, &seen), 0);
 	assert_string_equal(seen.text, "");
-	/* An error of the log is passed on. */
+	/* An error from the log is returned. */
 	stack = make(&buffer, waits, 9);
 	assert_int_equal(kernel_symbols_name(symbols, stack, take, &seen), -ENOSPC);
 	kernel_symbols_free(symbols);

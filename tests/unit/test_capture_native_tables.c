@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Walks this process's stacks by the tables of its own code, and compares with libgcc's unwinder, or with the
- * known callers where that has no answer.
+ * Walks this process's stacks with the unwind tables of its own code, and compares the result with that of
+ * libgcc's unwinder, or with the known callers where libgcc has none.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,7 +46,7 @@ static _Unwind_Reason_Code keep_theirs(struct _Unwind_Context *context, void *to
 	return _URC_NO_REASON;
 }
 
-/* Both walks from here. Common callers begin after the first frame of each. */
+/* Does both walks from here. After the first frame of each, the callers are the same. */
 static __attribute__((noinline)) void walk_here(struct walked *walked)
 {
 	struct unwind_regs regs;
@@ -144,7 +144,7 @@ static void on_signal(int number)
 	walk_here(current);
 }
 
-/* A handler's stack continues with the interrupted code, even from a stack of its own. */
+/* The walk continues from a signal handler to the interrupted code, even from an alternate stack. */
 static void through_a_signal(void **state)
 {
 	static char memory[1 << 16];
@@ -165,7 +165,7 @@ static void through_a_signal(void **state)
 }
 
 /*
- * As gcc does if a function needs more alignment than it gets, and cannot rely on rsp: its CFA is in memory,
+ * As gcc does if a function needs more alignment than it gets, and cannot rely on rsp: the CFA is in memory,
  * at rbp - 8.
  */
 __asm__(".pushsection .text\n"
@@ -336,7 +336,7 @@ static void several_processes(void **state)
 	native_tables_free(tables);
 }
 
-/* A child has its parent's code, although it cannot be inspected, and keeps it when the parent is
+/* A forked child has its parent's code even if it cannot be inspected, and keeps it when the parent is
  * forgotten. */
 static void a_fork_is_believed(void **state)
 {
@@ -354,8 +354,8 @@ static void a_fork_is_believed(void **state)
 	assert_int_equal(native_tables_refresh(tables, getpid(), &err), 0);
 	assert_int_equal(native_tables_fork(tables, getpid(), CHILD), 0);
 	assert_int_equal(native_tables_fork(tables, CHILD, GRANDCHILD), 0);
-	assert_int_equal(native_tables_fork(tables, getpid(), CHILD),
-			 0); /* the pid belongs to another process now */
+	/* The pid belongs to another process now. */
+	assert_int_equal(native_tables_fork(tables, getpid(), CHILD), 0);
 	native_tables_forget(tables, getpid());
 	assert_int_equal(native_tables_walk(tables, getpid(), regs, pcs, 4, &flags), 0);
 	assert_int_equal(native_tables_walk(tables, CHILD, regs, pcs, 4, &flags), 1);
@@ -382,7 +382,7 @@ static int make_library(char path[])
 	return fd;
 }
 
-/* Where libc's code is in its file. */
+/* Maps the file at the offset of libc's code. */
 static void *map_code(int fd)
 {
 	void *code = mmap(NULL, 1 << 20, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0x26000);
@@ -417,7 +417,7 @@ static void a_touched_file(void **state)
 	unlink(path);
 }
 
-/* A module that is in no list, then in one. */
+/* Unused modules are evicted; a module in use stays until it is released. */
 static void modules_give_way(void **state)
 {
 	struct native_modules modules = {.n = 0};
@@ -471,7 +471,7 @@ static void gaps_are_used(void **state)
 	native_modules_free(&modules);
 }
 
-/* Returns two million rows per file: three files are more than fit. */
+/* Returns two million rows per file: three files exceed the limit. */
 static int read_large(void *ctx, int fd, const char *bytes, size_t size, struct module_code *code)
 {
 	enum { ROWS = 2 << 20 };

@@ -95,7 +95,7 @@ static void test_no_process_cannot_be_held(void **state)
 	assert_non_null(strstr(err.text, "2147483646"));
 }
 
-/* Their first instruction must be one that the kernel emulates, otherwise a hit costs ten times as much. */
+/* The kernel must be able to emulate their first instruction, otherwise a hit costs ten times as much. */
 static void test_own_sites_begin_with_what_is_emulated(void **state)
 {
 #if defined(__aarch64__)

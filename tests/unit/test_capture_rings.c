@@ -76,7 +76,7 @@ static void set_head(struct fake *fake, uint64_t at, uint32_t head)
 	memcpy(fake->data + SIZE + at % SIZE, &head, 4);
 }
 
-/* Returns the position of its head, or UINT64_MAX if the ring is full. */
+/* Reserves a record. Returns the position of its header, or UINT64_MAX if the ring is full. */
 static uint64_t reserve(struct fake *fake, uint32_t size, uint8_t fill, uint32_t flags)
 {
 	uint64_t at = fake->producer, total = (size + 8 + 7) / 8 * 8;
@@ -152,9 +152,9 @@ static void test_what_is_being_written_holds_up(void **state)
 enum { SOURCES = 3, SPACE = 16 };
 
 struct lists {
-	uint64_t times[SOURCES][SPACE]; /* 0 in between: a stack */
+	uint64_t times[SOURCES][SPACE]; /* 0 = a stack */
 	unsigned n[SOURCES], at[SOURCES];
-	uint64_t out[SOURCES * SPACE]; /* 1000 * source + time */
+	uint64_t out[SOURCES * SPACE]; /* as AT() */
 	unsigned nout;
 	int fail;
 };
@@ -202,7 +202,7 @@ static void expect(const struct lists *lists, const uint64_t *want, unsigned n)
 	expect(&(lists), (const uint64_t[]){__VA_ARGS__},                                                    \
 	       sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
 
-/* Source (1 to 3) and time. */
+/* A source (1 to 3) and a time, as one number. */
 #define AT(source, time) (1000000000ull * (source) + (time))
 
 static void test_records_leave_by_time(void **state)

@@ -83,7 +83,7 @@ static void test_256_cpus(void **state)
 	spread(256, 32, 100);
 }
 
-/* Clocks that differ by more than the distance of cause and effect do harm, and the figures show it. */
+/* Clocks that differ by more than the time from cause to effect do harm, and the figures show it. */
 static void test_wrong_clocks_are_reported_apart(void **state)
 {
 	struct spread_options straight = {0}, wrong = {.cpus = 64, .clock_ns = 5000, .seed = 1};

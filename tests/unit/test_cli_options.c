@@ -13,7 +13,7 @@
 
 enum { MAX_WORDS = 16 };
 
-/* A writable argv from literals, as exec gives it. */
+/* A writable argv made from literals, as exec provides it. */
 struct line {
 	char bytes[MAX_WORDS][48];
 	char *argv[MAX_WORDS + 1];
@@ -192,7 +192,7 @@ static void nonsense_is_refused(void **state)
 	REFUSE("--cpus and --no-os", "-p", "1", "--cpus", "--no-os");
 }
 
-/* Every option that gotrace and gotrace flight share sets the same, and the last one counts. */
+/* Every option shared by gotrace and gotrace flight has the same effect in both, and the last one counts. */
 static void recording_as_in(const struct record_options *options)
 {
 	assert_int_equal(options->as, AS_GO);
@@ -309,7 +309,7 @@ static void live_recording(void **state)
 	assert_non_null(strstr(err.text, "--by-label and --no-labels"));
 }
 
-/* With a trace file there is nothing to record. */
+/* Options for recording are refused if there is a trace file. */
 static void file_refuses(const char *option, const char *name)
 {
 	struct report_options report;
@@ -364,7 +364,7 @@ static void why_a_function(void **state)
 	LINE(line, "-p1", "--task", "main.f");
 	assert_int_equal(options_why(line.argc, line.argv, &why, &err), 0);
 	assert_int_equal(why.record.functions[0].kind, FUNCTION_TASK);
-	LINE(line, "-p1", "--task", "load(a=b:nothing)"); /* the program's own, or of --requests */
+	LINE(line, "-p1", "--task", "load(a=b:nothing)"); /* a task of the program itself, or of --requests */
 	assert_int_equal(options_why(line.argc, line.argv, &why, &err), 0);
 	assert_int_equal(why.record.nfunctions, 0);
 	assert_string_equal(why.task, "load(a=b:nothing)");

@@ -22,7 +22,7 @@ static size_t put_note(unsigned char *to, uint32_t type, const char *name, const
 	return at + ((size + 3) & ~3u);
 }
 
-/* Behind others, whose name or type is not that of a build id; nothing beyond the end is read. */
+/* The build id is found after notes of another name or type; nothing beyond the end is read. */
 static void test_build_id(void **state)
 {
 	unsigned char notes[256];

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Files to ops and back: checks the ops, that they keep the rules of all ops, and that the result is valid
- * and complete.
- */
+/* Converts files to ops and back. Checks the ops, their rules, and that the result is valid and complete. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -34,10 +31,10 @@ struct story {
 	struct bytes bytes;
 	struct op ops[MAX_OPS]; /* the first ones */
 	size_t nops;
-	uint64_t goids[MAX_OPS]; /* of ops[].g, or of g2 if there is one */
+	uint64_t goids[MAX_OPS]; /* of ops[].g2 if set, else of ops[].g */
 	char strings[MAX_OPS][48];
 	unsigned generations, last;
-	uint64_t start, end, before; /* ns: of the last generation; end of the one before */
+	uint64_t start, end, before; /* ns: bounds of the last generation, end of the previous one */
 	int refuse;                  /* result of the sink */
 };
 
@@ -208,7 +205,7 @@ static struct wire_trace *of_all_kinds(void)
 	return t;
 }
 
-/* From every format to every format: valid, and to the same format with the same events. */
+/* Converts from every format to every format. The result is valid; the same format keeps the same events. */
 static void test_all_to_all(void **state)
 {
 	struct wire_trace *t = of_all_kinds();
@@ -227,7 +224,7 @@ static void test_all_to_all(void **state)
 	wire_trace_free(t);
 }
 
-/* Events of the first that the second does not have, except those of tables. */
+/* Fails unless both reports have the same events, except those of tables. */
 static void assert_same_events(const struct wire_report *a, const struct wire_report *b, bool generations)
 {
 	for (unsigned type = 0; type < 256; type++) {
@@ -257,7 +254,7 @@ static void test_to_its_own(void **state)
 	wire_trace_free(t);
 }
 
-/* That nothing happened at last: the end is the time of the tables, also in what is made of the file. */
+/* If nothing happens at the end, the end is the time of the tables, also in the converted file. */
 static void test_idle_end(void **state)
 {
 	const uint64_t second = 1000000000, unit = 64;
@@ -289,13 +286,12 @@ static void test_idle_end(void **state)
 	wire_trace_free(t);
 }
 
-/* Nothing happens in the last generation: it begins where the file says, and not where the one before ends.
- */
+/* An idle last generation begins where the file says, not where the previous one ends. */
 static void test_idle_generation(void **state)
 {
 	const uint64_t second = 1000000000;
 	struct wire_trace *t = of_all_kinds();
-	/* As of_all_kinds leaves them; goroutine 3, which is index 3, is runnable. */
+	/* The state that of_all_kinds leaves. Goroutine 3, which is index 3, is runnable. */
 	const struct op still[] = {
 		P_IS(0, P_RUNNING, M1),   P_IS(1, P_IDLE, NO_M),     G_IS(1, G_WAITING, NO_M),
 		G_IS(2, G_WAITING, NO_M), G_IS(3, G_RUNNABLE, NO_M),
@@ -392,7 +388,7 @@ static const uint8_t go111[] = "go 1.11 trace\0\0\0"
 			       "\x45\x00\x08"             /* ProcStart, thread 8 */
 			       "\x9d\x01\x01\x04"         /* GoSysExit 1 seq=4 ... */
 			       "\x00";
-/* The exit's three values have a length. The rest of the file: */
+/* GoSysExit's three values are preceded by their length; see make_go111(). The rest of the file: */
 static const uint8_t go111_end[] = "\x8e\x05\x01\x05"         /* GoStart 1 */
 				   "\x51\x05\x01"             /* GoSched */
 				   "\x02\x80\x94\xeb\xdc\x03" /* Frequency 1e9 */
@@ -450,7 +446,7 @@ static void test_v1_ops(void **state)
 	assert_string_equal(story->strings[18], "runtime.Gosched");
 	assert_int_equal(story->ops[0].m, 7);
 	assert_int_equal(story->ops[17].m, 8);
-	/* A short call lasts a nanosecond. The distance of two others is as in the file. */
+	/* A short call lasts a nanosecond. The interval between two other ops is as in the file. */
 	assert_int_equal(story->ops[7].time - story->ops[6].time, 1);
 	assert_int_equal(story->ops[9].time - story->ops[8].time, 5);
 	assert_int_equal(story->goids[2], 1);
@@ -506,7 +502,7 @@ static void test_v2_torn(void **state)
 	wire_trace_free(t);
 }
 
-/* What a sink has taken since it began, or began again. */
+/* What a sink has received since it began or was restarted. */
 struct taken {
 	uint64_t generations, nops, ends;
 	bool last;
@@ -532,7 +528,9 @@ static int restart_taking(void *ctx)
 	return 0;
 }
 
-/* A sink that can begin again ends up with what one has that waits for the first fault to be found. */
+/*
+ * A sink that can be restarted ends up with the same result as one that waits until the first fault is found.
+ */
 static void test_v2_restart(void **state)
 {
 	struct wire_trace *t = of_all_kinds();

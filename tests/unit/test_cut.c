@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Pieces of real traces in every format: each keeps the rules of ops and of the format's strictest reader,
- * and has the transitions of the source. The pieces of a split have all of them.
+ * and has the transitions of its part of the source. Together, the pieces of a split have all of them.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,7 +58,7 @@ static struct bytes read_fixture(const char *path)
 struct facts {
 	uint64_t start, end;
 	uint64_t steps;    /* transitions of goroutines */
-	uint64_t hash;     /* of these: kind, goroutine, time */
+	uint64_t hash;     /* of these transitions: kind, goroutine, time */
 	uint64_t from, to; /* count only these times */
 	uint64_t goid;     /* count only this one; 0 = all */
 	uint64_t goids[MAX_GOROUTINES];
@@ -79,7 +79,7 @@ static void take_step(struct facts *facts, const struct tables *tables, const st
 	if (facts->goid && tables->goids[g] != facts->goid)
 		return;
 	facts->steps++;
-	/* A sum, so that pieces can be added. */
+	/* A sum, so that the hashes of pieces can be added. */
 	facts->hash += (op->time ^ (uint64_t)op->kind << 56 ^ tables->goids[g] << 20) * 0x9e3779b97f4a7c15ull;
 }
 
@@ -310,8 +310,8 @@ static int take_anonymous(void *ctx, const struct generation *gen)
 }
 
 /*
- * That nothing was recorded, and that a goroutine had no CPU, stays known; so does what is a thread. What is
- * behind that is not kept.
+ * Gaps, the times a goroutine had no CPU, and which goroutines are threads survive anonymization; their
+ * details do not.
  */
 static void test_anonymize_own(void **state)
 {
@@ -428,7 +428,7 @@ static int take_span(void *ctx, const struct generation *gen)
 	return 0;
 }
 
-/* When ops are, in the trace's own time. */
+/* Returns the times of the ops, in the trace's own time. */
 static struct span span_of(const struct bytes *trace)
 {
 	struct span span = {0};
@@ -472,7 +472,9 @@ static uint64_t untold_gaps(const struct bytes *trace, struct cut_options option
 	return n;
 }
 
-/* A piece that begins within a gap cannot say so, nor one without the goroutine that has the note. */
+/*
+ * A piece cannot report a gap that began before it, or whose note is on a goroutine that the piece excludes.
+ */
 static void test_untold_gaps(void **state)
 {
 	struct wire_trace *t = wire_trace_new();
@@ -562,7 +564,7 @@ static int count_assists(void *ctx, const struct generation *gen)
 	return 0;
 }
 
-/* A native trace says where a goroutine first runs that it was assisting: the piece says so, too, once. */
+/* A native trace reports an assist only where the goroutine first runs: each piece reports it too, once. */
 static void test_assist_mentioned_late(void **state)
 {
 	static const uint64_t goids[] = {0, 51, 52};

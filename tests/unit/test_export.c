@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Exports of real traces, decoded again: their sums must be those of the trace's ops, and every reference
+ * Exports of real traces, decoded again: their totals must be those of the trace's ops, and every reference
  * must be defined.
  */
 #include <stdarg.h>
@@ -30,7 +30,7 @@ static void test_timeline(void **state)
 	assert_true(totals.ns[TL_RUNNING] > 45 * UNIT);
 	assert_int_equal(totals.open_ns[TL_WAITING], (150 + 90) * UNIT);
 	assert_int_equal(totals.wakeups, 1);
-	assert_int_equal(totals.ranges, 2); /* the inner one, and the outer one, which the trace's end ends */
+	assert_int_equal(totals.ranges, 2); /* the inner one, and the outer one, which ends with the trace */
 	free(trace.data);
 }
 
@@ -310,7 +310,7 @@ static void test_sqlite(void **state)
 		export_of(&trace, (struct export_options){.format = EXPORT_SQLITE, .database = db});
 		check_database(db, &totals);
 		sqlite3_close(db);
-		/* The same as a file. */
+		/* The same database, written as a file. */
 		out = export_of(&trace, (struct export_options){.format = EXPORT_SQLITE});
 		assert_memory_equal(out.data, "SQLite format 3", 16);
 		assert_int_equal(sqlite3_open(":memory:", &db), SQLITE_OK);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Traces for Perfetto, decoded again: every reference must be defined, and sums are those of the ops. */
+/* Traces for Perfetto, decoded again: every reference must be defined, and totals are those of the ops. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 #include "export_job.h"
 #include "util/map64.h"
 
-/* Slices of threads, in the order of their ends. */
+/* Slices of threads, in order of their ends. */
 struct thread_slices {
 	struct {
 		char name[32];
@@ -222,7 +222,8 @@ static void take_about(struct decoded *d, const Perfetto__TracePacket *packet)
 	}
 }
 
-/* Perfetto cannot place a trace whose clocks do not lead to CLOCK_BOOTTIME (6). Returns the time of clock 64.
+/*
+ * Perfetto cannot place a trace whose clocks do not map to CLOCK_BOOTTIME (6). Returns the time of clock 64.
  */
 static uint64_t take_clocks(const Perfetto__ClockSnapshot *snapshot)
 {
@@ -318,7 +319,7 @@ static void test_perfetto(void **state)
 
 		take_packets(&d, out.data, out.len);
 		assert_true(d.packets > 1000);
-		assert_all_zero(&d.depth); /* every slice ends, and every state */
+		assert_all_zero(&d.depth); /* every slice and every state ends */
 		assert_all_zero(&d.states);
 		assert_int_equal(d.begins, d.ends);
 		assert_int_equal(d.wakes, totals.wakeups);
@@ -400,7 +401,7 @@ static void test_perfetto_threads(void **state)
 	assert_all_zero(&d.depth);
 	assert_int_equal(d.begins, d.ends);
 	take_packets(&other, without.data, without.len);
-	assert_int_equal(other.slices.n, 0); /* nothing is known of CPUs: threads would say what Ps do */
+	assert_int_equal(other.slices.n, 0); /* without CPU data, threads would only repeat what Ps do */
 	free_decoded(&d);
 	free_decoded(&other);
 	free(out.data);
@@ -410,9 +411,9 @@ static void test_perfetto_threads(void **state)
 }
 
 /*
- * M1's thread runs goroutine 1 on CPU 3 until 50 us, without a CPU from 20 to 30 us, and is on CPU 1 from 40
- * us on. Then it runs 2, from 60 to 70 us in a system call. Another thread comes to CPU 1 at 75 us, unseen by
- * the first, and stops at 78 us: the first has the CPU again.
+ * M1's thread runs goroutine 1 on CPU 3 until 50 us, without a CPU from 20 to 30 us, and on CPU 1 from 40 us
+ * on. Then it runs 2, from 60 to 70 us in a system call. At 75 us another thread gets CPU 1, although nothing
+ * shows that the first has left it. It stops at 78 us, and the first has the CPU again.
  */
 static struct bytes on_cpus(void)
 {
@@ -494,7 +495,7 @@ static void test_perfetto_cpus(void **state)
 	free(trace.data);
 }
 
-/* A file says what it is of; what is not known is left out. */
+/* A file describes its origin; what is not known is omitted. */
 static void test_perfetto_about(void **state)
 {
 	static const struct export_machine machine = {.host = "here",
@@ -526,7 +527,7 @@ static void test_perfetto_about(void **state)
 		assert_non_null(strstr(d.about, parts[i]));
 	assert_null(strstr(d.about, "kernel_build_id"));
 	take_packets(&other, second.data, second.len);
-	assert_string_equal(other.about, ""); /* once a file */
+	assert_string_equal(other.about, ""); /* only once per file */
 	free_decoded(&d);
 	free_decoded(&other);
 	free(out.data);

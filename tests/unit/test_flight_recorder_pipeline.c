@@ -198,7 +198,7 @@ static void snapshots_at_any_moment_are_whole(void **state)
 	}
 }
 
-/* Whatever was lost, the file's first generation is one that was repaired, or the one before. */
+/* Whatever was lost, the file is valid: its first generation was repaired, or precedes one that was. */
 static void snapshots_of_broken_logs_are_whole(void **state)
 {
 	struct world *world = *state;
@@ -222,7 +222,7 @@ static void snapshots_of_broken_logs_are_whole(void **state)
 	}
 }
 
-/* Nothing is recorded for a while, as over --max-overhead. */
+/* Nothing is recorded for a while, as when --max-overhead is exceeded. */
 static void snapshots_across_a_gap_are_whole(void **state)
 {
 	struct world *world = *state;
@@ -240,7 +240,7 @@ static void snapshots_across_a_gap_are_whole(void **state)
 		for (unsigned k = 0; k < 200; k++)
 			sim_step(&world->log.sim);
 		world->log.fed = world->log.sim.n;
-		if (i % 2) { /* take one in the gap */
+		if (i % 2) { /* take a snapshot in the gap */
 			sim_log_boundary(&world->log);
 			ask(world, SNAPSHOT_TAKE);
 			free(check(result_of(world).entry.path));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Who may request a snapshot from a recorder, and that others can do no harm. */
+/* Which processes may request a snapshot from a recorder, and that others cannot disturb it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ enum { NOBODY = 65534 };
 #define MS 1000000ull
 
 static struct snapshot_socket server;
-static pid_t recorder; /* this process; another one may ask as well */
+static pid_t recorder; /* this process; the tests connect to its socket */
 
 static int set_up(void **state)
 {
@@ -83,7 +83,7 @@ static void a_question_is_answered(void **state)
 	send_request(fd, "snapshot\n");
 	assert_true(snapshot_socket_poll(&server, 500 * MS));
 	snapshot_socket_begin(&server);
-	assert_false(snapshot_socket_poll(&server, 9000 * MS)); /* it may take its time now */
+	assert_false(snapshot_socket_poll(&server, 9000 * MS)); /* no deadline applies now */
 	snapshot_socket_answer(&server, "/a/file", NULL);
 	assert_true(receive(fd, text) > 0);
 	assert_string_equal(text, "written /a/file\n");
@@ -131,7 +131,7 @@ static void only_so_many_wait(void **state)
 	assert_true(receive(late, text) > 0);
 	assert_string_equal(text, "failed too many clients\n");
 	is_closed(late);
-	/* Their slots are free again in time. */
+	/* Their slots are free again after REQUEST_MS. */
 	assert_false(snapshot_socket_poll(&server, REQUEST_MS * MS));
 	late = reach();
 	send_request(late, "snapshot\n");
@@ -143,7 +143,7 @@ static void only_so_many_wait(void **state)
 	snapshot_socket_answer(&server, "/a/file", NULL);
 }
 
-/* Another user has sent as much as fits. Returns 0 if everything went as expected. */
+/* Sends as much as fits, as another user. Returns 0 if everything went as expected. */
 static int flood(int begin, int ready)
 {
 	static char bytes[65536];

@@ -76,7 +76,7 @@ static int fill(void *ctx, int fd, size_t max_bytes, struct error *err)
 	return writer->code ? error_set(err, writer->code, "it failed") : 0;
 }
 
-/* One second after the previous one. */
+/* Writes a snapshot, one second after the previous one. */
 static int write_one(struct writer *writer, struct snapshot_entry *entry, struct error *err)
 {
 	const struct snapshot_source source = {.write = fill, .ctx = writer};
@@ -143,7 +143,7 @@ static void only_its_own_files_are_removed(void **state)
 
 		assert_int_equal(write_one(&writer, &entries[i], NULL), 0);
 		close(writer.kept);
-		/* The second name is given to another file. */
+		/* Another file takes the second name. */
 		if (i == 1) {
 			assert_int_equal(rename(entries[1].path, "kept"), 0);
 			close(open(entries[1].path, O_WRONLY | O_CREAT, 0600));

@@ -243,7 +243,7 @@ static void after_a_loss_time_counts_again(void **state)
 	GENERATION(world, 3550 * MS, status(3450, 1, G_WAITING));
 	assert_int_equal(world.n, 1);
 	assert_int_equal(world.fired[0].value, 550 * MS);
-	/* A state found at the end of the gap, dated back to its start. */
+	/* A state found at the end of the gap is dated back to its start. */
 	trigger_eval_forget(world.eval, 9000 * MS);
 	GENERATION(world, 9400 * MS, status(3550, 1, G_WAITING), unblock(3551, 0, 1), start(9100, 1),
 		   block(9101, 1, SYNC));
@@ -265,7 +265,7 @@ static void waiting_for_a_p(void **state)
 	assert_int_equal(world.fired[0].g, 2);
 	assert_int_equal(world.fired[0].place, 4);
 	assert_int_equal(world.fired[0].value, 11 * MS);
-	/* Another goroutine with the same index in the same generation: nothing is left of the first. */
+	/* Another goroutine has the same index in the same generation: nothing is left of the first. */
 	GENERATION(world, 2000 * MS, status(1000, 1, G_RUNNING), create(1001, 1, 2), start(1005, 2));
 	assert_int_equal(world.n, 0);
 	trigger_eval_free(world.eval);
@@ -373,7 +373,7 @@ static void calls_of_functions(void **state)
 	(void)state;
 	BEGIN(world, "func main.handle>50ms", "func main.handle>80ms");
 	GENERATION(world, 1000 * MS, status(0, 1, G_RUNNING), status(0, 2, G_RUNNING),
-		   region(OP_REGION_END, 1, 1, HANDLE), /* unknown since when */
+		   region(OP_REGION_END, 1, 1, HANDLE), /* it began at an unknown time */
 		   region(OP_REGION_BEGIN, 100, 1, HANDLE), region(OP_REGION_BEGIN, 105, 1, OTHER),
 		   region(OP_REGION_BEGIN, 110, 2, HANDLE), region(OP_REGION_END, 150, 2, HANDLE),
 		   region(OP_REGION_BEGIN, 160, 1, HANDLE), region(OP_REGION_END, 165, 1, HANDLE),

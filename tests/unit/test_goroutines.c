@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Groups of goroutines made of two listings' records. */
+/* Groups of goroutines, made from the records of two listings. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -125,7 +125,7 @@ static void test_unmoved(void **state)
 	listing_free(&now);
 }
 
-/* The leak profile has found them between the readings; they wait on. */
+/* The leak profile found them between the two listings; they are still waiting. */
 static void test_leaked(void **state)
 {
 	const struct row first[] = {{5, 7, SECOND, WAITING, CHAN, 3, 0}};
@@ -152,7 +152,7 @@ static void test_leaked(void **state)
 	listing_free(&now);
 }
 
-/* Without g.trackingSeq only what a collection has seen is known not to have run. */
+/* Without g.trackingSeq, only goroutines that a garbage collection saw waiting are known not to have run. */
 static void test_without_sequence(void **state)
 {
 	const struct row rows[] = {{1, 7, 0, WAITING, CHAN, 0, 0}, {2, 7, SECOND, WAITING, CHAN, 0, 0}};
@@ -193,7 +193,7 @@ static void test_by_label(void **state)
 	assert_int_equal(groups.all[0].n, 2);
 	assert_int_equal(groups.all[0].label_total, 3);
 	assert_int_equal(groups.all[1].label_total, 3);
-	/* Another without the label, and one whose value is empty. */
+	/* One goroutine without the label, and one with an empty value. */
 	for (unsigned i = 2; i < 4; i++) {
 		const char *value = group_label(&groups, &groups.all[i], &len);
 
@@ -203,7 +203,7 @@ static void test_by_label(void **state)
 	listing_free(&now);
 }
 
-/* Records that do not belong together. */
+/* Without function names, the lock behind a semaphore is unknown. */
 /* Without names of functions a semaphore is nobody's. */
 static void test_same_lock(void **state)
 {
@@ -240,6 +240,7 @@ static void test_same_lock(void **state)
 }
 
 static void test_bad_records(void **state)
+/* Records that do not belong together. */
 {
 	struct log_g g = {.g = 8, .goid = 1};
 	struct log_g_details other = {.goid = 2}, labelled = {.goid = 1, .labels = 1};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* arm64 instructions, and what is found in functions made of them. Pure, so it runs on any machine. */
+/* arm64 instructions, and the analysis of functions made of them. Runs on any machine. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -222,7 +222,7 @@ static void test_flag(void **state)
 	CODE(byte, LOAD_GUARD, adrp(27, 0x500), 0x396d4362, NOP, 0x37000082, RET);
 	/* Go 1.22: ldar x2, [x2]; cbnz x2 */
 	CODE(word, adrp(2, 0x500), add(2, 2, 0x30), 0xc8dffc42, 0xb5000082, RET);
-	/* Computed in front of a loop whose body precedes its condition, and used after it. */
+	/* Computed before a loop whose body precedes its condition, and used after it. */
 	CODE(loop, adrp(6, 0x500), add(6, 6, 0x30), 0x14000002 /* b +2 */, add(5, 5, 1), ldr(7, 3, 0),
 	     0xb5ffffc7 /* cbnz x7, -2 */, 0xc8dffcc6 /* ldar x6, [x6] */, 0xb4000086 /* cbz x6 */, RET);
 	/* The register has been overwritten by then. */
@@ -330,7 +330,7 @@ static void test_region_uses(void **state)
 {
 	CODE(text, NOP, adrp(27, NOOP_PAGES), ldr(5, 27, 2), NOP, ldr(8, 31, 10), 0xeb05011f /* cmp x8, x5 */,
 	     b_cond(ARM64_EQ, 4), NOP, adrp(27, NOOP_PAGES), ldr(5, 27, 3), /* another variable */
-	     adrp(27, NOOP_PAGES), ldr(0, 27, 2), RET);                     /* given back */
+	     adrp(27, NOOP_PAGES), ldr(0, 27, 2), RET);                     /* returned */
 	uint64_t noop = AT + NOOP_PAGES * 0x1000 + 16;
 	size_t at = 0, use, jump = 0;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What is found in the code of functions of Go up to 1.16. */
+/* The analysis of function code of Go up to 1.16. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

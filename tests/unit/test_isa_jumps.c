@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Jumps after calls, in code as Go 1.26.8 makes it of net/http. */
+/* Jumps after calls, in code that Go 1.26.8 generates for net/http. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ static struct code code_of(const uint8_t *bytes, size_t size)
 	return (struct code){.bytes = bytes, .size = size, .address = AT};
 }
 
-/* The place for a string that is returned behind an interface, as by findHandler. */
+/* Finds the probe point for a string returned after an interface, as by findHandler. */
 static int jump_after(const struct code *code, uint64_t callee, size_t *offset)
 {
 	const struct call_results results = {.callee = callee, .words = 0xf};
@@ -76,7 +76,7 @@ static void test_first_call(void **state)
 	assert_int_equal(offset, 40);
 }
 
-/* A result that is overwritten before the jump is read at once. */
+/* A result that is overwritten before the jump is read immediately after the call. */
 static void test_overwritten(void **state)
 {
 	struct call_results results = {.callee = AT + 5 - 0x1125, .words = 1 << 3};

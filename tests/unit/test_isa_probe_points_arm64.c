@@ -148,7 +148,7 @@ static void tail_calls(void **state)
 	REFUSED(&tbnz);
 }
 
-/* It calls itself by a jump; a loop to its first instruction looks the same. */
+/* A function that calls itself by a jump. A loop to its first instruction looks the same. */
 static void again(void **state)
 {
 	static const uint32_t code[] = {MAKE, UNDO, B(-2), RET}, loop[] = {NOP, B_COND(0, -1), RET};

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What is found in the code of StartRegion and of inlined Ends. The bytes are laid out as by Go's
- * compiler. */
+/* The analysis of the code of StartRegion and of inlined Ends. The bytes are laid out as by Go's compiler. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +40,7 @@ static struct code as_code(const struct buffer *buffer)
 	return (struct code){.bytes = buffer->bytes, .size = buffer->n, .address = AT};
 }
 
-/* Up to the check: stack check, frame, stores, `mov tracing.enabled, %edx; test; je`. */
+/* Adds the code up to the check: stack check, frame, stores, `mov tracing.enabled, %edx; test; je`. */
 static void add_check(struct buffer *code)
 {
 	ADD(code, "\x49\x3b\x66\x10\x0f\x86\xc4\x00\x00\x00\x55\x48\x89\xe5\x48\x83\xec\x28");
@@ -123,7 +122,7 @@ static void test_start_region_without_a_push(void **state)
 	}
 }
 
-/* A comparison with another number is not the flag. */
+/* A comparison with a number other than 1 is not a check of the flag. */
 static void test_a_check_for_two(void **state)
 {
 	struct buffer buffer = {.n = 0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Lengths and operands of instructions, and what is found in functions made of them. */
+/* Lengths and operands of instructions, and the analysis of functions made of them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -85,8 +85,8 @@ static void refusals(void **state)
 	static const uint8_t unknown[][15] = {
 		{0x06},                         /* push %es: not in 64-bit mode */
 		{0x62, 0xf4, 0x7c, 0x18, 0xff}, /* EVEX of map 4: APX */
-		{0x62, 0xf9, 0x7c, 0x48, 0x6f}, /* EVEX with a bit that is 0 */
-		{0x62, 0xf1, 0x78, 0x48, 0x6f}, /* EVEX with a bit that is 1 */
+		{0x62, 0xf9, 0x7c, 0x48, 0x6f}, /* EVEX with a bit set that must be 0 */
+		{0x62, 0xf1, 0x78, 0x48, 0x6f}, /* EVEX with a bit clear that must be 1 */
 		{0x8f, 0xe8, 0x78, 0xc0, 0x00}, /* XOP */
 		{0xc4, 0x00, 0x00, 0x00},       /* VEX without a map */
 		{0xea},                         /* far jump */
@@ -288,7 +288,7 @@ static void cut_off(void **state)
 	}
 }
 
-/* Go 1.17 to 1.20: the jump of the stack check, because there is no push. */
+/* Go 1.17 to 1.20 have no push: the probe point is the jump of the stack check. */
 static void test_prologue_without_a_push(void **state)
 {
 	static const uint8_t checked[] = {0x49, 0x3b, 0x66, 0x10,          /* cmp 0x10(%r14), %rsp */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Which CPUs a thread runs on: where the logs stand, on whom, and that each generation has them. */
+/*
+ * Logs of the CPU that a thread runs on: their positions, their goroutines, and that each generation has
+ * them.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +29,7 @@ struct run {
 	struct strtab *strings;
 	struct found logs[16];
 	unsigned n;
-	uint64_t ends[4]; /* ns from START: of generations, from number 1 on */
+	uint64_t ends[4]; /* ns from START, by generation number (from 1) */
 };
 
 static int take_generation(void *ctx, const struct generation *gen)
@@ -134,7 +137,7 @@ static void test_on_who_runs(void **state)
 	put_cpu(&run, 5, 3);
 	put_cpu(&run, 6, 3); /* nothing new */
 	put(&run, SITE_GOSCHED, 10, G1);
-	put_cpu(&run, 12, 1); /* nobody runs */
+	put_cpu(&run, 12, 1); /* no goroutine runs */
 	put_cpu(&run, 13, 0);
 	put(&run, SITE_EXECUTE, 20, G2);
 	put(&run, SITE_GOSCHED, 30, G2);

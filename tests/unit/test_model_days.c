@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What a recorder that runs for days must not accumulate: stacks and threads. */
+/* A recorder that runs for days must not accumulate stacks and threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ struct world {
 	struct op_rules *rules;
 	uint64_t now, expected[4096];
 	size_t nexpected, checked;
-	uint32_t nstacks; /* ids, as of the last generation */
+	uint32_t nstacks; /* number of ids in the last generation */
 	uint32_t thread;
 };
 
@@ -172,12 +172,12 @@ static void stacks_are_forgotten_and_stay_right(void **state)
 		renew(&world);
 		boundary(&world);
 	}
-	/* At most those of three epochs, plus the permanent ones. */
+	/* At most the stacks of three epochs, plus the permanent ones. */
 	assert_true(world.nstacks < 4 * (40 + HOT));
 	end(&world);
 }
 
-/* In flight when the kernel forgot: referred to once more without being sent again. */
+/* A record was in flight when the kernel forgot its stacks: it refers to one that is not sent again. */
 static void a_late_record_has_its_stack(void **state)
 {
 	struct world world;
@@ -216,7 +216,7 @@ static void the_stack_of_a_long_wait_stays(void **state)
 	put(&world, LOG_RECORDS, &ready, sizeof(ready));
 	put(&world, LOG_RECORDS, &execute, sizeof(execute));
 	assert_true(world.nstacks < 10);
-	park(&world, 1); /* it was used all the time */
+	park(&world, 1); /* it was in use all the time */
 	end(&world);
 }
 
@@ -258,7 +258,7 @@ static void threads_that_ended_are_forgotten(void **state)
 		boundary(&world);
 		most = model_threads(world.model) > most ? model_threads(world.model) : most;
 	}
-	assert_true(most > 10000); /* a small number is not worth the effort */
+	assert_true(most > 10000); /* a small number of threads is not cleaned up */
 	assert_true(most < (1 << 14) + 20 * 500 + 500);
 	end(&world);
 }

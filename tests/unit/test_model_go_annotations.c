@@ -215,7 +215,7 @@ static void learn_values(struct story *story, uint32_t number)
 	feed(story, LOG_VALUES, bytes, sizeof(bytes));
 }
 
-/* A log behind the begin of the region, which has its task. */
+/* The log follows the region's begin, and has the region's task. */
 static void test_calls_with_values(void **state)
 {
 	struct story story;
@@ -224,7 +224,7 @@ static void test_calls_with_values(void **state)
 	begin_calls(&story);
 	learn_values(&story, 1);
 	learn_values(&story, 3);
-	learn_values(&story, 77); /* of no function */
+	learn_values(&story, 77); /* no such function */
 	call_with(&story, 1, 0x40, 17, "foo");
 	call_with(&story, 3, 0x80, UINT64_MAX, "");
 	call(&story, SITE_FUNCTION_END, 3, 0x80);
@@ -238,7 +238,7 @@ static void test_calls_with_values(void **state)
 			 0);
 }
 
-/* What says that it has values and comes among other records has none. */
+/* A record that claims to have values, but was sent without them, makes no op. */
 static void test_values_without_texts(void **state)
 {
 	struct raw_record rec;
@@ -460,8 +460,7 @@ static void test_regions_end_with_their_goroutine(void **state)
 	assert_int_equal(end(&story, "begin a 1; "), 0);
 }
 
-/* At any depth, the regions written nest, and ends of regions that were not written are not written
- * either. */
+/* At any depth, the regions written nest. The end of a region that was not written is not written either. */
 static void test_depth_is_bounded(void **state)
 {
 	enum { DEEP = 3000 };
@@ -470,7 +469,7 @@ static void test_depth_is_bounded(void **state)
 
 	(void)state;
 	begin(&story);
-	op_rules_free(story.rules); /* they support fewer */
+	op_rules_free(story.rules); /* the rules support fewer */
 	story.rules = NULL;
 	for (unsigned i = 0; i < DEEP; i++)
 		named(&story, SITE_REGION_START, 1, "r");

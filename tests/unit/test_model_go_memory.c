@@ -142,8 +142,8 @@ static void what_was_there(void **state)
 
 	(void)state;
 	begin(&run);
-	hit(&run, SITE_ALLOC_SPAN, HEAP + 9 * PAGE,
-	    1 << 16); /* before the marker: in the snapshot, or gone */
+	/* Before the marker: in the snapshot, or gone. */
+	hit(&run, SITE_ALLOC_SPAN, HEAP + 9 * PAGE, 1 << 16);
 	hit(&run, SITE_MARKER, 1, 0);
 	hit(&run, SITE_ALLOC_SPAN, HEAP + 4 * PAGE, 2ull << 16 | 1 << 8);
 	hit(&run, SITE_ALLOC_SPAN_FREE, HEAP + 3 * PAGE, 0);

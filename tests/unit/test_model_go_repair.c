@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Repairs on a program all of whose Ps are busy: no P may be shown that it does not have. */
+/* Repairs in a program whose Ps are all busy: the ops must not show a P that it does not have. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -84,7 +84,7 @@ static void end(struct run *run)
 	strtab_free(run->strings);
 }
 
-/* Of one that left its thread unseen, the wake-up says that it had blocked. */
+/* The wake-up of a goroutine that left its thread unseen shows that it had blocked. */
 static void test_an_unseen_wait_is_known_by_its_end(void **state)
 {
 	struct run run;
@@ -99,8 +99,7 @@ static void test_an_unseen_wait_is_known_by_its_end(void **state)
 	assert_int_equal(run.stops, 0);
 }
 
-/* One that waits makes a hit: its wake-up and its start were not seen, and no other P is there to show them.
- */
+/* A waiting goroutine makes a hit: its wake-up and start were not seen, and no other P can show them. */
 static void test_an_unseen_wake_up_is_shown_on_the_thread_itself(void **state)
 {
 	struct run run;

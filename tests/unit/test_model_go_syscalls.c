@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Calls into C of Go up to 1.21: which of the kernel's system calls are the goroutine's, and which are the
- * runtime's. */
+/* C calls in Go up to 1.21: which system calls are the goroutine's, and which are the runtime's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -116,7 +115,7 @@ static void test_what_comes_behind_it_is_one(void **state)
 	assert_int_equal(end(&run), 2);
 }
 
-/* From 1.22 on numbers may be arm64's, and no call waits for the tracer. */
+/* From Go 1.22 on, system call numbers may be arm64's, and no call waits for the tracer. */
 static void test_later_releases_have_no_such_calls(void **state)
 {
 	struct run run;

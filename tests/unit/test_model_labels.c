@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* pprof labels: which log events come of the records of goroutines, and of snapshots. */
+/* pprof labels: the log events made from records of goroutines, and from snapshots. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -80,7 +80,7 @@ static size_t put_label(char *to, const char *key, const char *value)
 	return sizeof(label) + label.key_len + label.value_len;
 }
 
-/* key NULL: no labels. */
+/* key NULL = no labels. */
 static void labels(struct story *story, uint64_t goid, const char *key, const char *value, uint16_t flags)
 {
 	_Alignas(8) char bytes[sizeof(struct raw_text) + 600];
@@ -172,7 +172,7 @@ static void test_sets_that_were_cut_say_so(void **state)
 	end(&story, "7 labels {\"k\":\"v\"}...; 7 labels {}...; | ");
 }
 
-/* A record of which a part is missing, as a raw log may have it. */
+/* Incomplete records, as a raw log may contain them. */
 static void test_damaged_records(void **state)
 {
 	_Alignas(8) char bytes[sizeof(struct raw_text) + 64];
@@ -199,7 +199,7 @@ static void test_children_inherit(void **state)
 	begin(&story, false);
 	labels(&story, 7, "k", "v", 0);
 	create(&story, 8, 7, RAW_HAS_LABELS);
-	create(&story, 9, 7, 0); /* one of the runtime's own */
+	create(&story, 9, 7, 0); /* a goroutine of the runtime */
 	labels(&story, 7, NULL, NULL, 0);
 	create(&story, 10, 7, 0);
 	hit(&story, SITE_PARK, 7);
@@ -211,7 +211,7 @@ static void test_children_inherit(void **state)
 	end(&story, "7 labels {\"k\":\"v\"}; 7 labels {}; 8 labels held {\"k\":\"v\"}; | ");
 }
 
-/* The goroutine that has the struct next has none of them. */
+/* The next goroutine in the same struct has none of them. */
 static void test_labels_end_with_their_goroutine(void **state)
 {
 	struct story story;
@@ -232,7 +232,10 @@ static void test_labels_end_with_their_goroutine(void **state)
 	end(&story, "7 labels {\"k\":\"v\"}; | | ");
 }
 
-/* In each generation, when it first runs; those that do not run are named in the first one. */
+/*
+ * Each generation repeats a goroutine's labels where it first runs; only the first names goroutines that do
+ * not run.
+ */
 static void test_each_generation_says_them_again(void **state)
 {
 	struct story story;
@@ -323,7 +326,7 @@ static void test_labels_from_before_the_trace(void **state)
 		    "7 labels of goroutines {\"k\":\"one\"} 8; 7 labels of goroutines {}... 9; | ");
 }
 
-/* What changed while the snapshot was read, or was born then, is known by its records. */
+/* Records show what changed, or was created, while the snapshot was read. */
 static void test_records_are_newer_than_the_snapshot(void **state)
 {
 	const struct log_g_labels with[] = {{.g = G(7), .goid = 7, .labels = 1}};
@@ -340,7 +343,7 @@ static void test_records_are_newer_than_the_snapshot(void **state)
 	end(&story, "7 labels {\"k\":\"changed\"}; 7 labels {}; | ");
 }
 
-/* After a gap a snapshot shows what has changed unseen. */
+/* The snapshot after a gap shows changes that were not recorded. */
 static void test_a_snapshot_after_a_gap(void **state)
 {
 	const struct log_g_labels with[] = {{.g = G(8), .goid = 8, .labels = 1}};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Logs of what a goroutine or thread waits for: only if they are wanted, and right before the block. */
+/* Logs of what a goroutine or thread waits for: only on request, and immediately before the block. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,10 +20,10 @@ struct story {
 	struct strtab *strings;
 	struct model *model;
 	uint64_t now;
-	enum op_kind before; /* the op before the block in hand */
+	enum op_kind before; /* the op before the current block */
 	uint32_t logged_g;   /* of that op */
 	char text[256];      /* what blocks, and what was logged right before: "block (mutex 0x1); " */
-	enum lock_kind kind; /* that the stack says */
+	enum lock_kind kind; /* the answer to a request for the kind of a stack */
 	unsigned asked;
 };
 
@@ -146,9 +146,9 @@ static void test_parks(void **state)
 	park(&story, 14 | AWAITED(AWAITED_CHANNEL, 0xc000100000));
 	park(&story, 19); /* sleep */
 	park(&story, AWAITED(AWAITED_SEMAPHORE, 0));
-	park(&story, 0xc000012340 << 8); /* of no kind */
+	park(&story, 0xc000012340 << 8); /* no kind */
 	end(&story, "block (mutex 0xc000012340); block (chan 0xc000100000); block (); block (); block (); ");
-	assert_int_equal(story.asked, 1); /* only a semaphore does not say whose it is */
+	assert_int_equal(story.asked, 1); /* only a semaphore's kind depends on the stack */
 }
 
 static void test_nothing_unless_asked(void **state)
@@ -162,7 +162,7 @@ static void test_nothing_unless_asked(void **state)
 	assert_int_equal(story.asked, 0);
 }
 
-/* There arg2 is text. */
+/* In Go 1.4 arg2 is a text. */
 static void test_go_1_4(void **state)
 {
 	struct story story;
@@ -176,7 +176,7 @@ static void test_go_1_4(void **state)
 	end(&story, "block (); ");
 }
 
-/* Only starts are probed: the start says what the goroutine has waited for. */
+/* Only starts are probed: a start shows what the goroutine has waited for. */
 static void test_starts_only(void **state)
 {
 	struct log_note note = {.flags = LOG_NOTE_SPANS};

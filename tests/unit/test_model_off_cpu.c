@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Running goroutines without a CPU: whose time it was, where the regions stand, what is counted once. */
+/*
+ * Running goroutines without a CPU: whose time it is, where the regions are, and that each interval counts
+ * once.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -113,7 +116,7 @@ static const char *name_of(const struct run *run, uint32_t string)
 	return strtab_get(run->strings, string, NULL);
 }
 
-/* Times of ops keep a distance of some ns. */
+/* Ops may be some ns later than their records. */
 static void assert_ms(uint64_t ns, uint64_t ms)
 {
 	assert_in_range(ns, ms * MS, ms * MS + 1000);
@@ -147,7 +150,7 @@ static void test_parts_have_their_reasons(void **state)
 	end(&run);
 }
 
-/* Between leaving a CPU and coming back a thread does nothing, but what it did may be placed there late. */
+/* A thread does nothing between leaving a CPU and returning, but late records may place its ops there. */
 static void test_it_is_the_time_of_who_ran(void **state)
 {
 	struct cpu_figures figures;

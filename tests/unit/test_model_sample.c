@@ -121,10 +121,10 @@ static void who_is_not_known_is_nobody(void **state)
 
 	(void)state;
 	begin(&seen);
-	put_sample(&seen, START + 1000, 0, 0, P0);        /* scheduler code */
-	put_sample(&seen, START + 2000, G2, 2, P0);       /* unknown */
-	put_sample(&seen, START + 3000, G1, 7, P0);       /* another goroutine in the struct of the known
-							   * one */
+	put_sample(&seen, START + 1000, 0, 0, P0);  /* scheduler code */
+	put_sample(&seen, START + 2000, G2, 2, P0); /* unknown */
+	/* Another goroutine in the struct of the known one. */
+	put_sample(&seen, START + 3000, G1, 7, P0);
 	put_sample(&seen, START + 4000, G1, 1, P0 + 512); /* an unknown P */
 	put_sample(&seen, START + 5000, G1, 1, 0);
 	end(&seen);

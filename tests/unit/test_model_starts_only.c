@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Only starts are probed: what a snapshot says of a goroutine that left its thread unseen. */
+/* If only starts are probed, a snapshot shows how a goroutine left its thread unseen. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,8 +25,8 @@ struct story {
 	struct model *model;
 	uint64_t now;
 	char reason[32];     /* of the block */
-	struct stack at;     /* where */
-	struct stack status; /* of the first goroutine in the generation after it */
+	struct stack at;     /* of the block */
+	struct stack status; /* of the first goroutine's status after the block */
 	uint64_t pcs[3];
 };
 
@@ -142,7 +142,7 @@ static void end(struct story *story)
 	strtab_free(story->strings);
 }
 
-/* As the runtime's tracer does at the block; in a status it shows all. */
+/* As the runtime's tracer does for a block. A status shows all frames. */
 static void test_runtime_frames_are_left_out(void **state)
 {
 	static const uint64_t pcs[] = {0x401000, 0x402000, 0x403000};
@@ -160,7 +160,7 @@ static void test_runtime_frames_are_left_out(void **state)
 	assert_int_equal(story.status.skip, 0);
 }
 
-/* A log of an older gotrace does not say how many. */
+/* A log of an older gotrace does not have the number of frames to skip. */
 static void test_without_skips(void **state)
 {
 	struct story story;

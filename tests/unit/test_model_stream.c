@@ -32,7 +32,7 @@ struct run {
 	uint64_t seed;
 	uint64_t ops, generations;
 	const struct sim *truth;   /* for clean streams: samples are checked against it; else NULL */
-	uint64_t samples, unknown; /* samples in the ops; of these: of goroutines without an id */
+	uint64_t samples, unknown; /* samples in the ops; those of goroutines without an id */
 	struct wire *wire;
 	enum wire_format format;
 	bool full; /* the oldest formats hold ten minutes, but the clock of broken logs jumps */
@@ -41,10 +41,10 @@ struct run {
 	size_t nbytes;
 	struct map64 status; /* goid -> last status in the ops */
 	bool starts_alone;
-	struct map64 lives;   /* goid -> a hash of all its steps, except a start that nothing has followed
-			       * yet */
-	struct map64 starts;  /* goid -> 1 if there is such a start */
-	struct map64 assists; /* goid -> 1 while a mark assist is open */
+	/* goid -> hash of all its steps, except a start that nothing has followed yet. */
+	struct map64 lives;
+	struct map64 starts;             /* goid -> 1 if there is such a start */
+	struct map64 assists;            /* goid -> 1 while a mark assist is open */
 	uint64_t kinds[OP_KIND_COUNT];   /* number of ops by kind */
 	uint64_t swept, reclaimed, heap; /* sums */
 	bool gc;
@@ -70,7 +70,7 @@ static void note_life(struct run *run, uint64_t goid, const struct op *op)
 	if (op->kind == OP_NONE || op->kind == OP_CPU_SAMPLE ||
 	    (op->kind >= OP_PROC_STATUS && op->kind <= OP_PROC_STEAL))
 		return;
-	/* Nor are states repeated at the start of a generation. A label belongs to a start. */
+	/* Nor is a state that is repeated at the start of a generation. A label belongs to a start. */
 	if (op->kind == OP_GC_ACTIVE || op->kind == OP_GC_ASSIST_ACTIVE || op->kind == OP_HEAP_GOAL ||
 	    op->kind == OP_GO_LABEL)
 		return;
@@ -82,7 +82,7 @@ static void note_life(struct run *run, uint64_t goid, const struct op *op)
 	assert_int_equal(map64_set(&run->lives, goid, life), 0);
 }
 
-/* Labels that a goroutine has had before are said again in each generation in which it runs. */
+/* Each generation repeats the labels of the goroutines that run in it. */
 static bool repeats_labels(const struct op *op, const struct tables *tables)
 {
 	const char *category = strtab_get(tables->strings, op->kind == OP_LOG ? op->string : 0, NULL);
@@ -145,7 +145,7 @@ static const struct raw_record *record_at(const struct sim *sim, uint64_t time)
 	return low < sim->n && sim->out[low].time == time ? &sim->out[low] : NULL;
 }
 
-/* Checks which goroutine ran where at the time of the sample, as memory then showed. */
+/* Checks that the sample shows which goroutine ran where, according to memory at that time. */
 static void check_sample(struct run *run, const struct op *op, const struct tables *tables)
 {
 	const struct raw_record *rec = run->truth ? record_at(run->truth, op->time) : NULL;
@@ -426,7 +426,7 @@ static void feed_records(struct run *run, const struct raw_record *records, size
 	feed(run, LOG_RECORDS, records + first, (n - first) * sizeof(*records));
 }
 
-/* As if only execute were probed: it shows how its goroutine last left. *how: by g, that plus 1. */
+/* Leaves only records of execute, which show how the goroutine last left. *how: g -> that plus 1. */
 static void leave_out_switches(struct sim *sim, size_t from, struct map64 *how)
 {
 	size_t kept = from;
@@ -470,7 +470,7 @@ static uint32_t expected(enum sim_status status)
 /* A call that has just ended may be undecided. All other states must be those of the simulation. */
 static void assert_true_state(struct run *run, const struct sim *sim)
 {
-	/* Goroutines that ran when only starts began to be probed may have left, and be known only by
+	/* Goroutines that ran when the probing of only starts began may have left, and be known only by
 	 * address. */
 	uint64_t unseen = 0, few = run->starts_alone ? SIM_MS : 0;
 
@@ -487,7 +487,7 @@ static void assert_true_state(struct run *run, const struct sim *sim)
 		/* If only starts are probed, its steps show at the next start. Its end is seen. */
 		if (run->starts_alone && want)
 			continue;
-		/* Nor need a goroutine whose start was not seen be known. */
+		/* A goroutine whose start was not seen may be unknown, too. */
 		if ((*seen == G_SYSCALL || *seen == G_RUNNABLE) && want == G_RUNNING)
 			continue;
 		if (*seen != want)
@@ -798,7 +798,7 @@ static void feed_gap(struct run *run, struct sim *sim, size_t *fed)
 	feed_new_snapshot(run, sim, fed);
 }
 
-/* From an interval in which only starts are probed to the next snapshot. */
+/* Feeds an interval in which only starts are probed, and the next snapshot. */
 static void feed_spans(struct run *run, struct sim *sim, size_t *fed)
 {
 	struct log_note note = {.flags = LOG_NOTE_SPANS};
@@ -913,7 +913,7 @@ static void test_a_gap_heals(void **state)
 		run_loss(seed, seed % 2, feed_gap);
 }
 
-/* Recording goes on for 2 s, in which nothing is watched: the trace is as long. */
+/* The recording ends with a gap of 2 s, which the trace includes. */
 static void run_gap_to_the_end(uint64_t seed)
 {
 	struct log_note note = {.flags = LOG_NOTE_GAP};
@@ -972,7 +972,7 @@ static bool has_row(const struct run *run, const char *name)
 	return false;
 }
 
-/* What is left of a stream if only starts are recorded, counted by kinds of ops; with `all`, the whole
+/* Counts the kinds of ops that remain of a stream if only starts are recorded; with `all`, of the whole
  * stream. */
 static void run_starts_alone(uint64_t seed, bool handoff, bool all, uint64_t kinds[OP_KIND_COUNT])
 {
@@ -1008,7 +1008,7 @@ static void run_starts_alone(uint64_t seed, bool handoff, bool all, uint64_t kin
 	sim_free(&sim);
 }
 
-/* Every time a goroutine left, and how, is inferred, except for the last time of each. */
+/* When and how a goroutine left is inferred every time, except for the last. */
 static void test_leavings_are_inferred(void **state)
 {
 	static const uint8_t kinds[] = {OP_GO_BLOCK, OP_GO_STOP, OP_GO_START, OP_GO_DESTROY,

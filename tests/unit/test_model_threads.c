@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The kernel's records of threads, and the ops made of them: each row of the mapping, by hand. */
+/* The kernel's records of threads, and the ops made from them: a case for each row of the mapping. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -116,7 +116,7 @@ static void test_block_and_wake(void **state)
 	thread_log_free(&log);
 }
 
-/* The kernel's frames are above the call, and are no part of a call that goes on. */
+/* The kernel's frames are above the call, and are not part of a call that continues. */
 static void test_kernel_frames(void **state)
 {
 	static const uint64_t pcs[] = {LOG_KERNEL_PC | 1, LOG_KERNEL_PC | 2, MUTEX_PC,
@@ -184,11 +184,11 @@ static void test_early_waking_in_vain(void **state)
 
 	(void)state;
 	begin(&log);
-	/* It is switched out runnable: the wakeup does not count. */
+	/* The thread is switched out runnable: the wakeup does not count. */
 	RECORD(&log, .site = SITE_WAKING, .p = 1, .g = 100, .status = WAKER_INTERRUPT);
 	RECORD(&log, .site = SITE_SWITCH, .tid = 100);
 	RECORD(&log, .site = SITE_SWITCH, .g = 100);
-	/* It does something in between. */
+	/* The thread does something in between. */
 	RECORD(&log, .site = SITE_WAKING, .p = 1, .g = 100, .status = WAKER_INTERRUPT);
 	RECORD(&log, .site = SITE_WAKING, .tid = 100, .g = 101, .status = WAKER_THREAD);
 	RECORD(&log, .site = SITE_SWITCH, .tid = 100, .status = LEFT_ASLEEP, .arg = CALL_SLEEP);
@@ -225,7 +225,7 @@ static void test_wakers(void **state)
 	RECORD(&log, .site = SITE_WAKING, .tid = 900, .p = 1, .g = 101, .status = WAKER_OTHER, .arg = 899);
 	RECORD(&log, .site = SITE_SWITCH, .p = 1, .g = 101);
 	RECORD(&log, .site = SITE_SWITCH, .p = 1, .tid = 101, .status = LEFT_ASLEEP, .arg = CALL_FUTEX);
-	/* On a CPU where the model has a traced thread: it gets no P. */
+	/* The waker is on a CPU where the model has a traced thread: it gets no P. */
 	RECORD(&log, .site = SITE_WAKING, .tid = 901, .p = 0, .g = 101, .status = WAKER_OTHER, .arg = 901);
 	assert_string_equal(rest(&log), "ProcStart m900 p1\n"
 					"GoUnblock m900 p1 g2=101 {|[outside] client (899)}\n"
@@ -238,7 +238,7 @@ static void test_wakers(void **state)
 	thread_log_free(&log);
 }
 
-/* Each connection has a name of its own, for days. Stacks and files are sent again from time to time. */
+/* Each connection has its own name, for days. Stacks and files are resent from time to time. */
 static void test_names_for_days(void **state)
 {
 	enum { CONNECTIONS = 150000, GENERATION = 500, RENEWAL = 16384, MOST = 1 << 17 };
@@ -390,7 +390,7 @@ static void test_lives(void **state)
 	/* The tid is reused. */
 	RECORD(&log, .site = SITE_FORK, .tid = 100, .g = 102, .arg = LOG_PID);
 	RECORD(&log, .site = SITE_SWITCH, .p = 1, .g = 102);
-	/* Its end is recorded, but not that it leaves its CPU. */
+	/* The thread's end is recorded, but not that it leaves its CPU. */
 	RECORD(&log, .site = SITE_THREAD_EXIT, .p = 1, .tid = 102);
 	assert_string_equal(
 		rest(&log),
@@ -728,7 +728,7 @@ static void test_start_between_markers(void **state)
 	thread_log_free(&log);
 }
 
-/* A log behind the begin of the region, of the same thread. */
+/* The log follows the region's begin, on the same thread. */
 static void test_calls_with_values(void **state)
 {
 	_Alignas(8) char names[sizeof(struct log_values) + 3];

@@ -221,7 +221,7 @@ static void happened(struct play *play, int i, enum what what, int cpu, uint32_t
 
 /* --- the simulation --- */
 
-/* The thread on the CPU leaves it in this way, and another one gets it, -1 = none. */
+/* Switches the CPU: its thread leaves in this way, and `next` gets it, -1 = none. */
 static void play_switch(struct play *play, int cpu, enum left left, int next)
 {
 	int prev = play->on_cpu[cpu];
@@ -270,7 +270,7 @@ static int pick(struct play *play, enum state state)
 	return -1;
 }
 
-/* A thread that acts shows that no wakeup is on its way to it. */
+/* A thread that acts has no pending wakeup. */
 static void acts(struct play *play, int i)
 {
 	play->lives[i].early = play->lives[i].vain = false;
@@ -354,7 +354,7 @@ static void play_boundary(struct play *play)
 {
 	struct log_boundary boundary = {.time_before = play->now, .time_after = play->now};
 
-	/* What is taken back must be in the open generation. */
+	/* An op that is taken back must be in the open generation. */
 	if (any_doubtful(play))
 		return;
 	boundary.clock.mono_ns = play->now;
@@ -426,7 +426,7 @@ static struct log_thread look_at(const struct play *play, int i)
 	};
 }
 
-/* Each thread is inspected at another time. */
+/* Each thread is inspected at a different time. */
 static void play_snapshot(struct play *play, uint32_t number)
 {
 	struct log_snapshot head = {.marker_before = number, .marker_after = number + 1, .gomaxprocs = CPUS};

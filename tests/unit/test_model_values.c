@@ -90,13 +90,13 @@ static void texts(void **state)
 	expect_text(VALUE_GO_STRING, 0, "q\"\\\n\t\r", 6, "a=\"q\\\"\\\\\\n\\t\\r\"");
 	expect_text(VALUE_GO_STRING, 0, "\x1b[2J\0", 5, "a=\"\\x1b[2J\\x00\"");
 	expect_text(VALUE_GO_STRING, 0, "\xff\xc3\xa9", 3, "a=\"\\xff\xc3\xa9\"");
-	/* A right-to-left override, and a character of which the cut has left a part. */
+	/* A right-to-left override, and a character of which truncation has left a part. */
 	expect_text(VALUE_GO_STRING, 0, "\xe2\x80\xae", 3, "a=\"\\u202e\"");
 	expect_text(VALUE_GO_STRING, VALUE_CUT, "x\xe2\x82", 3, "a=\"x\xe2\x80\xa6\"");
 	expect_text(VALUE_BYTES, 0, "\x01\xab\0", 3, "a=01ab00");
 }
 
-/* A message has a limit, and says that it was reached. */
+/* A message has a limit, and shows that it was reached. */
 static void long_texts(void **state)
 {
 	struct values_message message;

@@ -81,7 +81,7 @@ static void go_arm64(void **state)
 	expect_stack(next(&cursor, &word), 8);
 }
 
-/* System V ABI for x86-64, 3.2.3: registers are used up in order, each kind for itself. */
+/* System V ABI for x86-64, 3.2.3: the registers of each kind are used up in order, independently. */
 static void c_registers(void **state)
 {
 	static const int places[] = {14, 13, 12, 11, 9, 8}; /* di si dx cx r8 r9 in struct pt_regs */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Names of native code, for files and processes that are built here: from DWARF, symbols, separate debug
- * files, and none of these. Compared with addr2line.
+ * Names of native code, in files and processes built here: from DWARF, symbols, separate debug files, and
+ * none of these. Compared with addr2line.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -62,7 +62,7 @@ static int enter(void **state)
 	strcpy(world.dir, "/tmp/test-names-XXXXXX");
 	if (!realpath(SOURCES, world.sources) || !mkdtemp(world.dir) || chdir(world.dir))
 		return -1;
-	/* With a relative path, as many programs are built. */
+	/* Many programs are built with relative paths. */
 	run("cp %s/prog.cc . && mkdir -p build && cd build && g++ -g -O2 -o ../prog ../prog.cc",
 	    world.sources);
 	run("gcc -shared -fPIC -O2 -o extra.so %s/extra.c", world.sources);
@@ -176,15 +176,14 @@ static uint64_t address_of(const char *name, const char *symbol)
 	return ask("nm %s | awk '$3 == \"%s\" { print $1 }'", name, symbol);
 }
 
-/* The number of the source line that ends in a mark, as decimal text. */
+/* Returns the number of the source line that ends in a mark. */
 static uint32_t line_of(const char *mark)
 {
 	return (uint32_t)ask("grep -n '// %s$' %s/prog.cc | cut -d: -f1 | xargs printf %%x", mark,
 			     world.sources);
 }
 
-/* The first instruction that stores to `sink` in a function: everything that is inlined there applies to
- * it. */
+/* Returns the first instruction that stores to `sink` in a function: it is within all calls inlined there. */
 static uint64_t store_in(const char *name, const char *symbol)
 {
 	return ask("objdump -d --disassemble=%s --no-show-raw-insn %s | grep -m1 '<sink>' | sed "
@@ -223,7 +222,10 @@ static void test_inlined_callers(void **state)
 
 /* --- separate debug files --- */
 
-/* A stripped copy of `prog` that keeps one symbol in .dynsym, which is not one of ours. */
+/*
+ * Asserts that an address in a stripped file has no name. The file keeps one symbol in .dynsym, which is not
+ * one of ours.
+ */
 static void assert_unnamed(struct opened *it, uint64_t address, uint64_t function)
 {
 	char wanted[64];
@@ -276,7 +278,9 @@ static void assert_whole(const char *name, const char *original)
 	close_it(it);
 }
 
-/* Only in the target's root directory. The link in it is absolute, relative to that root. */
+/*
+ * The debug file is only in the target's root directory. The link to it is absolute, relative to that root.
+ */
 static void test_debug_file_by_build_id(void **state)
 {
 	char path[PATH_MAX] = "";
@@ -292,7 +296,7 @@ static void test_debug_file_by_build_id(void **state)
 	run("objcopy --only-keep-debug --compress-debug-sections prog root/elsewhere/debug");
 	run("ln -s /elsewhere/debug root/usr/lib/debug/.build-id/%s.debug", path);
 	assert_whole("by-id", "prog");
-	/* Of another build: reported, and not used. */
+	/* A debug file of another build is reported, and not used. */
 	run("g++ -g -O1 -o other %s/prog.cc && objcopy --only-keep-debug other root/elsewhere/debug",
 	    world.sources);
 	struct opened *it = open_it("by-id");
@@ -493,7 +497,10 @@ static uint64_t read_address(struct child *child)
 	return address;
 }
 
-/* In a mount namespace of its own, with another file system over `hide`, if that is not NULL. */
+/*
+ * Becomes the program. If hide is not NULL, it gets its own mount namespace, with a tmpfs over that
+ * directory.
+ */
 static void be_child(const char *path, const char *hide, int in, int out)
 {
 	dup2(in, 0);
@@ -601,8 +608,7 @@ static void assert_seen(const struct seen *seen, unsigned i, uint64_t pc, const 
 	assert_string_equal(seen->outermost[i].function, function);
 }
 
-/* Every address once, before the first stack with it. Nothing for Go's stacks and for the kernel's functions.
- */
+/* Each address is named once, before the first stack with it. Go stacks and kernel functions get no names. */
 static void test_names_come_before_stacks(void **state)
 {
 	struct child child = start("./prog", NULL);
@@ -727,7 +733,7 @@ static void test_libraries_that_are_replaced(void **state)
 	uint64_t pcs[2];
 
 	(void)state;
-	/* Other functions at the same offsets: one more in front. */
+	/* The same offsets have other functions: there is one more in front. */
 	run("(echo 'int before(int n) { return n * 3; }'; sed 's/extra/other/' %s/extra.c) > other.c",
 	    world.sources);
 	run("gcc -shared -fPIC -O2 -o other.so other.c");
@@ -739,7 +745,7 @@ static void test_libraries_that_are_replaced(void **state)
 	assert_seen(&seen, 2, pcs[1], "plain");
 	assert_int_equal(seen.n, 4);
 	map_code(&child, "other.so");
-	do { /* the mappings are not read all the time */
+	do { /* the mappings are not reread every time */
 		usleep(100000);
 		put_site(names, SITE_MAPPED);
 	} while (seen.types[seen.n - 2] != LOG_SYMBOL && seen.n < MAX_SEEN - 2);

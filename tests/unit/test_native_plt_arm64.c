@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Rules of arm64's procedure linkage tables: entries as linkers write them, unknown ones, and where a file
- * has them. */
+/* Unwind rules for arm64's procedure linkage tables: entries that linkers write, unknown ones, and tables in
+ * a file. */
 #include <elf.h>
 #include <errno.h>
 #include <setjmp.h>
@@ -66,7 +66,7 @@ static void expect(const uint32_t *code, size_t size, const struct ehframe_span 
 
 #define EXPECT_NONE(code, size) expect(code, size, NULL, 0)
 
-/* Entries as ld and gold of binutils 2.40 write them, without options and with -z force-bti, -z pac-plt and
+/* Entries that ld and gold of binutils 2.40 write, without options and with -z force-bti, -z pac-plt and
  * both. */
 static void test_variants(void **state)
 {
@@ -257,7 +257,9 @@ static void make_image(struct program *image)
 	image->sections[4].sh_type = SHT_STRTAB;
 }
 
-/* Compares the rules with those of n instructions of `code`. After the last, its rule continues. */
+/*
+ * Compares the rules of the first n instructions of `code` with rules[]. The last rule continues after them.
+ */
 static void expect_rules(const struct program *image, const uint32_t *rules, size_t n)
 {
 	struct module_code code;
@@ -308,7 +310,7 @@ static void test_sections(void **state)
 	expect_rules(&image, in_tables, 32);
 }
 
-/* A description of a piece of a table is used for that piece, and the table before and after it. */
+/* If part of a table is described, that part has the described rule, and the rest the table's. */
 static void test_described(void **state)
 {
 	uint32_t rules[32];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* --requests: lists of kinds, and the names of probes that they become. */
+/* --requests: lists of kinds, and the names of the probes that they stand for. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ static void test_lists(void **state)
 	assert_non_null(strstr(err.text, "'htt' is none of http, grpc, redis, otel, sql, auto"));
 }
 
-/* Each probe of each preset, once, is found again by its name. */
+/* Each probe of each preset is added once, and found by its name. */
 static void test_probes(void **state)
 {
 	static struct function_want wanted[MAX_FUNCTIONS];
@@ -58,7 +58,7 @@ static void test_probes(void **state)
 	assert_int_not_equal(request_wants_add(&wants, "http", false, wanted, &n, NULL), 0);
 }
 
-/* Tables end before their last entry, and values fit into a hit with and without those asked for. */
+/* Tables have a terminating entry, names fit, and exactly the values with the type role have types. */
 static void test_tables(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Types of parameters that no compiler describes so. */
+/* Parameter types that no compiler describes like this. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,8 +15,8 @@
 #define PROGRAM "/tmp/gotrace-test-type-layout"
 
 /*
- * The enumeration has 0xff00 bytes by its debug information: what gcc writes as two attributes of a byte, its
- * encoding and its size, is a size of two bytes (DW_FORM_data2).
+ * By its debug information, the enumeration has 0xff00 bytes: the two one-byte attributes that gcc writes,
+ * encoding and size, become a size of two bytes (DW_FORM_data2).
  */
 static int build(void **state)
 {

@@ -69,7 +69,7 @@ static void whole_items(void **state)
 	assert_string_equal(item[4].label, "name");
 }
 
-/* May be a C++ function's parameters: no error, and both readings are kept. */
+/* These may be a C++ function's parameters: no error, and both readings are kept. */
 static void uncertain_lists(void **state)
 {
 	(void)state;

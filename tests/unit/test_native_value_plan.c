@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Rules for arguments of functions in this file, by its own debug information. */
+/* Value rules for functions in this file, from its own debug information. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,7 +48,7 @@ int take_thing(const struct thing *thing, double real, const char *text);
 long take_structs(struct pair pair, struct large large, long last);
 struct large give_large(int id);
 
-/* The tests take their addresses, so they exist as they are written. */
+/* The tests take the functions' addresses, so that they exist as written. */
 __attribute__((noinline)) int take_numbers(int one, unsigned char two, long three, _Bool four)
 {
 	return one + two + (int)three + four;
@@ -256,7 +256,7 @@ static void go_methods(void **state)
 	assert_int_equal(plan_go("f(arg1.x, a=arg1:int)", "main.f", 26), -EINVAL);
 }
 
-/* A register that the code in front of the probe has changed. */
+/* The code before the probe point has changed a register. */
 static void changed_registers(void **state)
 {
 	struct call_facts facts = {.written = 1u << 7}; /* rdi */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Rows of arm64's vDSO, which has no descriptions, with instructions as in Linux 6.12. */
+/* Unwind rows of arm64's vDSO, which has no unwind tables, with instructions as in Linux 6.12. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -163,7 +163,7 @@ static uint64_t check_valid(const char *path)
 	return generations;
 }
 
-/* Runs a command in a child process, because some give up their rights for good. Returns the exit status, or
+/* Runs a command in a child process, because some drop their privileges for good. Returns the exit status, or
  * 128 + the signal that ended it. */
 static int run_command(int (*command)(int, char **), const char *const *words)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What a goroutine waits for: packed into records, and in words. */
+/* What a goroutine waits for: packed into records, and as text. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ static void test_fields(void **state)
 	assert_int_equal(AWAITED_REASON(arg2), 25);
 	assert_int_equal(AWAITED_ADDRESS(arg2), LARGEST);
 	assert_int_equal(AWAITED_KIND(arg2), AWAITED_NOTIFY_LIST);
-	/* Logs from before there was an address. */
+	/* Logs from before addresses were recorded. */
 	assert_int_equal(AWAITED_KIND(25), AWAITED_NONE);
 	assert_int_equal(AWAITED_ADDRESS(25), 0);
 }
@@ -43,7 +43,8 @@ static void test_listed(void **state)
 	assert_int_equal(log_g_awaited(&g), 0);
 	log_g_set_awaited(&g, AWAITED(AWAITED_SEMAPHORE, LARGEST - 3));
 	assert_true(log_g_awaited(&g) == AWAITED(AWAITED_SEMAPHORE, LARGEST - 3));
-	log_g_set_awaited(&g, AWAITED(AWAITED_CHANNEL, 0xc000012341)); /* no such thing can be there */
+	log_g_set_awaited(&g,
+			  AWAITED(AWAITED_CHANNEL, 0xc000012341)); /* a channel cannot have this address */
 	assert_int_equal(log_g_awaited(&g), 0);
 	log_g_set_awaited(&g, 0);
 	assert_int_equal(log_g_awaited(&g), 0);

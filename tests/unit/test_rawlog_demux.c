@@ -373,7 +373,7 @@ static void test_snapshot(void **state)
 	assert_false(family->streams[2].ended);
 }
 
-/* Its exit was recorded after the threads were listed, and before the list arrived. */
+/* The process's exit was recorded after the threads were listed, and before the list arrived. */
 static void test_ended_since_the_snapshot(void **state)
 {
 	struct family *family = *state;
@@ -433,7 +433,7 @@ static void test_values(void **state)
 	text.record.time = family->now;
 	put_log(family, LOG_TEXT, &text, sizeof(text));
 	put_record(family, (struct raw_record){.site = SITE_FUNCTION_END, .tid = 200, .goid = 200});
-	text.record.goid = 999; /* no process of ours */
+	text.record.goid = 999; /* not one of our processes */
 	put_log(family, LOG_TEXT, &text, sizeof(text));
 	put_log(family, LOG_END, &last, sizeof(last));
 	assert_string_equal(family->streams[0].text, "type1 type30 end");
@@ -472,7 +472,7 @@ static void test_store_forgets(void **state)
 	assert_int_equal(attribute_cache_put(&cache, 1, &record), 0);
 	assert_int_not_equal(attribute_cache_get(&cache, 1)->version, version);
 	assert_int_equal(attribute_cache_put(&cache, 4, &record), 0);
-	assert_null(attribute_cache_get(&cache, 2)); /* not used */
+	assert_null(attribute_cache_get(&cache, 2)); /* not recently used */
 	assert_memory_equal(attribute_cache_get(&cache, 3) ? attribute_cache_get(&cache, 3)->record.data
 							   : &data[0],
 			    &data[3], 8);

@@ -252,7 +252,7 @@ static void pipe_ends_with_its_end_block(void **state)
 	free_sample(sample);
 }
 
-/* pwrite would append. */
+/* In append mode, pwrite() would append. */
 static void append_mode_is_like_a_pipe(void **state)
 {
 	struct sample *sample = small_sample();

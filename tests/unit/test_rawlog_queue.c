@@ -59,7 +59,10 @@ static struct queue *new_queue(void)
 	return queue;
 }
 
-/* Runs in a child process, which exits with 0 if all records arrived. pause_us: after every thousand. */
+/*
+ * Runs in a child process, which exits with 0 if all records arrived. Pauses for pause_us after every
+ * thousand.
+ */
 static pid_t consume(struct queue *queue, uint64_t count, unsigned pause_us)
 {
 	pid_t pid = fork();
@@ -118,7 +121,7 @@ static void test_a_slow_consumer_gets_all(void **state)
 	run(20000, 5000);
 }
 
-/* No consumer: the producer is not blocked, and gets an error when there is no more space at all. */
+/* Without a consumer, the producer is not blocked, and gets an error when there is no more space at all. */
 static void test_a_pile_grows_and_goes(void **state)
 {
 	struct queue *queue = new_queue();

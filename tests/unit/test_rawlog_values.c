@@ -44,7 +44,7 @@ static void numbers_and_texts(void **state)
 	assert_memory_equal(values[1].text, "foo", 3);
 }
 
-/* Changes one byte of the first or second value after the other. */
+/* Changes one byte of the first (0) or second (1) value, and expects the record to be rejected. */
 static void refuse(size_t value, size_t offset, uint8_t byte)
 {
 	struct value values[VALUES_MAX];
@@ -64,7 +64,7 @@ static void impossible_values(void **state)
 	refuse(0, offsetof(struct raw_value, size), 16);
 	refuse(0, offsetof(struct raw_value, len), 1);
 	refuse(0, offsetof(struct raw_value, flags), VALUE_AWAY);
-	refuse(1, offsetof(struct raw_value, flags), VALUE_UNREADABLE); /* and yet it has bytes */
+	refuse(1, offsetof(struct raw_value, flags), VALUE_UNREADABLE); /* although it has bytes */
 	refuse(1, offsetof(struct raw_value, len), 2);
 	refuse(1, offsetof(struct raw_value, len), 4);
 	refuse(1, offsetof(struct raw_value, len) + 1, 0xff);

@@ -46,7 +46,7 @@ static void what_is_there_stays(void **state)
 	assert_memory_equal(to.bytes, sent.bytes, sent.size);
 }
 
-/* Between two texts that are there. */
+/* The missing text is between two that are present. */
 static void what_was_away_is_read(void **state)
 {
 	struct value values[VALUES_MAX];
@@ -92,7 +92,7 @@ static void numbers_that_were_away(void **state)
 	assert_int_equal(values[1].flags, VALUE_UNREADABLE);
 }
 
-/* A text that ends in the last page there is; one that has no end; one at a bad pointer. */
+/* One text ends in the last page of memory, one has no end, and one has a bad address. */
 static void texts_that_end_with_nul(void **state)
 {
 	struct value values[VALUES_MAX];
@@ -105,7 +105,7 @@ static void texts_that_end_with_nul(void **state)
 	values_begin(&sent, SITE_FUNCTION_BEGIN);
 	text.bits = PLACE + SIZE - 4;
 	values_add(&sent, text);
-	text.bits = PLACE + 4000; /* and over the end of its page */
+	text.bits = PLACE + 4000; /* and across the end of its page */
 	values_add(&sent, text);
 	text.bits = UINT64_MAX - 3;
 	values_add(&sent, text);

@@ -29,7 +29,7 @@ static void facts(void **state)
 	bad = good;
 	bad.alloc = 2;
 	assert_false(answer_facts_are_good(&bad));
-	/* A table is used for a release that is not known, and only for that. */
+	/* A table is used for unknown releases only. */
 	bad = good;
 	bad.given = 1;
 	assert_false(answer_facts_are_good(&bad));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* From within a sandbox: what is allowed, what is refused, what ends it; and how answers of a hostile one are
- * handled. */
+/* Inside a sandbox: what is allowed, what is refused, and what ends it; and how answers of a hostile sandbox
+ * are handled. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,7 +46,7 @@ static void try_one(struct channel *channel, void *ctx)
 	struct message message = {.kind = 1};
 	struct message go;
 
-	/* Not before the broker serves it. */
+	/* Starts only once the broker serves the sandbox. */
 	if (channel_take(channel, &go, NULL))
 		return;
 	message.code = trial->what();
@@ -325,7 +325,7 @@ static int open_many_roots(void)
 	return opens("/bin/true", O_RDONLY);
 }
 
-/* A copy of this process, so the address is valid there, too. */
+/* The target is a copy of this process, so the address is valid there, too. */
 static int read_target(void)
 {
 	return read_memory_of(target);
@@ -459,7 +459,7 @@ static unsigned opens_at(struct allowance *allowance, uint64_t now_ns)
 	return n;
 }
 
-/* The allowance of ten seconds, plus 5,000 for each second that passes. */
+/* The allowance is that of ten seconds, plus 5,000 for each second that passes. */
 static void opens_are_limited(void **state)
 {
 	struct allowance allowance = {0};
@@ -480,7 +480,7 @@ static void directories_are_limited(void **state)
 	before = open("/dev/null", O_RDONLY);
 	assert_int_equal(outcome(open_many_roots), 0);
 	after = open("/dev/null", O_RDONLY);
-	/* No descriptor of it is open here. */
+	/* No descriptor of the sandbox is left open here. */
 	assert_int_equal(after, before + 1);
 	close(before);
 	close(after);
@@ -534,7 +534,7 @@ static void is_not_believed(struct nonsense *nonsense)
 	assert_null(opened);
 	assert_true(sandbox.broken);
 	assert_non_null(strstr(err.text, "sent an invalid answer"));
-	/* Nor afterwards. */
+	/* Later answers are not used, either. */
 	assert_true(remote_module_read(&sandbox, -1, "x", 1, &code) < 0);
 	sandbox_end(&sandbox);
 }
@@ -590,7 +590,7 @@ static void death_is_reported(void **state)
 	sandbox_end(&sandbox);
 }
 
-/* The real inspector, on the executable of this test. */
+/* The real inspector reads this test's executable. */
 static void code_is_read_over_there(void **state)
 {
 	struct sandbox sandbox;

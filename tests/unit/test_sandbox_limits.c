@@ -50,7 +50,7 @@ static void sleep_for_good(struct channel *channel, void *ctx)
 		poll(NULL, 0, 1000);
 }
 
-/* Valid records, and never a result. */
+/* Sends valid records, but never a result. */
 static void answer_for_good(struct channel *channel, void *ctx)
 {
 	const struct message record = {.kind = RPC_RECORD, .code = LOG_SNAPSHOT_END};
@@ -125,7 +125,7 @@ static void a_stopped_one_is_given_up(void **state)
 	assert_int_equal(kill(sandbox.pid, SIGSTOP), 0);
 	poll(NULL, 0, 100);
 	assert_true(sandbox_is_stopped(&sandbox));
-	/* However many requests are made. */
+	/* The same holds for later requests. */
 	assert_true(sandbox_is_stopped(&sandbox));
 	is_given_up(&sandbox, 2000, "is stopped");
 }
@@ -160,7 +160,7 @@ static void a_stopped_one_is_ended(void **state)
 	assert_true(kill(pid, 0) != 0 && errno == ESRCH);
 }
 
-/* --- answers without end --- */
+/* --- endless answers --- */
 
 static unsigned taken;
 

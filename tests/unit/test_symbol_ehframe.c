@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* .eh_frame made by hand: the rows from each instruction, and damage. */
+/* Hand-made .eh_frame sections: the rows from each instruction, and damage. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -270,7 +270,7 @@ static void several_functions(void **state)
 	FDE(&bytes, 0x300, 0, pushed);
 	put_fde(&bytes, (uint32_t)-CODE, 0x20, pushed, sizeof(pushed));
 	put_u32(&bytes, 0);
-	FDE(&bytes, 0x400, 0x20, pushed); /* behind the end */
+	FDE(&bytes, 0x400, 0x20, pushed); /* past the end */
 	rows = parse(&bytes);
 	EXPECT(&rows, expected);
 	assert_int_equal(rows.functions, 3);

@@ -33,10 +33,10 @@ static bool is_op(const Dwarf_Op *op, unsigned atom, uint64_t number)
 	return op->atom == atom && op->number == number;
 }
 
-/* A rule that ours cannot represent. */
+/* Stands for a rule that ours cannot represent. */
 #define ODD_RULE 0xffffffffu
 
-/* libdw gives a register and an offset as DW_OP_bregx, expressions as they are. */
+/* libdw returns a register and an offset as DW_OP_bregx, and expressions unchanged. */
 static uint32_t rule_of_cfa(const Dwarf_Op *ops, size_t n, uint32_t rbp)
 {
 	bool is_pair = n == 1 && ops[0].atom == DW_OP_bregx;
@@ -185,7 +185,7 @@ static void compare_at(const struct file *file, const char *path, uint64_t addre
 	}
 }
 
-/* Visits all boundaries of ours, and from each those of libdw up to our next one. */
+/* Visits all boundaries of our rows, and libdw's between each and the next. */
 static struct shares compare(const struct file *file, const char *path)
 {
 	struct shares shares = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Compares frames with those that Go's own runtime makes of the same stacks: see tests/fixtures/symbol/. With
- * arguments, compares those files instead.
+ * Compares frames with those that Go's own runtime computes for the same stacks: see tests/fixtures/symbol/.
+ * With arguments, compares those files instead.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -84,7 +84,7 @@ static void read_module(struct fixture *fix)
 	source->gofunc = take(fix, source->gofunc_size);
 }
 
-/* Stacks are read twice: first past them to the strings, then for real. */
+/* Reads the strings, which follow the stacks, and returns to the stacks. */
 static void read_strings(struct fixture *fix)
 {
 	size_t stacks_at = fix->at;
@@ -150,8 +150,9 @@ static void compare_all(struct fixture *fix, const struct functab *tab)
 	strtab_free(strings);
 }
 
-/* Every function is found by its first and last byte, and by its name (or an earlier one of the same
- * name). */
+/*
+ * Every function is found by its first and last byte, and by its name (or an earlier one with the same name).
+ */
 static void check_functions(const struct functab *tab, uint64_t etext)
 {
 	uint64_t entry, end, found, found_end;

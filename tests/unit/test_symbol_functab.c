@@ -248,7 +248,7 @@ static void inlined_calls_become_frames(void **state)
 	assert_string_equal(expand(table, stack, 2, 2, 0), "main.outer:30");
 	assert_string_equal(expand(table, stack, 2, 2, SYMBOL_RUNTIME_FRAMES),
 			    "main.inner:10 main.mid[...].func1:20 main.outer:30 runtime.goexit:10");
-	/* Without the trees only real functions are known. */
+	/* Without the inline trees, only real functions are known. */
 	table->source.gofunc = NULL;
 	assert_string_equal(expand(table, stack, 2, 0, 0), "main.outer:10");
 	free(table);

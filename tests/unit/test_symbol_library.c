@@ -48,7 +48,7 @@ static void c_program(void **state)
 	assert_false(library_has("sync_all(int)"));
 }
 
-/* Copies that compilers make have a point in their names, as Go's functions do. */
+/* Compiler-made copies of functions have a dot in their names, as Go's functions do. */
 static void compiler_copies(void **state)
 {
 	(void)state;

@@ -154,7 +154,7 @@ static void test_what_comes_again_replaces(void **state)
 	assert_frame(world, &frames[1], "new", "new.c", 3);
 }
 
-/* A name that arrives after its address was looked up without success. */
+/* Earlier names of an address are discarded: for days, code may come and go at one address. */
 /* Earlier names of an address are discarded: code may come and go at one address for days. */
 static void test_old_names_are_forgotten(void **state)
 {
@@ -177,6 +177,7 @@ static void test_old_names_are_forgotten(void **state)
 	assert_true(again - first < 20000);
 }
 
+/* A name arrives after its address was looked up without success. */
 static void test_names_that_come_late(void **state)
 {
 	struct world *world = *state;

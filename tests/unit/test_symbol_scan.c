@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Stacks recorded as words instead of addresses: unwinding them by a function table made here. */
+/* Stacks recorded as words instead of addresses: unwinding them with a function table made here. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ static void put(struct table *table, size_t at, uint64_t value, unsigned n)
 		table->size = at + n;
 }
 
-/* varints: changes of the value (zigzag) and of the PC, from -1 and the entry on; ended by 0. */
+/* Varints: deltas of the value (zigzag) and of the PC, starting from -1 and the entry; terminated by 0. */
 static void put_depths(struct table *table, size_t at, uint8_t depth)
 {
 	const uint8_t framed[] = {2, 4, (uint8_t)(depth * 2), 0xfc, 1, 0}, bare[] = {2, 0x80, 2, 0};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Stacks from their bytes, by the function tables of old releases, compared with the result of each release's
- * own runtime: see tests/fixtures/symbol/make-old.sh. With arguments, compares those files instead.
+ * Unwinds stacks from their bytes with the function tables of old releases, and compares the result with that
+ * of each release's own runtime: see tests/fixtures/symbol/make-old.sh. With arguments, compares those files
+ * instead.
  */
 #include <stdarg.h>
 #include <stddef.h>

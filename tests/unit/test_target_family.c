@@ -160,7 +160,7 @@ static void test_names_are_shared(void **state)
 {
 	struct taken mine = {0}, child = {0};
 	struct shared_names *one = shared_names_new(getpid(), take, &mine, NULL, NULL);
-	/* There is no such process: it has its names from the one that forked it. */
+	/* This process does not exist: it has its names from the one that forked it. */
 	struct shared_names *two = shared_names_new(0x7ffffff0, take, &child, one, NULL);
 
 	(void)state;

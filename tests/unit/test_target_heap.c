@@ -60,7 +60,7 @@ static void test_by_percent(void **state)
 static void test_absent(void **state)
 {
 	struct release release = *release_find(18);
-	uint8_t *bytes = malloc(512); /* of that size, for the sanitizer */
+	uint8_t *bytes = malloc(512); /* exactly that size, for the sanitizer */
 
 	(void)state;
 	assert_non_null(bytes);

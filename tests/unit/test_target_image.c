@@ -17,7 +17,7 @@
 #include "target/layout.h"
 #include "target/module.h"
 
-/* Code with the function table at its end, then data; addresses are these plus the offset in the file. */
+/* Code with the function table at its end, then data. An address is one of these plus the file offset. */
 #define CODE_AT   0x400000ull
 #define DATA_AT   0x600000ull
 #define TEXT      0x200

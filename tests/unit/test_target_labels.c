@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Sets of pprof labels in memory: of this process, which is read as any other. */
+/* Sets of pprof labels in the memory of this process, which is read like any other. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -71,7 +71,7 @@ static void end(struct reading *reading)
 	listing_free(&reading->listing);
 }
 
-/* The number of the set at this address. */
+/* Reads the set at this address. Returns its number. */
 static uint32_t read_one(struct reading *reading, const void *at)
 {
 	uint64_t address = (uint64_t)(uintptr_t)at;
@@ -81,7 +81,7 @@ static uint32_t read_one(struct reading *reading, const void *at)
 	return number;
 }
 
-/* "a=1 b=2", in the order in which they come. */
+/* Compares a set with "a=1 b=2", in the order of the labels. */
 static void assert_labels(const struct reading *reading, uint32_t number, const char *wanted)
 {
 	struct listing_label labels[LABELS_MAX];
@@ -118,7 +118,7 @@ static void test_list(void **state)
 	end(&reading);
 }
 
-/* What anybody can store in g.labels. */
+/* A target can store anything in g.labels. */
 static void test_bad_lists(void **state)
 {
 	static char huge[LABEL_TEXT_MAX + 1000];
@@ -177,7 +177,7 @@ static void test_map(void **state)
 	end(&reading);
 }
 
-/* A map that grew may never be moved to its end: nobody writes to it any more. */
+/* A map that grew may stay half-moved: nothing writes to it any more. */
 static void test_map_that_grew(void **state)
 {
 	struct bucket old[2] = {{.overflow = NULL}, {.overflow = NULL}}, buckets[4];
@@ -224,7 +224,7 @@ static void test_bad_maps(void **state)
 	end(&reading);
 }
 
-/* A batch with the same address twice, and as many texts as take several reads. */
+/* A batch with the same address twice, and with texts that need several reads. */
 static void test_batch(void **state)
 {
 	enum { SETS = 200, EACH = 40 };

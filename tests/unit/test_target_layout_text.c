@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The text of a layout: what is printed is read as it was, and anything else is refused with its line. */
+/* The text of a layout: printed text is read back unchanged, and anything else is rejected with its line. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -85,7 +85,7 @@ static void test_every_release_is_read_as_it_was_printed(void **state)
 	}
 }
 
-/* The text with one place changed, and with the sum of what it is then. */
+/* Copies the text with one change, and with the checksum of the changed text. */
 static size_t change(char *to, const char *from, const char *with)
 {
 	const char *at = from ? strstr(text, from) : text + size;
@@ -185,7 +185,7 @@ static void test_every_shorter_text_is_refused(void **state)
 {
 	(void)state;
 	for (size_t n = 0; n < size; n++) {
-		char *copy = malloc(n ? n : 1); /* of that size, for the sanitizer */
+		char *copy = malloc(n ? n : 1); /* exactly that size, for the sanitizer */
 		struct layout_table table;
 		struct error err = {""};
 
@@ -197,7 +197,7 @@ static void test_every_shorter_text_is_refused(void **state)
 	}
 }
 
-/* Nothing was changed on the way: a digit that became another would move a field. */
+/* Every changed byte is detected: a digit that became another would move a field. */
 static void test_every_changed_byte_is_refused(void **state)
 {
 	char *copy = malloc(size);

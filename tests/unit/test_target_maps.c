@@ -91,7 +91,7 @@ static void unescaped(void **state)
 	assert_string_equal(two, "/a\nb\n");
 }
 
-/* The line of our own mappings that contains this address. */
+/* Returns the line of our own mappings that contains this address. */
 static struct proc_mapping mapping_at(const struct maps *own, const void *address)
 {
 	struct proc_mapping mapping;
@@ -105,7 +105,7 @@ static struct proc_mapping mapping_at(const struct maps *own, const void *addres
 	return mapping;
 }
 
-/* Returns 0 if it opens and is that file; else a negative errno. */
+/* Returns 0 if the mapped file opens and is the wanted one, or a negative errno. */
 static int open_again(const struct proc_mapping *mapping, const struct stat *wanted)
 {
 	int fd = maps_open_file(getpid(), mapping);
@@ -120,7 +120,7 @@ static int open_again(const struct proc_mapping *mapping, const struct stat *wan
 	return fd < 0 ? fd : 0;
 }
 
-/* As an unprivileged user: by its name, and only if it is the mapped file. */
+/* Opens the file as an unprivileged user: by its name, and only if it is the mapped file. */
 static int open_without_rights(const struct proc_mapping *mapping, const struct stat *wanted)
 {
 	int status = 0;

@@ -21,8 +21,8 @@ static void lines(void **state)
 	} cases[] = {
 		{"Name:\tx\nNSpid:\t42\nFDSize:\t64\n", 1, 42, 42},
 		{"Name:\tx\nNStgid:\t7\t1\nNSpid:\t4711\t12\t1\nNSpgid:\t9\n", 3, 4711, 1},
-		{"Name:\tNSpid:\t5\\nNSpid:\t5\nNSpid:\t8\n", 1, 8,
-		 8}, /* how the kernel writes \n in a name */
+		/* The kernel writes a newline in a name as \n. */
+		{"Name:\tNSpid:\t5\\nNSpid:\t5\nNSpid:\t8\n", 1, 8, 8},
 		{"Name:\tx\nNSpid:\t\n", 0, 0, 0},
 		{"Name:\tx\nNSpid:\t99999999999\t1\n", 0, 0, 0},
 		{"Name:\tx\nNSpid:\t12", 1, 12, 12},

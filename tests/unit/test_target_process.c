@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Which processes can be traced, and the messages for those that cannot, with directories that look like
- * /proc. */
+/*
+ * Which processes can be traced, and the messages for those that cannot, with directories that imitate /proc.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -102,7 +103,7 @@ static void what_is_no_process_is_reported(void **state)
 	put_status("71", "Name:\tworker\nState:\tS (sleeping)\nTgid:\t70\nPid:\t71\nVmSize:\t 1 kB\n");
 	refused(71, -EINVAL, "71 is a thread of process 70 (server): trace that, with -p 70");
 	put_status("72", "Name:\tthread\nState:\tS (sleeping)\nTgid:\t69\nPid:\t72\n");
-	refused(72, -EINVAL, "of process 69 (thread)"); /* whose process has exited meanwhile */
+	refused(72, -EINVAL, "of process 69 (thread)"); /* its process has exited meanwhile */
 	put_status("2", "Name:\tkthreadd\nState:\tS (sleeping)\nTgid:\t2\nPid:\t2\nThreads:\t1\n");
 	refused(2, -ENOTSUP, "PID 2 (kthreadd) is a kernel thread");
 	put_status("73", "Name:\tdefunct\nState:\tZ (zombie)\nTgid:\t73\nPid:\t73\n");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Type descriptors made by hand, as three eras of releases have them, intact and damaged in every byte. */
+/* Hand-made type descriptors of three eras of releases, intact and damaged in every byte. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +57,7 @@ static uint32_t put_name(struct maker *maker, const char *text)
 	return at;
 }
 
-/* A descriptor of this size, with all that stands behind it. */
+/* Adds a descriptor, and reserves size bytes for it and what follows it. */
 static uint32_t put_type(struct maker *maker, unsigned kind, const char *name, uint8_t flags, uint32_t size)
 {
 	uint32_t at = maker->next_type;

@@ -47,7 +47,7 @@ static void time_is_earned(void **state)
 	assert_int_equal(budget.cpu_ns, 15);
 	budget_earn(&budget, 1000, 100);
 	assert_int_equal(budget.cpu_ns, 100);
-	budget.cpu_ns = 300; /* more from elsewhere stays */
+	budget.cpu_ns = 300; /* a larger amount from elsewhere is kept */
 	budget_earn(&budget, 1000, 100);
 	assert_int_equal(budget.cpu_ns, 300);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Log events that say that nothing was recorded. */
+/* Log events that mark gaps in the recording. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static void test_begins_and_ends(void **state)
 	is(GAP_LOG_ENDS, "gotrace", "watched again from here on");
 }
 
-/* Messages of the program, and other ones of gotrace's. */
+/* Messages of the program, and other messages of gotrace. */
 static void test_other_messages(void **state)
 {
 	(void)state;

@@ -122,7 +122,7 @@ static void test_other_texts_are_refused(void **state)
 	assert_true(set.cut);
 	memset(many, 'x', sizeof(many));
 	memcpy(many, "{\"", 2);
-	assert_true(labels_parse(many, sizeof(many), &set) < 0); /* it has no end, and is too long */
+	assert_true(labels_parse(many, sizeof(many), &set) < 0); /* too long, and without an end */
 }
 
 static void test_ids_of_others(void **state)
@@ -134,7 +134,7 @@ static void test_ids_of_others(void **state)
 	(void)state;
 	assert_int_equal(at, strlen("{\"a\":\"b\"}..."));
 	assert_int_equal(labels_next_goid(text, strlen(text), &at), 17);
-	assert_int_equal(labels_next_goid(text, strlen(text), &at), 0); /* none is so large */
+	assert_int_equal(labels_next_goid(text, strlen(text), &at), 0); /* no id is so large */
 	at = 0;
 	assert_int_equal(labels_next_goid("x", 1, &at), 0);
 	assert_int_equal(labels_next_goid(" x", 2, &at), 0);

@@ -73,7 +73,7 @@ static int admin(void)
 {
 	if (!become_user_with(1u << CAP_SYS_ADMIN))
 		return 1;
-	/* It used to include all of these. */
+	/* CAP_SYS_ADMIN used to include all of these. */
 	return rights_have(RIGHT_BPF) && rights_have(RIGHT_PERFMON) &&
 			       rights_have(RIGHT_CHECKPOINT_RESTORE) && !rights_have(RIGHT_SYS_PTRACE) &&
 			       !rights_have(RIGHT_DAC_READ_SEARCH)

@@ -148,9 +148,12 @@ static void test_two_generations(void **state)
 		OP(OP_PROC_STOP, M2, 1, NO_G),
 	};
 	const struct op third[] = {
-		P_IS(0, P_RUNNING, M1),     P_IS(1, P_IDLE, NO_M),  G_IS(g1, G_RUNNING, M1),
-		G_IS(g2, G_RUNNABLE, NO_M), P_IS(2, P_RUNNING, M3), /* GOMAXPROCS grew: a P may come in any
-								       generation */
+		P_IS(0, P_RUNNING, M1),
+		P_IS(1, P_IDLE, NO_M),
+		G_IS(g1, G_RUNNING, M1),
+		/* GOMAXPROCS grew: a P may appear in any generation. */
+		G_IS(g2, G_RUNNABLE, NO_M),
+		P_IS(2, P_RUNNING, M3),
 		OP(OP_GO_START, M3, 2, g2),
 	};
 
@@ -168,8 +171,8 @@ static void test_two_generations(void **state)
 	wire_trace_free(t);
 }
 
-/* Without losing the P; with the P taken by another thread, by itself, or given up; and open at the
- * boundary. */
+/* System calls that keep the P, lose it to another thread, take it back themselves, or give it up; and one
+ * that is open at the boundary. */
 static void test_syscalls(void **state)
 {
 	struct wire_trace *t = wire_trace_new();
@@ -297,7 +300,7 @@ static void test_world(void **state)
 	wire_trace_free(t);
 }
 
-/* One event since 1.23. In 1.22 three events give the same states. */
+/* A coroutine switch is one event since 1.23. In 1.22 three events give the same states. */
 static void test_coroutines(void **state)
 {
 	struct wire_trace *t = wire_trace_new();

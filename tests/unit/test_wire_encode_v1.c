@@ -210,8 +210,8 @@ static void test_reasons(void **state)
 }
 
 /*
- * A goroutine that woke in vain has never woken, for readers up to go 1.10: the wake-up, the start and the
- * block are dropped, unless it did something in between, or woke before the trace began.
+ * For readers up to go 1.10, a goroutine that woke in vain never woke: the wake-up, the start and the block
+ * are dropped, unless it did something in between, or woke before the trace began.
  */
 static void test_in_vain(void **state)
 {
@@ -381,7 +381,7 @@ static void test_world(void **state)
 	wire_trace_free(t);
 }
 
-/* Current readers accept no record beyond 2 KiB: a deep stack loses its outermost frames. */
+/* Current readers accept no record over 2 KiB: a deep stack loses its outermost frames. */
 static void test_deep_stack(void **state)
 {
 	enum { DEPTH = 128 };
@@ -426,7 +426,7 @@ static void test_deep_stack(void **state)
 	wire_trace_free(t);
 }
 
-/* The readers of the oldest formats overflow: that is reported before writing, and what was written stays
+/* The readers of the oldest formats overflow: this is reported before writing, and the file so far stays
  * valid. */
 static void test_too_long(void **state)
 {
@@ -527,7 +527,7 @@ static void test_refusals(void **state)
 		else
 			options.out.write = full_disk;
 		GENERATION(t, ops);
-		GENERATION(t, ops); /* nor does anything follow */
+		GENERATION(t, ops); /* nothing follows, either */
 		assert_int_equal(wire_trace_encode_to(t, &options, &err),
 				 i < COUNT(wrong) ? -EINVAL : -ENOSPC);
 		assert_int_equal(out.len, 0);

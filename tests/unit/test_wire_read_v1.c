@@ -631,8 +631,8 @@ static void times_are_checked(void **state)
 	start(&f, WIRE_GO17);
 	EV(&f, V1_GO_SYS_EXIT, U(1), U(2), U(2), U(1001));
 	expect_bad(&f, "stray syscall exit");
-	/* Moved to an impossible place: it cannot go before the start block's own GoInSyscall, but after a
-	 * start it can. */
+	/* The end is moved to an impossible place: not before the start block's own GoInSyscall, but after a
+	 * start. */
 	start(&f, WIRE_GO17);
 	start_at = f.n;
 	EV(&f, V1_GO_SYSCALL, U(1), U(1));
@@ -694,7 +694,7 @@ static void v0_has_time_alone(void **state)
 	EV(&f, V1_BATCH, U(0), U(1000));
 	record(&f, V1_FUTILE_WAKEUP, U(0), END);
 	expect_bad(&f, "unknown event type 36");
-	/* A goroutine whose P was taken is runnable there, and the collector is per P. */
+	/* In v0, a goroutine whose P was taken is runnable, and the collector is per P. */
 	copy(&f, small_v0, sizeof(small_v0));
 	f.format = WIRE_V0;
 	EV(&f, V1_GC_START, U(1), U(0));
@@ -882,7 +882,7 @@ static void arguments_have_names(void **state)
 	}
 }
 
-/* A cursor for each P costs memory: a file of batches cannot ask for any number of them. */
+/* A cursor for each P costs memory: a file of batches must not demand any number of them. */
 static void ps_have_a_limit(void **state)
 {
 	enum { MOST = 0xffff };

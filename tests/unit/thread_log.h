@@ -25,7 +25,7 @@ struct thread_log {
 	size_t nbytes;
 };
 
-/* Flags in addition to LOG_TARGET_THREADS. format: NULL = none. */
+/* `flags` are added to LOG_TARGET_THREADS. *format: the format to encode in; NULL = none. */
 void thread_log_begin(struct thread_log *log, uint32_t flags, const enum wire_format *format);
 /* For long traces: any generation may be the first of a file. */
 void thread_log_begin_days(struct thread_log *log);
@@ -34,7 +34,7 @@ void thread_log_end(struct thread_log *log);
 void thread_log_free(struct thread_log *log);
 
 void thread_log_put(struct thread_log *log, uint32_t type, const void *data, size_t size);
-/* time = 0: 1000 ns after the last one. goid = 0: LOG_PID. */
+/* A time of 0 becomes 1000 ns after the previous record, a goid of 0 LOG_PID. */
 void thread_log_record(struct thread_log *log, struct raw_record rec);
 void thread_log_marker(struct thread_log *log, uint32_t number);
 void thread_log_comm(struct thread_log *log, uint32_t tid, const char *comm);
@@ -42,7 +42,7 @@ void thread_log_symbol(struct thread_log *log, uint64_t pc, const char *function
 void thread_log_stack(struct thread_log *log, uint64_t hash, uint16_t flags, const uint64_t *pcs, uint32_t n);
 void thread_log_file(struct thread_log *log, uint64_t key, const char *text);
 void thread_log_function(struct thread_log *log, uint32_t number, uint16_t kind, const char *name);
-/* A snapshot between markers 1 and 2, with nothing between them. */
+/* Adds a snapshot between markers 1 and 2, with nothing between them. */
 void thread_log_snapshot(struct thread_log *log, uint32_t ncpus, const struct log_thread *threads, size_t n);
 void thread_log_boundary(struct thread_log *log);
 void thread_log_loss(struct thread_log *log);

@@ -7,7 +7,7 @@
 
 #include "bpf/record.h"
 
-/* `text` first, or its flexible member would be a variable-sized type before the end. */
+/* The struct raw_text is in bytes: a flexible array member must not be followed by another member. */
 struct values_record {
 	_Alignas(8) char bytes[sizeof(struct raw_text) + 2 * TEXT_MAX];
 	size_t size;
@@ -25,7 +25,7 @@ static inline void values_begin(struct values_record *made, uint8_t site)
 	made->size = sizeof(struct raw_text);
 }
 
-/* Adds a value; all of them are added before the first of the texts. */
+/* Adds a value. All values must be added before the first text. */
 static inline void values_add(struct values_record *made, struct raw_value value)
 {
 	memcpy(made->bytes + made->size, &value, sizeof(value));

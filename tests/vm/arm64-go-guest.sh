@@ -35,7 +35,7 @@ trace_cell() {
 	started $out/target.out '^ready' 60 || return 1
 	/t/gotrace -p $target "$@" --stats -o $out/trace --raw $out/raw >$out/gotrace.out 2>$out/gotrace.err </dev/null &
 	tracer=$!
-	exists $out/trace 60 || { tail -n 3 $out/gotrace.err; return 1; } # every probe stands then
+	exists $out/trace 60 || { tail -n 3 $out/gotrace.err; return 1; } # all probes are attached then
 	sleep 1
 	kill -USR1 $target
 	started $out/target.out 'native done' 60 || return 1

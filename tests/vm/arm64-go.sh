@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/arm64.sh
 . tests/vm/arm64.sh
 MODES=${MODES:-pingpong mixed}
-ARM_LIMIT=${ARM_GO_LIMIT:-600} # emulation, on a machine that may have other things to do
+ARM_LIMIT=${ARM_GO_LIMIT:-600} # seconds; emulation is slow, and the machine may be busy
 W=$VM/arm64-go
 failed=0
 

@@ -14,7 +14,7 @@ ARM_SERIES=${ARM_SERIES:-6.12}
 ARM_LIMIT=${ARM_LIMIT:-900}
 ARM_OUT_SIZE=64M
 
-# arm64_needed FILE: the names of the libraries that it loads.
+# arm64_needed FILE: prints the names of the libraries that it loads.
 arm64_needed() {
 	readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'
 }
@@ -54,7 +54,7 @@ arm64_boot() {
 	(cd "$root" && find . | cpio -o -H newc -R 0:0 --quiet | gzip -1) >"$out.initrd" || return 1
 	truncate -s 0 "$out.disk" && truncate -s $ARM_OUT_SIZE "$out.disk" || return 1
 	cp "$kernel/version" "$out.version"
-	# With several emulation threads, the kernel's changes of its own code get lost.
+	# With several emulation threads, the kernel's changes to its own code get lost.
 	timeout -k 5 "$ARM_LIMIT" nice -n 19 qemu-system-aarch64 -machine virt -cpu "${ARM_CPU:-cortex-a72}" -accel tcg,thread=single \
 		-smp 2 -m 1536 -nographic -no-reboot -kernel "$kernel/vmlinuz" -initrd "$out.initrd" \
 		-drive "file=$out.disk,if=none,id=out,format=raw" -device nvme,drive=out,serial=out \
@@ -143,7 +143,7 @@ arm_main() {
 	mkdir -p "$ARM" "$E2E"
 	make ARCH=arm64 && arm64_root "$ARM/root" && arm_redis "$ARM/root" && arm_targets "$ARM" && build_judge || { echo "arm64: cannot build" >&2; exit 1; }
 	cp "$ARM"/{ctarget,ctarget.so,ctarget-debug,calls,judge-arm64,go,requests-newest,requests-old} "$ARM/root/t/"
-	# A static gotrace loads none of those that the targets load.
+	# A static gotrace does not load the libraries that the targets load.
 	arm64_libraries build/arm64/sysroot "$ARM/root/lib" \
 		$(for program in ctarget ctarget.so ctarget-debug calls; do arm64_needed "$ARM/$program"; done) || exit 1
 	if [ "${1-}" = -- ]; then

@@ -20,7 +20,7 @@ valid() {
 	printf '%s events' "$(fact events)"
 }
 
-run_arm_pingpong() { # and what the kernel counts of the threads in the midst of the trace
+run_arm_pingpong() { # also the kernel's counts of the threads' switches during the trace
 	start ctarget pingpong -seconds 800
 	tracing --max-overhead none --raw raw
 	judge-arm64 window -length 1200ms $target >counts 2>window.err
@@ -34,7 +34,7 @@ judge_arm_pingpong() {
 		'blocks;root=^pong_player;of=wait_turn;reason=^sync \(condition\)$;least=50;min=50' \
 		'wakes;root=^ping_player;by=^pong_player;stack= < play < pong_player;min=50' \
 		'wakes;root=^pong_player;by=^ping_player;stack= < play < ping_player;min=50'
-	counted_truth -threads 3 -wake 200000 # ns: an emulated processor takes its time from an interrupt to the queue
+	counted_truth -threads 3 -wake 200000 # ns: an emulated processor is slow from an interrupt to the queue
 }
 
 run_arm_lock() {
@@ -64,7 +64,7 @@ judge_arm_network() {
 		'wakes;root=^server;stack=^(\[outside\] client \([0-9]+\)|\[interrupt: network\]|.* < server.*)$;min=30'
 }
 
-run_arm_sleep() { # the clock wakes them, nobody else
+run_arm_sleep() { # only the clock wakes them
 	traced_as sleep
 }
 judge_arm_sleep() {
@@ -73,7 +73,7 @@ judge_arm_sleep() {
 		'wakes;root=^sleeper;by=^$;stack=^\[interrupt: timer\]$;min=50'
 }
 
-run_arm_threads() { # born and gone
+run_arm_threads() { # they start and exit
 	traced_as threads
 }
 judge_arm_threads() {
@@ -83,7 +83,7 @@ judge_arm_threads() {
 		'blocks;root=^breeder;of=^futex;reason=^sync \((join|mutex|futex)\)$;min=10'
 }
 
-run_arm_signal() { # a handler that sleeps: what it has interrupted is below it, leaves, PLT entries and the vDSO, too
+run_arm_signal() { # a sleeping handler, with what it interrupted below it: leaves, PLT entries and the vDSO, too
 	traced_as signal
 }
 judge_arm_signal() {
@@ -100,7 +100,7 @@ judge_arm_dlopen() {
 	demanded 'blocks;root=^plugin_user;of=plugin_work;reason=^sleep$;stack=nanosleep < plugin_inner < plugin_work < call_plugin < plugin_user;min=10'
 }
 
-run_arm_names() { # with CPU samples: every address of the program's own has addr2line's function
+run_arm_names() { # with CPU samples: every address in the program has addr2line's function
 	start ctarget-debug lock -seconds 800
 	traced -d 2s --raw raw
 }
@@ -155,7 +155,7 @@ judge_arm_go_region() {
 	all_called $(printf 'main.call%s ' $GO_CALLED)
 }
 
-# requests_as RELEASE: the requests of a round, of a program with libraries.
+# requests_as RELEASE: traces a round of requests of a program with libraries.
 requests_as() {
 	start "requests-$1" few
 	tracing --requests=auto --max-overhead none
@@ -184,7 +184,7 @@ judge_arm_requests_old() {
 }
 
 ARM_CALLED="leaf inner nested recurse first second by_pointer maybe hop deep catcher switcher rare worker tick"
-run_arm_region() { # --region: as many regions as the program counts calls, to the last one
+run_arm_region() { # --region: exactly as many regions as the program counts calls
 	local name options=
 	for name in $ARM_CALLED; do
 		options="$options --region $name"
@@ -199,7 +199,7 @@ run_arm_region() { # --region: as many regions as the program counts calls, to t
 	said 'done'
 	traced_so_far
 	still_there
-	exec 9>&- # which ends it
+	exec 9>&- # ends the target
 	target=
 	rm in
 }

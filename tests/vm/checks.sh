@@ -19,7 +19,7 @@ whole() {
 	printf '%s events' "$(fact events)"
 }
 
-run_doctor() { # what a machine has, in words and in JSON
+run_doctor() { # the machine's features, as text and as JSON
 	gotrace doctor >words 2>&1
 	got gotrace doctor --json
 }
@@ -55,7 +55,7 @@ judge_go_plain() {
 	facts_of mixed
 }
 
-run_go_exact() { # what the program says it did is in the trace, mark for mark
+run_go_exact() { # everything that the program says it did is in the trace
 	start newest-go usertruth -seconds 600
 	tracing --exact
 	kill -USR2 $target
@@ -70,7 +70,7 @@ judge_go_exact() {
 	cat "$W/truth.txt"
 }
 
-# A cgroup of version 2 with a quota; and which CPUs the threads run on.
+# A cgroup of version 2 with a quota, and the CPUs on which the threads run.
 run_go_quota() {
 	mkdir -p /tmp/groups
 	mount -t cgroup2 cgroup2 /tmp/groups
@@ -104,8 +104,8 @@ judge_go_spans() {
 	facts_of pingpong
 }
 
-# Labels of both kinds: a map, and a list. The programs say which goroutine had which. Here as below, what is compared
-# with a program's own count is traced without a limit of cost, which emulation would reach.
+# Labels of both kinds: a map, and a list. The programs report which goroutine had which. Here and below, traces that
+# are compared with a program's own count have no cost limit, which emulation would reach.
 labels_traced() {
 	start "$1" profile
 	tracing --max-overhead none
@@ -227,7 +227,7 @@ judge_c_samples() {
 
 GO_CALLED="All Sleeps Recurses Catches Panics Chooses Grows Begins Exits" # all begin with a push, which is not stepped
 CALLED="leaf inner nested recurse first second by_pointer maybe hop deep catcher switcher rare worker tick"
-run_c_region() { # every call is a region, to the last one
+run_c_region() { # every call is a region
 	local name options=
 	for name in $CALLED; do
 		options="$options --region $name"
@@ -235,7 +235,7 @@ run_c_region() { # every call is a region, to the last one
 	mkfifo in
 	calls <in >target.out 2>target.err &
 	target=$!
-	exec 9>in # open to the end: when it closes the target ends
+	exec 9>in # stays open: the target ends when it closes
 	said ready
 	tracing --max-overhead none $options
 	echo >&9
@@ -253,8 +253,8 @@ judge_c_region() {
 	all_called $CALLED
 }
 
-# other_ended STATUS: what is wrong with the second trace: it may be refused as the first one, and the kernel may have
-# missed hits (missed_some).
+# other_ended STATUS: prints what is wrong with the second trace. It may be refused like the first one, and the kernel
+# may have missed hits (missed_some).
 other_ended() {
 	if [ "$1" -eq 3 ]; then
 		grep -q '^gotrace: lost: ring full 0, stacks 0, unreadable 0, missed [0-9]*, CPU samples 0$' other.err && return
@@ -325,7 +325,7 @@ judge_go_region() {
 	stepped_as_reported "$W/words" "$W/maps"
 }
 
-# Of net/http, gRPC, OpenTelemetry and database/sql; there is no server for Redis.
+# Requests of net/http, gRPC, OpenTelemetry and database/sql; there is no server for Redis.
 run_go_requests() {
 	start newest-requests few
 	tracing --requests=auto --max-overhead none
@@ -350,7 +350,7 @@ judge_c_children() {
 
 # --- missing features ---
 
-run_no_tracefs() { # neither is mounted: nothing is missing
+run_no_tracefs() { # neither of the two is mounted: nothing is missing
 	umount /sys/kernel/tracing
 	umount /sys/kernel/debug/tracing 2>/dev/null
 	umount /sys/kernel/debug
@@ -362,7 +362,7 @@ judge_no_tracefs() {
 	facts_of pool
 }
 
-run_paranoid() { # perf_event_paranoid=3 does not keep root away
+run_paranoid() { # perf_event_paranoid=3 does not restrict root
 	local was
 	was=$(cat /proc/sys/kernel/perf_event_paranoid)
 	echo 3 >/proc/sys/kernel/perf_event_paranoid
@@ -382,12 +382,12 @@ run_no_root() {
 	got without root gotrace -p 1 -o trace
 }
 
-run_no_sys_admin() { # Debian's perf_event_paranoid is 3: then CPU samples take that capability
+run_no_sys_admin() { # Debian's perf_event_paranoid is 3: CPU samples then need that capability
 	start newest-go idle -seconds 600
 	got without cap 21 gotrace -p $target -d 500ms --no-cpu-samples -o trace
 }
 
-judge_no_sys_admin() { # uprobes by links of many (Linux 6.10) need CAP_BPF and CAP_PERFMON only
+judge_no_sys_admin() { # multi-uprobe links (Linux 6.10) need CAP_BPF and CAP_PERFMON only
 	whole
 }
 
@@ -423,7 +423,7 @@ judge_btf_file() {
 	judge_c_threads
 }
 
-run_lockdown() { # the last one: there is no way back
+run_lockdown() { # must be the last check: lockdown cannot be undone
 	start newest-go idle -seconds 600
 	echo confidentiality >/sys/kernel/security/lockdown
 	traced -d 500ms

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Debian packages that are not for this machine: kernels of other series, packages of other architectures.
+# Fetches Debian packages that are not for this machine: kernels of other series, packages of other architectures.
 # They are selected from Debian's signed indexes, unpacked into a cache outside the tree, and never installed.
 #   tests/vm/fetch.sh kernel SERIES [ARCH [FLAVOUR]]   SERIES: 5.10, 6.1, 6.12, 6.18 or newest; ARCH: amd64 or arm64;
 #                                                      FLAVOUR: generic (with modules for 9p) or cloud
 #   tests/vm/fetch.sh package SUITE ARCH NAME...       SUITE: as in SUITES; unpacked over each other
-#   tests/vm/fetch.sh file URL SHA256                  one file, known by its checksum
+#   tests/vm/fetch.sh file URL SHA256                  one file, identified by its checksum
 #   tests/vm/fetch.sh virtme                           virtme-ng, from PyPI, in a Python environment of its own
 # Prints the directory, and on standard error what it selected. A kernel's directory has `vmlinuz`, `release`
 # (uname -r), `version` (the package's) and `lib/modules/RELEASE` (with modules.dep). Without a network it
@@ -26,7 +26,7 @@ stop() {
 	exit 1
 }
 
-# suites SERIES: where Debian keeps that series; the newest kernel may be in any of them.
+# suites SERIES: prints where Debian keeps that series; the newest kernel may be in any of them.
 suites() {
 	case $1 in
 	5.10) echo bullseye-security ;;

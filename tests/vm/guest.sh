@@ -30,7 +30,7 @@ said() {
 	return 1
 }
 
-# got COMMAND...: its output, errors and exit status are those of the check.
+# got COMMAND...: runs COMMAND; its output, errors and exit status become those of the check.
 got() {
 	timeout 150 "$@" >out 2>err </dev/null
 	echo $? >status
@@ -41,7 +41,7 @@ traced() {
 	got gotrace -p "$target" -o trace "$@"
 }
 
-# tracing ARG...: the same in the background, returning when all probes are attached; traced_so_far ends it.
+# tracing ARG...: the same in the background; returns when all probes are attached. traced_so_far ends it.
 tracing() {
 	gotrace -p "$target" -o trace "$@" >out 2>err </dev/null &
 	tracer=$!
@@ -59,7 +59,7 @@ traced_so_far() {
 	echo $? >status
 }
 
-# still_there: the target was not disturbed.
+# still_there: checks that the target was not disturbed.
 still_there() {
 	kill -0 $target || echo "the target is gone" >>harness.err
 	[ ! -s target.err ] || { echo "the target complains:" && cat target.err; } >>harness.err

@@ -26,8 +26,8 @@ ROOT=$VM/root
 LIMIT=${VM_LIMIT:-480}
 EXPECTED=tests/vm/expected
 
-# make_guest_root: the guest's root: busybox, gotrace with the libraries it was linked to here, and the
-# programs to trace.
+# make_guest_root: makes the guest's root: busybox, gotrace with the libraries it was linked to here, and the programs
+# to trace.
 make_guest_root() {
 	local file
 	rm -rf "$ROOT"
@@ -63,9 +63,9 @@ boot() {
 	mkdir -p "$out"
 	cat >"$out/script"
 	cp "$kernel/version" "$out/version"
-	# With several emulation threads, the kernel's changes of its own code get lost ("Oops: int3").
+	# With several emulation threads, the kernel's changes to its own code get lost ("Oops: int3").
 	# Without tsc=reliable old kernels use a clock that needs a system call for each reading.
-	# no_timer_check: on a busy host the kernel's test of its timer at boot ends in a panic.
+	# Without no_timer_check, on a busy host, the kernel's test of its timer at boot ends in a panic.
 	timeout -k 5 "$LIMIT" "$virtme/bin/virtme-run" --kimg "$kernel/vmlinuz" --mods auto --root "$ROOT" --rwdir="/out=$out" \
 		--cpus 2 --memory 2G --force-9p --disable-kvm $(printf ' -a %s' tsc=reliable no_timer_check panic=-1 ${VM_APPEND-}) --show-boot-console --busybox "$(command -v busybox)" \
 		-q=-accel -q=tcg,thread=single -q=-no-reboot \
@@ -77,12 +77,12 @@ boot() {
 	return 1
 }
 
-# checks: their names, in order.
+# checks: prints their names, in order.
 checks() {
 	printf "%s\n" ${CHECKS:-$(awk '/^[a-z]/ {print $1}' $EXPECTED)}
 }
 
-# expectation CHECK SERIES: its word in the table.
+# expectation CHECK SERIES: prints its word in the table.
 expectation() {
 	awk -v check="$1" -v series="$2" '
 		/^# check / { for (i = 3; i <= NF; i++) column[$i] = i - 1 }
@@ -153,8 +153,7 @@ result() {
 	echo "$1 $word" >>"$VM/$2.results"
 }
 
-# machine SERIES: the machine as a whole: it finished, ran this very binary, and its kernel reported no
-# errors.
+# machine SERIES: judges the machine as a whole: it finished, ran this very binary, and its kernel reported no errors.
 machine() {
 	local theirs
 	[ -s "$VM/$1/status" ] || die "$(cat "$VM/$1.boot"; tail -n 3 "$VM/$1/console" 2>/dev/null)"
@@ -218,7 +217,7 @@ note_verified() {
 	sed -i -e '/^<!-- vmtest-all -->$/,/^<!-- end -->$/ {/^<!--/!d}' -e "/^<!-- vmtest-all -->\$/r $VM/table" docs/kernels.md
 }
 
-# table SERIES...: kernel × check × result, as in docs/kernels.md.
+# table SERIES...: prints kernel × check × result, as in docs/kernels.md.
 table() {
 	local series check row line
 	row="| check |" line="|---|"

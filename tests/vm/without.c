@@ -2,9 +2,9 @@
 /*
  * Runs a command on a machine without some feature:
  *   without bpf CMD...      bpf(2) is refused (EPERM), by seccomp
- *   without perf CMD...     perf_event_open(2) is refused so
+ *   without perf CMD...     perf_event_open(2) is refused likewise
  *   without memlock CMD...  with 64 KiB of locked memory at most, and no right to raise that
- *   without cap N CMD...    without the capability of that number (capabilities(7)), also in what it starts
+ *   without cap N CMD...    without the capability of that number (capabilities(7)), also in its children
  *   without root CMD...     as the user nobody, without any capability
  */
 #define _GNU_SOURCE

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// The program says what the loads say, so that it is started like them.
+// bigMain prints what the loads print, so that it is started like them.
 const bigMain = `package main
 
 import (

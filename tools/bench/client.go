@@ -12,7 +12,7 @@ import (
 
 const connections = 16
 
-// answers is what a client saw.
+// answers holds what a client saw.
 type answers struct {
 	perSecond float64
 	p50, p99  time.Duration
@@ -78,7 +78,7 @@ func pace(due chan time.Time, rate float64, began, end time.Time) {
 		}
 		select {
 		case due <- next:
-		default: // 65,536 behind: the server is lost, and the throughput says so
+		default: // 65,536 behind: the server cannot keep up, as the throughput shows
 		}
 	}
 }

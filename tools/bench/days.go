@@ -14,12 +14,12 @@ import (
 
 const (
 	daysAlive  = 3000                   // goroutines at any time
-	daysStep   = 2 * time.Millisecond   // between two lots of new ones
-	daysLot    = 6                      // of them: 3,000 a second
+	daysStep   = 2 * time.Millisecond   // between two batches of new ones
+	daysLot    = 6                      // goroutines in a batch: 3,000 a second
 	daysThread = 100 * time.Millisecond // between two threads that end
 )
 
-// down and aside call one another as the bits of path say, so that each path is a stack of its own.
+// down and aside call one another as the bits of path select, so that each path is a different stack.
 //
 //go:noinline
 func down(path uint32, depth int, wait func()) {
@@ -45,8 +45,8 @@ func aside(path uint32, depth int, wait func()) {
 	}
 }
 
-// days is hard on what has to remember: goroutines that live for a second and wait with a stack that never comes
-// again, tasks with names that are new, threads that end.
+// days stresses everything that has to remember: goroutines that live for a second and wait with a stack that
+// never recurs, tasks with new names, threads that end.
 func days(count *atomic.Int64) {
 	slots := make(chan struct{}, daysAlive)
 	go func() {

@@ -11,10 +11,11 @@ import (
 	"time"
 )
 
-// Between two snapshots of a recorder that is kept busy.
+// snapshotEvery is the time between two snapshots of a busy recorder.
 const snapshotEvery = 500 * time.Millisecond
 
-// The recorder beside the plain trace at the same limit, and beside Go's own; "busy" writes a snapshot every half second.
+// The recorder, compared with the plain trace at the same limit, and with Go's own; "busy" writes a snapshot
+// every half second.
 var flightSetups = []setup{
 	setups[0], // untraced
 	gotraceWith("plain", "--max-overhead", "10"),
@@ -31,7 +32,7 @@ var flightSetups = []setup{
 	{"native-busy", func(b *bench, l *load) func() error { return nativeFlight(b, l, true) }},
 }
 
-// again calls snap every now and then until what it returns is called.
+// again calls snap periodically until end is called.
 func again(snap func()) (end func()) {
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -70,7 +71,7 @@ func flightWith(name string, busy bool, options ...string) setup {
 	}}
 }
 
-// recorderPid is what the recorder says of itself: "... write with: gotrace snapshot PID".
+// recorderPid returns the PID that the recorder prints: "... write with: gotrace snapshot PID".
 func recorderPid(b *bench) (pid int) {
 	said, err := os.ReadFile(filepath.Join(b.dir, "tracer.out"))
 	fail(err)

@@ -11,7 +11,7 @@ __attribute__((noinline, noclone, noipa)) void other(int x)
 	sink += x;
 }
 
-/* With a frame, and with a symbol at its return, for bpftrace. */
+/* Has a frame, and a symbol at its return, for bpftrace. */
 void callee(int x);
 __asm__(".text\n"
 	".globl callee, callee_return\n"

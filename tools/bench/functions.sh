@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# The cost of a call of a function that --region watches, compared with empty probes: `bash
-# tools/bench/functions.sh` (root). CPU time of the caller, ns per call, median of tenths of a second; all in
-# one run, alternating.
+# The cost of a call of a function that --region traces, compared with empty probes: `bash tools/bench/functions.sh`
+# (root). CPU time of the caller, ns per call, median of tenths of a second; all in one run, alternating.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 binary=build/bench-functions
@@ -23,7 +22,7 @@ measure() { # NAME COMMAND...
 	shift
 	timeout -k 5 -s INT 20 "$@" >/dev/null 2>"$out.err" &
 	local tool=$!
-	sleep 1.7 # until its probes stand
+	sleep 1.7 # until its probes are attached
 	from=$(wc -l <"$out")
 	sleep 1.5
 	printf '%-34s %8s\n' "$name" "$(tail -n "+$((from + 2))" "$out" | median)"

@@ -11,7 +11,7 @@ import (
 
 func init() { newerLoads["iter"] = pull }
 
-// pull: an iterator that is pulled from without a pause; a turn is a hand-over there and one back.
+// pull: an iterator that is pulled from without a pause; a turn is a switch to it and back.
 func pull(count *atomic.Int64) {
 	next, _ := iter.Pull(func(yield func(int) bool) {
 		for yield(0) {

@@ -20,8 +20,8 @@ import (
 // newerLoads need a release of Go later than the oldest that this is built with: their files have build constraints.
 var newerLoads = map[string]func(count *atomic.Int64){}
 
-// runLoad is the traced side: a load that obeys words on standard input and
-// ends with it. "native FILE" and "stop" switch Go's own tracer, "flight FILE" and "land" its flight recorder.
+// runLoad is the traced side: a load that takes commands on standard input and ends with it. "native FILE"
+// and "stop" switch Go's own tracer, "flight FILE" and "land" its flight recorder.
 func runLoad(name string) {
 	count := new(atomic.Int64)
 	if path := os.Getenv("TURNS"); path != "" {
@@ -60,7 +60,7 @@ func runLoad(name string) {
 	for words := bufio.NewScanner(os.Stdin); words.Scan(); {
 		word, argument, _ := strings.Cut(words.Text(), " ")
 		switch word {
-		case "measure": // for how long
+		case "measure": // the argument is the duration
 			length, err := time.ParseDuration(argument)
 			fail(err)
 			before, began := count.Load(), time.Now()
@@ -74,7 +74,7 @@ func runLoad(name string) {
 		case "stop":
 			trace.Stop()
 			fmt.Println("off")
-		case "flight": // with a file: a snapshot goes there every now and then
+		case "flight": // with a file: snapshots are written to it periodically
 			var said string
 			said, quiet = fly(argument)
 			fmt.Println(said)

@@ -23,7 +23,7 @@ type bench struct {
 	rounds  int
 	length  time.Duration
 	gotrace string
-	most    float64 // what gotrace may add to ping-pong, in what empty programs add; 0 = no matter
+	most    float64 // limit of what gotrace adds to ping-pong, as a multiple of what empty programs add; 0 = none
 	rate    float64 // requests a second; 0 = half of what the server can do
 	dir     string
 	program string // what runs as the load: this program, with a symbol at every site
@@ -96,7 +96,7 @@ func main() {
 	}
 }
 
-// chosen keeps the set-ups that were asked for, else the usual ones (nil: all); the untraced one is always there.
+// chosen returns the requested set-ups, else the usual ones (nil: all); the untraced one is always there.
 func chosen(only string, usual []string) []setup {
 	wanted := usual
 	if only != "" {

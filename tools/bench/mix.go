@@ -13,10 +13,9 @@ import (
 	"time"
 )
 
-// mix compares the places at which a change of a goroutine's state can be
-// probed, release by release, with bpftrace's emptiest program: the prologues'
-// pushes of park_m, ready and execute; casgstatus, which all changes go
-// through; and its calls in those three.
+// mix compares the places at which a change of a goroutine's state can be probed, release by release, with an
+// empty bpftrace program: the prologues' pushes of park_m, ready and execute; casgstatus, which all changes
+// go through; and its calls in those three.
 func (b *bench) mix(releases []string) {
 	fmt.Println("== where to probe: ns a turn of ping-pong with an empty program there (median, smallest-largest)")
 	fmt.Printf("%-10s %-22s %-24s %-24s %s\n", "", "untraced", "pushes of three", "casgstatus", "its calls in three")
@@ -68,7 +67,7 @@ func (b *bench) turn(symbols []string) float64 {
 	return ns / turns
 }
 
-// addMixes gives every place of every mix a symbol of its own.
+// addMixes gives every place of every mix its own symbol.
 func addMixes(from, to string) (map[string][]string, error) {
 	out, err := exec.Command("go", "tool", "objdump", "-s", `^runtime\.(park_m|ready|execute|casgstatus)$`, from).Output()
 	if err != nil {

@@ -18,23 +18,23 @@ import (
 	"time"
 )
 
-// Programs in C under their own benchmarks: what each way of watching leaves of their throughput. Every
-// measurement has a server of its own; the set-ups take turns, so that a noisy machine disturbs them alike.
+// Programs in C under their own benchmarks: their throughput under each tracer. Every measurement has its own
+// server; the set-ups take turns, so that a noisy machine disturbs them alike.
 
 // watched is a server under load.
 type watched struct {
-	pid string         // of the process that is traced
-	ops func() float64 // done so far
+	pid string         // PID of the traced process
+	ops func() float64 // operations done so far
 	end func()
 }
 
-// watcher is one way to watch; the other tools as their users run them.
+// watcher is one tracer; the other tools run as their users run them.
 type watcher struct {
 	name  string
-	begin func(b *bench, w *watched) (end func() error) // nil: not to be had here
+	begin func(b *bench, w *watched) (end func() error) // nil: not available here
 }
 
-// By SIGINT some tools end themselves by that signal.
+// Some tools end themselves by SIGINT when they receive it.
 const bySignal = -1
 
 var watchers = []watcher{
@@ -42,7 +42,7 @@ var watchers = []watcher{
 	{"gotrace", func(b *bench, w *watched) func() error {
 		return b.watch([]int{3}, b.gotrace, "-p", w.pid, "-o", filepath.Join(b.dir, "trace"))
 	}},
-	// Of all CPUs, as it is; with -g it has stacks (by frame pointers) as gotrace has.
+	// Records all CPUs, as it always does; with -g it has stacks (by frame pointers) like gotrace.
 	{"perf-sched", func(b *bench, w *watched) func() error {
 		return b.other("perf", "sched", "record", "-o", filepath.Join(b.dir, "perf"))
 	}},
@@ -55,7 +55,7 @@ var watchers = []watcher{
 	}},
 }
 
-// offCPU adds up by stacks for how long threads were off their CPUs, and who woke them.
+// offCPU adds up, by stack, how long threads were off their CPUs, and who woke them.
 const offCPU = `
 tracepoint:sched:sched_switch /pid == %s/ { @left[tid] = nsecs; @stack[tid] = ustack; }
 tracepoint:sched:sched_switch /@left[args->next_pid]/ {
@@ -65,7 +65,7 @@ tracepoint:sched:sched_switch /@left[args->next_pid]/ {
 tracepoint:sched:sched_waking /pid == %s/ { @woken[args->pid, ustack] = count(); }
 `
 
-// other runs another tool until its end is called for.
+// other runs another tool until the returned function is called.
 func (b *bench) other(name string, args ...string) func() error {
 	path, err := exec.LookPath(name)
 	if err != nil {
@@ -83,7 +83,7 @@ var nativeLoads = []struct {
 	{"pgbench -S", func(b *bench) *watched { return b.postgres("-S") }},
 }
 
-// native is the table of what each way of watching leaves of each load.
+// native prints the throughput of each load under each tracer.
 func (b *bench) native(only string) {
 	fmt.Println("== programs in C: throughput as ratios to untraced: median (smallest-largest)")
 	table := map[string]map[string]series{}
@@ -115,7 +115,7 @@ func (b *bench) native(only string) {
 	}
 }
 
-// throughput is what a fresh server does a second under one watcher; 0: not to be had.
+// throughput returns what a fresh server does per second under one tracer; 0: not available.
 func (b *bench) throughput(start func(b *bench) *watched, one watcher) float64 {
 	w := start(b)
 	defer w.end()
@@ -135,7 +135,7 @@ func (b *bench) throughput(start func(b *bench) *watched, one watcher) float64 {
 	return rate
 }
 
-// background starts a command that is to run on; end kills it.
+// background starts a command that keeps running; end kills it.
 func (b *bench) background(command *exec.Cmd) (end func()) {
 	said, err := os.Create(filepath.Join(b.dir, filepath.Base(command.Path)+".out"))
 	fail(err)
@@ -204,10 +204,10 @@ func redisCommands(client net.Conn, answer *bufio.Reader) float64 {
 
 // --- postgres ---
 
-// It refuses to run as root, and its directory must be the one of its user.
+// postgres refuses to run as root, and its directory must belong to its user.
 const postgresUser = "postgres"
 
-// asPostgres is a command of the newest release installed, run as its user.
+// asPostgres returns a command of the newest release installed, run as its user.
 func asPostgres(name string, args ...string) *exec.Cmd {
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/" + name)
 	if len(found) == 0 {

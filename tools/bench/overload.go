@@ -18,8 +18,8 @@ import (
 	"unsafe"
 )
 
-// What each load comes to on a machine with no CPU to spare: beside busy loops, for which gotrace has to wait as
-// others do. The target has a session of its own, as services have; where the kernel shares CPUs out by session, it
+// The throughput of each load on a machine without idle CPUs: beside busy loops, for which gotrace must wait
+// like others. The target has its own session, as services have; where the kernel divides CPUs by session, it
 // gets half of them, and gotrace what the busy loops leave of the other half.
 
 const (
@@ -35,7 +35,7 @@ var overloads = []struct{ name, program string }{
 	{"ping-pong in C", ""},
 }
 
-// overloadSaid is what is asked of the JSON summary.
+// overloadSaid is what is read from the JSON summary.
 type overloadSaid struct {
 	Duration   float64 `json:"duration_ns"`
 	NotWatched float64 `json:"not_watched_ns"`
@@ -62,7 +62,7 @@ func (b *bench) overload(only string) {
 	}
 }
 
-// besideLoops measures one row: a fresh load, untraced and then traced, beside so many busy loops.
+// besideLoops measures one row: a fresh load, untraced and then traced, beside this number of busy loops.
 func (b *bench) besideLoops(program string, loops int, options []string) string {
 	turns, end := b.countedLoad(program)
 	defer end()
@@ -81,7 +81,7 @@ func (b *bench) besideLoops(program string, loops int, options []string) string 
 	command.Stdout = out
 	fail(command.Start())
 	killer := time.AfterFunc(overloadLimit, func() { command.Process.Kill() })
-	for { // what is there before its first probe is not the trace
+	for { // the trace begins when its file appears
 		if _, err := os.Stat(trace); err == nil || time.Since(began) > overloadLimit {
 			break
 		}
@@ -123,20 +123,20 @@ func busy(loops int) (calm func()) {
 	}
 }
 
-// counted is a load whose turns can be read from here.
+// counted is a load whose turns this program can read.
 type counted struct {
 	pid   int
 	turns *atomic.Int64
 }
 
-// during is how many turns it does in a second, for some time.
+// during returns how many turns per second it does, over some time.
 func (c *counted) during(length time.Duration) float64 {
 	before, began := c.turns.Load(), time.Now()
 	time.Sleep(length)
 	return float64(c.turns.Load()-before) / time.Since(began).Seconds()
 }
 
-// countedLoad starts a load in a session of its own; no program is the one in C.
+// countedLoad starts a load in its own session; an empty program is the one in C.
 func (b *bench) countedLoad(program string) (c *counted, end func()) {
 	path := filepath.Join(b.dir, "turns")
 	fail(os.WriteFile(path, make([]byte, 4096), 0o600))
@@ -173,7 +173,7 @@ func (b *bench) pingpongInC() string {
 	return path
 }
 
-// sharedCounter is the first word of a file, which the load counts in.
+// sharedCounter maps the first word of a file, in which the load counts.
 func sharedCounter(path string) *atomic.Int64 {
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	fail(err)
@@ -183,7 +183,7 @@ func sharedCounter(path string) *atomic.Int64 {
 	return (*atomic.Int64)(unsafe.Pointer(&memory[0]))
 }
 
-// Short names of what the trace's own notes say; "" is everything.
+// notes has short names for the trace's own notes; "" is full detail.
 var notes = []struct{ text, name string }{
 	{"starts of goroutines are probed", ""},
 	{"starts of goroutines are inferred", "starts inferred"},
@@ -203,14 +203,14 @@ func noteName(message string) (name string, known bool) {
 	return "", false
 }
 
-// steppedBack adds up for how long the trace has less than everything.
+// steppedBack adds up how long the trace has less than full detail.
 func (b *bench) steppedBack(trace string) string {
 	command := exec.Command(b.gotrace, "dump", "--json", trace)
 	output, err := command.StdoutPipe()
 	fail(err)
 	fail(command.Start())
 	var now, since float64
-	level, before, took := "", "", map[string]float64{} // before: what it is again behind a gap
+	level, before, took := "", "", map[string]float64{} // before: the level after a gap
 	for lines := bufio.NewScanner(output); lines.Scan(); {
 		time, _, _ := strings.Cut(strings.TrimPrefix(lines.Text(), `{"time":`), ",")
 		if at, err := strconv.ParseFloat(time, 64); err == nil {

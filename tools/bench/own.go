@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// said is what gotrace's summary says.
+// said is part of gotrace's summary.
 type said struct {
 	Events, Hits float64
 	Lost         struct {
@@ -65,7 +65,7 @@ func (b *bench) trace(pid string, length time.Duration, options ...string) trace
 	return t
 }
 
-// consumer: what gotrace itself takes.
+// consumer: what gotrace itself uses.
 func (b *bench) consumer() {
 	fmt.Println("== consumer: CPU time and memory of gotrace itself, start included")
 	for _, options := range [][]string{{"--max-overhead", "none"}, {"--exact"}} {
@@ -85,7 +85,7 @@ func (b *bench) consumer() {
 	}
 }
 
-// size: bytes an event beside the native trace of the same seconds.
+// size: bytes per event, compared with the native trace of the same period.
 func (b *bench) size() {
 	fmt.Println("== size: bytes an event of the trace, beside the native trace of the same seconds")
 	for _, name := range []string{"pingpong", "http", "gc", "syscalls", "timers"} {

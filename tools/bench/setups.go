@@ -17,14 +17,14 @@ import (
 	"time"
 )
 
-// setup is one way to watch the load. begin starts the watching and returns
-// what ends it; nil means that the set-up is not to be had here.
+// setup is one way to trace the load. begin starts it, and returns the function that ends it; nil means that
+// the set-up is not available here.
 type setup struct {
 	name  string
 	begin func(b *bench, l *load) (end func() error)
 }
 
-// The few that the first tables show; the table of part "target" has all.
+// usual are the few that the first tables show; the table of part "target" has all.
 var usual = []string{"untraced", "empty", "gotrace", "native", "bpftrace-entries", "bpftrace-sites"}
 
 var setups = []setup{
@@ -32,7 +32,7 @@ var setups = []setup{
 	{"empty", func(b *bench, l *load) func() error {
 		return b.watch(nil, b.gotrace, "-p", l.pidText(), "--probe-only")
 	}},
-	// Without the limit, which ping-pong is above: what a hit costs, not how often there is none.
+	// Without the limit, which ping-pong exceeds: what a hit costs, not how often hits are left out.
 	gotraceWith("gotrace", "--max-overhead", "none"),
 	gotraceWith("exact", "--exact"),
 	gotraceWith("light", "--light", "--max-overhead", "none"),
@@ -79,7 +79,7 @@ var setups = []setup{
 	}},
 }
 
-// gotraceWith is a set-up that makes a trace with these options.
+// gotraceWith returns a set-up that makes a trace with these options.
 func gotraceWith(name string, options ...string) setup {
 	return setup{name, func(b *bench, l *load) func() error {
 		trace := filepath.Join(b.dir, "trace")
@@ -93,7 +93,7 @@ const (
 	settleOther = 3 * time.Second
 )
 
-// watch runs a tracer; ending it is a SIGINT. Exit statuses in also are as good as 0.
+// watch runs a tracer, which SIGINT ends. Exit statuses in also count as success.
 func (b *bench) watch(also []int, name string, args ...string) func() error {
 	command := exec.Command(name, args...)
 	said, err := os.Create(filepath.Join(b.dir, "tracer.out"))
@@ -125,7 +125,7 @@ func (b *bench) watch(also []int, name string, args ...string) func() error {
 	}
 }
 
-// bpftrace counts at the functions' first instructions, as its users write it.
+// bpftrace counts hits of the functions' first instructions, as its users do.
 func (b *bench) bpftrace(l *load, functions []string) func() error {
 	path, err := exec.LookPath("bpftrace")
 	if err != nil {
@@ -197,7 +197,7 @@ func (l *load) end() {
 func (l *load) pid() int        { return l.command.Process.Pid }
 func (l *load) pidText() string { return strconv.Itoa(l.pid()) }
 
-// cpu is the time that the load has spent so far, in all its threads.
+// cpu returns the time that the load has spent so far, in all its threads.
 func (l *load) cpu() time.Duration {
 	var total time.Duration
 	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", l.pid()))
@@ -245,7 +245,7 @@ func addSymbols(from, to, list string) ([]string, error) {
 	return names, sizeSymbols(to)
 }
 
-// sizeSymbols gives the added symbols a size, which objcopy cannot and bpftrace wants.
+// sizeSymbols gives the added symbols a size, which objcopy cannot set and bpftrace needs.
 func sizeSymbols(path string) error {
 	const entry, sizeAt = 24, 16 // Elf64_Sym and its st_size
 	file, err := elf.Open(path)

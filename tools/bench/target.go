@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// The loads of the table, and what is compared: throughput where the load takes what it gets, CPU
-// time a turn where its pace is its own.
+// loads are those of the table, and what is compared: throughput where the load uses all it can get, CPU time
+// per turn where it has its own pace.
 var loads = []struct {
 	name, program string
 	saturated     bool
@@ -22,10 +22,11 @@ var loads = []struct {
 	{"50,000 timers", "timers", false},
 }
 
-// Dear and without news outside of these.
+// peersOn are the loads on which the other tools are measured: elsewhere they are expensive, and show nothing
+// new.
 var peersOn = []string{"ping-pong", "http, saturated"}
 
-// target is the table of what each set-up leaves of each load.
+// target prints what remains of each load under each set-up.
 func (b *bench) target(list []setup) {
 	var names []string
 	for _, one := range loads {
@@ -35,7 +36,7 @@ func (b *bench) target(list []setup) {
 	b.table(list, names)
 }
 
-// table prints what each set-up leaves of these loads.
+// table prints what remains of these loads under each set-up.
 func (b *bench) table(list []setup, names []string) {
 	fmt.Println("throughput (ping-pong, saturated http, gc, syscalls) or CPU time a turn (half load, timers),",
 		"as ratios to untraced: median (smallest-largest)")
@@ -83,7 +84,7 @@ func (b *bench) halfRate() float64 {
 	return drive(l.address, 0, b.length).perSecond / 2
 }
 
-// figure measures one set-up on a fresh load: turns a second, or ns of CPU a turn. 0: not to be had.
+// figure measures one set-up on a fresh load: turns per second, or ns of CPU per turn. 0: not available.
 func (b *bench) figure(program string, saturated bool, rate float64, s setup) float64 {
 	l := b.start(program)
 	defer l.end()

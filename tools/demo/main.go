@@ -2,8 +2,8 @@
 
 // Command demo is a small photo service with its clients, all in one process:
 // a server on loopback, a pool of workers behind channels, a cache behind a
-// lock, files, timers and garbage. It was written to be looked at with gotrace,
-// knows nothing of it, and has a fault that is common and hard to see from
+// lock, files, timers and garbage. It is meant to be traced with gotrace, but
+// does not know of it. It has a fault that is common and hard to see from
 // outside: the janitor keeps the cache locked while it waits for the network.
 package main
 
@@ -60,7 +60,7 @@ func (s *service) worker() {
 	}
 }
 
-// janitor empties the cache now and then, and has the replica do the same.
+// janitor empties the cache periodically, and has the replica do the same.
 func (s *service) janitor() {
 	for range time.Tick(100 * time.Millisecond) {
 		s.mu.Lock()
@@ -125,7 +125,7 @@ func (s *service) upload(w http.ResponseWriter, r *http.Request) {
 	json.NewEncoder(w).Encode(map[string]any{"name": name, "sum": fmt.Sprintf("%x", sha256.Sum256(body))})
 }
 
-// client uploads and looks, with pauses as people make them, only faster.
+// client uploads and looks, with pauses like those of people, but shorter.
 func client(base string) {
 	web := &http.Client{Transport: &http.Transport{}, Timeout: 5 * time.Second}
 	for n := 0; ; n++ {

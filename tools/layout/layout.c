@@ -72,7 +72,7 @@ static void print_row(const struct layout_table *row)
 	printf("\t},\n");
 }
 
-/* What the table says about this release and these bytes say otherwise. */
+/* Prints where the table differs from the layout of this release. Returns the number of differences. */
 static unsigned compare_row(const struct layout_table *row)
 {
 	const struct release *known = release_find(row->version.minor);

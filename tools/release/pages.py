@@ -179,11 +179,11 @@ def man_page(command, commands, date, version):
 
 # --- completions ---
 
-# What stands behind an option, by the name that --help gives it.
+# The kind of an option's argument, by the name that --help gives it.
 KINDS = {"FILE": "file", "DIR": "directory", "PATH": "directory", "PID": "pid", "RAW": "file"}
 # Options with a fixed choice.
 CHOICES = {"as": "go c"}
-# A file or a directory, though others that are called so take one of them alone.
+# Options that take a file or a directory, although other such arguments are only one of the two.
 BOTH = {"go"}
 
 
@@ -296,7 +296,7 @@ def fish_option(command, option):
 def fish(commands):
     named = [c for c in commands if c.name]
     lines = ["# Made from --help by tools/release/pages.py: do not edit.", f"set -l gotrace_commands {' '.join(c.name for c in named)}"]
-    # A function's or a completion's condition runs later, where that list is not known: it is put in here.
+    # The condition of a function or a completion runs later, where that list is not known: it is inserted here.
     names = " ".join(c.name for c in named)
     lines += [f"complete -c gotrace -n __fish_use_subcommand -a {c.name} -d {fish_text(sentence(c))}" for c in named]
     for c in commands:

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Compares what the type descriptors of Go programs say about the fields that --requests reads with their
-# DWARF: `check.sh [RELEASE ...]`, by default one patch of every minor release from 1.9 on, and two with the
-# libraries of tests/e2e/requests/old.mod and new.mod, RELEASE-old and RELEASE-new. Each program is built with
-# DWARF, stripped, and as a PIE; the last two must have the same offsets as the first.
+# Compares the offsets of the fields that --requests reads, from the type descriptors of Go programs, with their
+# DWARF: `check.sh [RELEASE ...]`, by default one patch of every minor release from 1.9 on, and two with the libraries
+# of tests/e2e/requests/old.mod and new.mod, RELEASE-old and RELEASE-new. Each program is built with DWARF, stripped,
+# and as a PIE; the last two must have the same offsets as the first.
 set -eu
 cd "$(dirname "$0")/../.."
 . tools/go.sh
@@ -35,7 +35,7 @@ build() { # RELEASE FILE FLAG...
 	esac
 }
 
-# Programs with the libraries, of two years.
+# Builds a program with the libraries of one of two years.
 build_libraries() { # RELEASE-VERSION FILE FLAG...
 	local release=${1%-*} version=${1#*-} file=$2
 	shift 2

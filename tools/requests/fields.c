@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Prints where the fields of src/target/request_presets.c are in a Go program, by its type descriptors:
- * `fields FILE`. Each line has type, path and offsets; a pointer is followed at each comma. With --names it
- * prints only type and path. Run by check.sh.
+ * Prints the offsets of the fields of src/target/request_presets.c in a Go program, from its type
+ * descriptors: `fields FILE`. Each line has type, path and offsets; a pointer is followed at each comma. With
+ * --names it prints only type and path. Run by check.sh.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Counts the calls of its own functions: prints "ready", and for each line on
- * its standard input makes a round of calls and prints for each function its
- * calls and their time (-1: it is not measured), then "sum", what they have
- * come to, and "done". -rounds N: N turns in a round instead of 40, and a deeper recursion. With -burn it
- * spends its time in two functions, three quarters and a quarter.
+ * Counts the calls of its own functions. It prints "ready". For each line on standard input it makes a round
+ * of calls; then it prints for each function the number of calls and their time (-1: not measured), "sum" and
+ * the sum of the results, and "done". -rounds N: N turns in a round instead of 40, and a deeper recursion.
+ * With -burn it spends its time in two functions, three quarters and a quarter.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -97,7 +96,7 @@ FRAME int recurse(int depth)
 		return 1;
 	count(RECURSE);
 	depth += recurse(depth - 1);
-	__asm__ volatile("" ::: "memory"); /* no loop is to be made of it */
+	__asm__ volatile("" ::: "memory"); /* keeps the compiler from making a loop */
 	return depth;
 }
 
@@ -116,14 +115,14 @@ FRAME int first(int x)
 	return second(x + 1);
 }
 
-/* The same, to one that is not known before. */
+/* Ends with a jump to a function that is not known before. */
 FRAME int by_pointer(int (*function)(int), int x)
 {
 	sink += x;
 	return function(x);
 }
 
-/* Jumps to another function under a condition. */
+/* Ends with a conditional jump to another function. */
 FRAME int maybe(int x)
 {
 	sink += x;
@@ -162,7 +161,7 @@ FRAME void deep(int depth)
 	if (depth == 0)
 		longjmp(back, 1);
 	if (depth < 0)
-		return; /* never, but the compiler does not know */
+		return; /* never happens, but the compiler does not know */
 	count(DEEP);
 	deep(depth - 1);
 	sink += space[1];
@@ -176,7 +175,7 @@ FRAME void catcher(void)
 	deep(3);
 }
 
-/* A table of jumps, and many returns. */
+/* Has a jump table, and many returns. */
 FRAME int switcher(int what, int x)
 {
 	switch (what) {
@@ -197,7 +196,7 @@ FRAME int switcher(int what, int x)
 	}
 }
 
-/* What is unlikely is put elsewhere by the compiler. */
+/* The compiler moves the unlikely part elsewhere. */
 FRAME int rare(int x)
 {
 	int y = x & 7;

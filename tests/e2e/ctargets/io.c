@@ -17,7 +17,7 @@
 
 enum { CLIENTS = 4, FILE_BYTES = 16 << 20, PAGE = 4096 };
 
-/* A child process, which dies with its parent. Returns 0 in the child. */
+/* Forks a child process that dies with its parent. Returns 0 in the child. */
 static pid_t fork_child(const char *name)
 {
 	pid_t child = fork();
@@ -187,7 +187,7 @@ static FRAME int read_pages(const char *pages)
 	return sum;
 }
 
-/* Every round finds none of the file's pages in memory. */
+/* In every round none of the file's pages is in memory. */
 static FRAME void *page_reader(void *arg)
 {
 	int fd = *(int *)arg;
@@ -253,7 +253,7 @@ void mode_disk(void)
 	char name[64];
 	int file = scratch_file(FILE_BYTES);
 
-	/* Past the page cache. */
+	/* Bypasses the page cache. */
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", file);
 	files[0] = scratch_file(FILE_BYTES);
 	files[1] = open(name, O_RDONLY | O_DIRECT);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Sleepers, burners, and what is born and dies. */
+/* Sleepers, burners, and short-lived threads and processes. */
 #include <stddef.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,7 +28,7 @@ static FRAME void *burner(void *arg)
 	return arg;
 }
 
-/* More than there are CPUs. */
+/* More threads than there are CPUs. */
 void mode_burn(void)
 {
 	for (long n = sysconf(_SC_NPROCESSORS_ONLN) + 2; n > 0; n--)

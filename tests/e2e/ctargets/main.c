@@ -45,7 +45,7 @@ pthread_t start_thread(const char *name, void *(*routine)(void *), void *arg)
 	errno = pthread_create(&thread, NULL, routine, arg);
 	if (errno)
 		fail("pthread_create");
-	pthread_setname_np(thread, name); /* one that has ended already needs none */
+	pthread_setname_np(thread, name); /* a thread that has ended already needs none */
 	return thread;
 }
 
@@ -84,7 +84,7 @@ int scratch_file(long size)
 	return fd;
 }
 
-/* The file of $TURNS, which a meter reads; without one, nowhere. */
+/* Maps the file of $TURNS, which a meter reads; without it, anonymous memory. */
 static void share_turns(void)
 {
 	const char *path = getenv("TURNS");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A library that mode dlopen takes in and puts away again. */
+/* A library that mode dlopen loads and unloads again. */
 #include <time.h>
 
 void plugin_work(void);

@@ -12,7 +12,7 @@
 
 #include "target.h"
 
-/* --- parked for good, each at another depth and in another call --- */
+/* --- parked for good, each at a different depth and in a different call --- */
 
 static void park_cond(void)
 {
@@ -29,7 +29,7 @@ static void park_mutex(void)
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 	pthread_mutex_lock(&lock);
-	pthread_mutex_lock(&lock); /* its own: it waits for ever */
+	pthread_mutex_lock(&lock); /* already its own: it waits for ever */
 	NO_TAIL_CALL();
 }
 
@@ -85,7 +85,7 @@ enum { PARKS = sizeof(parks) / sizeof(parks[0]) };
 
 static FRAME void deep_even(int depth, int park, char *stuff);
 
-/* Frames of sizes that are known at run time only: the frame pointer is the CFA's register here. */
+/* Frames whose sizes are known only at run time: here the CFA is relative to the frame pointer. */
 static FRAME void deep_odd(int depth, int park, char *stuff)
 {
 	char space[(depth + 1) * 16];

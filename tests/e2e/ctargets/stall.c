@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A program without any stall, until SIGHUP asks for the next one. */
+/* A program without any stall, until SIGHUP requests the next one. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <signal.h>
@@ -8,7 +8,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Who stands when the lock is held: nobody else waits for it. */
+/* Blocks here while the lock is held; no other thread waits for it. */
 static FRAME void stall_handle(void)
 {
 	pthread_mutex_lock(&lock);
@@ -43,7 +43,7 @@ static FRAME void *stall_runner(void *arg)
 	return arg;
 }
 
-/* Before all others on that CPU. */
+/* Runs before all other threads on that CPU. */
 static FRAME void *stall_hog(void *arg)
 {
 	struct sched_param param = {.sched_priority = 1};

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the modes of the C test program share: see main.c. */
+/* Shared by the modes of the C test program: see main.c. */
 #ifndef CTARGET_H
 #define CTARGET_H
 
 #include <pthread.h>
 #include <stdnoreturn.h>
 
-/* Functions that stacks are compared by must have frames of their own. */
+/* Functions that are compared in stacks must have frames of their own. */
 #define FRAME __attribute__((noinline, noclone, noipa))
-/* Behind a call that would else become a jump. */
+/* Put after a call that would otherwise become a jump. */
 #define NO_TAIL_CALL() __asm__ volatile("" ::: "memory")
 
 /* Ends the program with a line about what failed. */
 noreturn void fail(const char *what);
 /* Starts a thread named `name` (comm). */
 pthread_t start_thread(const char *name, void *(*routine)(void *), void *arg);
-/* Sleeps; in a frame of the caller's only. */
+/* Sleeps for this many microseconds. */
 void pause_us(long us);
-/* Keeps a CPU busy for about this long. */
+/* Keeps a CPU busy for about this many microseconds. */
 void spin_us(long us);
-/* A file of `size` bytes in the current directory, open for reading and writing, without a name. */
+/* Returns a descriptor of an unnamed file of `size` bytes, open for reading and writing. */
 int scratch_file(long size);
 
-/* Counts what was done, where others can read it. */
+/* Counts the work done, where other processes can read it. */
 extern _Atomic long *turns;
 
-/* The modes: each starts its threads and returns, or goes on in the main thread for ever. */
+/* The modes: each starts its threads and returns, or continues in the main thread for ever. */
 void mode_pingpong(void);
 void mode_lock(void);
 void mode_epoll(void);

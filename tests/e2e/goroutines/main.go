@@ -25,7 +25,7 @@ import (
 
 type kind struct {
 	Function string            `json:"function"`
-	State    string            `json:"state"` // how the reason begins
+	State    string            `json:"state"` // prefix of the reason
 	Count    int               `json:"count"`
 	Suspect  bool              `json:"suspect"`
 	Leaked   bool              `json:"leaked"`

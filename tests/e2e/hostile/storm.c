@@ -2,8 +2,8 @@
 /*
  * storm MODE [FILE]: a program that is hard on its tracer.
  *   work           works and sleeps
- *   touch FILE     maps the file as code, with another time of modification each time
- *   copies FILE    copies libc to FILE, maps the copy as code, calls a function in it, again and again
+ *   touch FILE     maps the file as code, with a new modification time each time
+ *   copies FILE    copies libc to FILE, maps the copy as code, calls a function in it, repeatedly
  *   dlopen FILE    loads copies of the library FILE, calls a function in each, and unloads them
  *   mappings FILE  maps the file as code 60,000 times, then works
  *   forks          forks as fast as it can, with 150 children alive that live for 20 ms
@@ -90,7 +90,7 @@ static void copies(const char *path)
 		fd = open(path, O_RDONLY);
 		if (fd < 0 || fstat(fd, &st))
 			exit(1);
-		/* All of the file, as it is: addresses in the text are offsets in the file. */
+		/* Maps the whole file unchanged: addresses in the text are offsets in the file. */
 		code = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
 		close(fd);
 		if (code == MAP_FAILED)
@@ -129,7 +129,7 @@ static void mappings(const char *path)
 
 	if (fd < 0)
 		exit(1);
-	/* Apart from each other, or the kernel joins them. */
+	/* Alternating offsets keep the kernel from merging the mappings. */
 	for (int i = 0; i < 60000; i++) {
 		if (mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, i % 2 * 4096) == MAP_FAILED)
 			break;
@@ -167,7 +167,7 @@ static void execs(void)
 	exit(1);
 }
 
-/* In the library of mode dlopen, which is this file, too. */
+/* The function that mode dlopen calls in the library, which is also made from this file. */
 void storm_call(void)
 {
 	work();

@@ -11,27 +11,28 @@ type step struct {
 	stack  uint32 // interned; 0 = none
 	waker  uint32 // the stack of the goroutine that did it, if that is another
 	p, m   int64
-	change string // for people: "Running->Waiting chan receive"
-	pushed bool   // the reader moved it behind an event that it must follow: its time is only the latest it can be
+	change string // for the report: "Running->Waiting chan receive"
+	pushed bool   // the reader moved it behind an event that it must follow: its time is an upper bound
 }
 
 const (
-	narrow    = 64          // steps either side of where a step's time lies in the other list
-	mostCells = 100_000_000 // of the table of an alignment, a byte each
+	narrow    = 64          // steps on either side of a step's time in the other list
+	mostCells = 100_000_000 // cells of an alignment's table, a byte each
 )
 
-// ns apart: hardly the same step. To leave both out costs as much as to pair two that are so far apart.
+// farApart is a distance in ns at which two steps are hardly the same. Leaving both out costs as much as
+// pairing them.
 var farApart int64 = 2_000_000
 
-// suspect ns apart: more than a step that the reader moved is said to be off.
+// suspect is the largest distance in ns that counts for a step that the reader moved.
 var suspect int64 = 2_500
 
-// pair of indices; -1 where the other list has no counterpart.
+// pair holds two indices; -1 if the other list has no counterpart.
 type pair struct{ native, ours int }
 
-// align pairs the steps of two lists that should be equal: as few as possible are left without a counterpart, and
-// of the ways to do that the one whose pairs are closest in time. Loads repeat the same few steps over and over,
-// so that equal keys alone do not show which repetition is which.
+// align pairs the steps of two lists that should be equal. As few as possible are left without a counterpart;
+// among the ways to do that, it takes the one whose pairs are closest in time. Loads repeat the same few
+// steps over and over, so that equal keys alone do not show which repetition is which.
 func align(native, ours []step) []pair {
 	if equal(native, ours) {
 		pairs := make([]pair, len(native))
@@ -50,7 +51,7 @@ func align(native, ours []step) []pair {
 	}
 }
 
-// equal lists need no clock to be paired.
+// equal reports whether the lists have the same keys. Then no clock is needed to pair them.
 func equal(native, ours []step) bool {
 	return slices.EqualFunc(native, ours, func(a, b step) bool { return a.key == b.key })
 }
@@ -60,13 +61,13 @@ func distance(native, ours step) int64 {
 	case native.time < ours.time:
 		return ours.time - native.time
 	case native.pushed:
-		// Not for nothing: of several in the same 64 ns all but the first look pushed too.
+		// This has a cost: of several steps in the same 64 ns, all but the first look pushed, too.
 		return min(native.time-ours.time, suspect)
 	}
 	return native.time - ours.time
 }
 
-// ways into a cell of the table.
+// Ways into a cell of the table.
 const (
 	fromNowhere byte = iota
 	fromPair
@@ -75,7 +76,7 @@ const (
 )
 
 // An alignment is a table of the cheapest ways to pair the first i steps of one list with the first j of the
-// other (Needleman and Wunsch), kept to a band around the steps of the same time.
+// other (Needleman and Wunsch), restricted to a band around the steps of the same time.
 type alignment struct {
 	native, ours []step
 	low, high    []int    // the columns of each row
@@ -84,7 +85,7 @@ type alignment struct {
 
 func newAlignment(native, ours []step, width int) *alignment {
 	a := &alignment{native: native, ours: ours}
-	near := 0 // of ours not after the row's native step
+	near := 0 // number of our steps not after the row's native step
 	for i := 0; i <= len(native); i++ {
 		low := max(0, near-width)
 		if i < len(native) {
@@ -108,7 +109,7 @@ func (a *alignment) fill() {
 	var above []int64
 	for i := range a.low {
 		costs := make([]int64, a.high[i]-a.low[i]+1)
-		// cost of the cell one row up, j columns from the left of all.
+		// up is the cost of the cell one row up, in column j.
 		up := func(j int) int64 {
 			if i == 0 || j < a.low[i-1] || j > a.high[i-1] {
 				return unreachable
@@ -136,7 +137,7 @@ func (a *alignment) fill() {
 	}
 }
 
-// path reads the table from its end. It is clear if it nowhere runs along the edge of the band.
+// path reads the pairs from the end of the table. It is clear if it does not touch the edge of the band.
 func (a *alignment) path() (pairs []pair, clear bool) {
 	clear = true
 	i, j := len(a.native), len(a.ours)

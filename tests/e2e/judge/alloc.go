@@ -13,7 +13,7 @@ import (
 	"golang.org/x/exp/trace"
 )
 
-// An allocEvent is a span or a stack that comes to be or goes, its id turned into an address.
+// An allocEvent is the allocation or release of a span or a stack, with its id converted to an address.
 type allocEvent struct {
 	time   trace.Time
 	name   string
@@ -27,15 +27,15 @@ type place struct {
 	address uint64
 }
 
-// An allocTrace is what a trace has of memory.
+// An allocTrace holds the memory events of a trace.
 type allocTrace struct {
-	base, page, least uint64                 // what ids count from, and in
+	base, page, least uint64                 // origin of the ids, and their units
 	exist             map[place][2]uint64    // at its beginning
 	events            map[place][]allocEvent // afterwards
 	first, last       trace.Time
 }
 
-const allocInfo = 1 // first byte of the batch that says what ids mean (Go 1.26 runtime/traceallocfree.go)
+const allocInfo = 1 // first byte of the batch that defines the ids (Go 1.26 runtime/traceallocfree.go)
 
 func (t *allocTrace) readInfo(batches []trace.ExperimentalBatch) error {
 	for _, batch := range batches {
@@ -122,7 +122,8 @@ func readAlloc(path string) (*allocTrace, error) {
 	}
 }
 
-// check says what makes no sense in itself: allocated where something is, freed where nothing is.
+// check reports inconsistencies within a trace: an allocation at an address in use, or a free at an unused
+// one.
 func (t *allocTrace) check() error {
 	for p, events := range t.events {
 		_, there := t.exist[p]
@@ -139,7 +140,7 @@ func (t *allocTrace) check() error {
 
 // found counts the events of a within the window, and those that are in b as well, in the same order.
 func found(a, b []allocEvent, from, to trace.Time) (all, same int) {
-	const apart = 5_000_000 // ns: a thread can lose its CPU between both tracers' looks
+	const apart = 5_000_000 // ns: a thread can lose its CPU between the two tracers' events
 	j := 0
 	for _, ev := range a {
 		if ev.time < from || ev.time > to {
@@ -180,7 +181,7 @@ func compareAlloc(native, ours *allocTrace) (there, here share) {
 	return there, here
 }
 
-// alloc compares what two traces of the same time have of spans and stacks: kind, address, size, thread and goroutine.
+// alloc compares the spans and stacks of two simultaneous traces: kind, address, size, thread and goroutine.
 func alloc(args []string) error {
 	flags := flag.NewFlagSet("alloc", flag.ContinueOnError)
 	least := flags.Int("min-compared", 1000, "least number of native events")

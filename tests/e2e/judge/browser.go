@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// A browser without a window, controlled by Chrome's DevTools protocol over a pair of pipes: JSON messages, each
-// with a zero byte at its end.
+// browser is a headless browser, controlled by Chrome's DevTools protocol over a pair of pipes: JSON
+// messages, each terminated by a zero byte.
 type browser struct {
 	command *exec.Cmd
 	to      *os.File
@@ -70,7 +70,7 @@ func startBrowser(program string, limit time.Duration) (*browser, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Root cannot have the browser's own sandbox; the only page it ever opens is the viewer's.
+	// The browser's own sandbox does not run as root; the only page that it opens is the viewer's.
 	command := exec.Command(program, "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-pipe",
 		"--window-size=1600,1200", "--user-data-dir="+profile)
 	said := &strings.Builder{}
@@ -149,9 +149,9 @@ func (b *browser) open(url string) error {
 	return err
 }
 
-// The viewer (catapult) puts the title of a track into an element tr-ui-b-heading, that of a process, which is a group
-// of tracks, into one of class process-track-name. Elements that are not shown have no rectangles. Its elements may
-// hide their inside in shadow roots.
+// The viewer (catapult) puts the title of a track into an element tr-ui-b-heading, that of a process, which
+// is a group of tracks, into one of class process-track-name. Elements that are not shown have no rectangles.
+// Elements may hide their contents in shadow roots.
 const shownTitles = `JSON.stringify((function find(root) {
 	let found = [];
 	for (const e of Array.from(root.querySelectorAll('*'))) {
@@ -181,7 +181,7 @@ func (b *browser) shown() ([]string, error) {
 	return titles, err
 }
 
-// titles are those that the page shows, once all that are wanted are among them.
+// titles returns the titles that the page shows, once all wanted ones are among them.
 func (b *browser) titles(url string, want []string, limit time.Duration) ([]string, error) {
 	if err := b.open(url); err != nil {
 		return nil, err

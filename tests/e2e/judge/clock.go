@@ -10,19 +10,19 @@ import (
 	"golang.org/x/exp/trace"
 )
 
-// Times of v1 traces are relative to their first event. Which time of one trace is which of another is found
-// by what both have: for each pair of steps of the same goroutine that are of one kind there is a shift that
-// makes them one. Of all shifts the true one is found for nearly every step, any other for a few.
+// Times of v1 traces are relative to their first event. The shift between two traces is found from what both
+// have: each pair of steps of the same goroutine and kind gives the shift that makes them coincide. Nearly
+// every step gives the true shift; only a few give any other.
 
 const (
-	shiftPairs = 4_000_000 // looked at, at most; goroutines that do little come first, for they show most
+	shiftPairs = 4_000_000 // examined at most; goroutines that do little come first, because they show most
 	shiftBin   = 10_000    // ns
-	shiftNear  = 50_000    // ns: steps so near each other under a shift are the same
+	shiftNear  = 50_000    // ns: steps this close to each other under a shift are the same
 	shiftPause = 300_000   // ns
 )
 
 type linear struct {
-	at0, end int64 // shift at the begin of the trace that is shifted, and at its end
+	at0, end int64 // shift at the beginning of the shifted trace, and at its end
 	length   int64
 }
 
@@ -33,7 +33,7 @@ func (l linear) of(t int64) int64 {
 	return t + l.at0 + int64(float64(l.end-l.at0)*float64(t)/float64(l.length))
 }
 
-// byRarity lists the goroutines that both have, those with the fewest pairs first.
+// byRarity lists the goroutines that are in both, those with the fewest pairs first.
 func byRarity(native, ours *history) (list []trace.GoID) {
 	for g := range native.steps {
 		if len(ours.steps[g]) > 0 {
@@ -47,7 +47,7 @@ func byRarity(native, ours *history) (list []trace.GoID) {
 	return list
 }
 
-// eachPair calls take with steps of one kind, one of each trace.
+// eachPair calls take for pairs of steps of one kind, one from each trace.
 func eachPair(native, ours *history, take func(native, ours int64)) {
 	left := shiftPairs
 	for _, g := range byRarity(native, ours) {
@@ -72,7 +72,7 @@ func median(list []int64) int64 {
 	return list[len(list)/2]
 }
 
-// shiftOf finds what is to be added to native's times to make them ours; ok is false if nothing agrees.
+// shiftOf returns what must be added to native's times to get ours; ok is false if nothing agrees.
 func shiftOf(native, ours *history) (shift linear, ok bool) {
 	votes := map[int64]int{}
 	native, ours = native.rare(), ours.rare()
@@ -106,8 +106,8 @@ func shiftOf(native, ours *history) (shift linear, ok bool) {
 	return linear{at0: first - (second-first)/2, end: second + (second-first)/2, length: native.last}, true
 }
 
-// rare leaves only the starts that come a while after the one before: in a burst one is like another, and what
-// comes before a start may be known by nothing but that.
+// rare keeps only the starts that follow the previous one after a pause: starts in a burst are alike, and
+// what comes before a start may be known only from it.
 func (h *history) rare() *history {
 	r := &history{steps: map[trace.GoID][]step{}, first: h.first, last: h.last}
 	for g, steps := range h.steps {

@@ -12,13 +12,13 @@ import (
 )
 
 // account is something that a flat format (v0, go 1.5 to go 1.21) and one with generations both report, each
-// with events of its own.
+// with its own events.
 type account struct {
 	flat, generations []string
-	since             int      // the flat format, by its Go release, that has it first; 0 = v0
-	before            int      // the first that has it no more; 0 = none
-	edges             bool     // what was open or ran when the trace began or ended counts in one of them only
-	maybe             []string // of those with generations: each may stand for one more there
+	since             int      // Go release of the first flat format that has it; 0 = v0
+	before            int      // that of the first that no longer has it; 0 = none
+	edges             bool     // what was open or running when the trace began or ended counts in one of them only
+	maybe             []string // events with generations, each of which may stand for one more there
 }
 
 var accounts = []account{
@@ -27,12 +27,13 @@ var accounts = []account{
 	{[]string{"GoSched", "GoPreempt"}, []string{"GoStop"}, 0, 0, true, nil},
 	{[]string{"GoStop", "GoSleep", "GoBlock", "GoBlockSend", "GoBlockRecv", "GoBlockSelect", "GoBlockSync",
 		"GoBlockCond", "GoBlockNet", "GoBlockGC"}, []string{"GoBlock", "GoSwitch"}, 0, 0, false, nil},
-	// Who is born waiting is runnable in a flat format, and not woken before it first runs.
+	// A goroutine that is created waiting is runnable in a flat format, and is not woken before it first
+	// runs.
 	{[]string{"GoUnblock"}, []string{"GoUnblock", "GoSwitch", "GoSwitchDestroy"}, 0, 0, false,
 		[]string{"GoCreateBlocked"}},
 	{[]string{"GoSysCall"}, []string{"GoSyscallBegin"}, 0, 0, false, nil},
 	{[]string{"GoSysExit"}, []string{"GoSyscallEndBlocked"}, 0, 0, true, nil},
-	// A P that the end of one call takes from another call goes on without a stop and a start.
+	// A P that the end of one call takes from another call continues without a stop and a start.
 	{[]string{"ProcStart"}, []string{"ProcStart"}, 0, 0, true, []string{"ProcSteal"}},
 	{[]string{"ProcStop"}, []string{"ProcStop", "ProcSteal"}, 0, 0, false, []string{"ProcSteal"}},
 	{[]string{"GCStart"}, []string{"GCBegin"}, 0, 0, true, nil},
@@ -50,7 +51,7 @@ var accounts = []account{
 	{[]string{"UserRegion"}, []string{"UserRegionBegin", "UserRegionEnd"}, 11, 0, false, nil},
 	{[]string{"UserLog"}, []string{"UserLog"}, 11, 0, false, nil},
 	{[]string{"CPUSample"}, []string{"CPUSample"}, 19, 0, false, nil},
-	// What later formats have is not in earlier ones.
+	// Earlier formats do not have what later formats have.
 	{[]string{"GCMarkAssistStart", "GCMarkAssistDone"}, nil, 0, 9, false, nil},
 	{[]string{"STWStart", "STWDone", "GCScanStart", "GCScanDone"}, nil, 0, 10, false, nil},
 	{[]string{"UserTaskCreate", "UserTaskEnd", "UserRegion", "UserLog"}, nil, 0, 11, false, nil},
@@ -112,13 +113,13 @@ func counts(args []string) error {
 	return nil
 }
 
-// notCounted are records that two files of one format may have in different numbers though they say the same:
-// tables; and what a file of another format between the two had no word for.
+// notCounted are records whose numbers may differ in two equivalent files of one format: tables, and what an
+// intermediate format cannot represent.
 var notCounted = map[string]bool{"Batch": true, "EventBatch": true, "Stack": true, "Stacks": true, "String": true,
 	"Strings": true, "Frequency": true, "TimerGoroutine": true, "GCScanStart": true, "GCScanDone": true}
 
-// sameCounts compares two traces of one format, one made from the other: of what was open at the end, the
-// thread may show that it ended; and a P that is taken from a call stops and starts.
+// sameCounts compares two traces of one format, one made from the other. For what was open at the end, the
+// thread may show an end; and a P that is taken from a call stops and starts.
 func sameCounts(a, b *counted, taken int) error {
 	var wrong []string
 	compared := 0

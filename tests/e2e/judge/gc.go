@@ -22,7 +22,7 @@ type gcEvent struct {
 // that each list has one true order: a goroutine, a P, or the whole program.
 type gcHistory map[string][]gcEvent
 
-// heapObjects is named by the metric of the heap's size, which every P changes.
+// heapObjects is the metric of the heap's size, which every P changes.
 const heapObjects = "/memory/classes/heap/objects:bytes"
 
 func gcBytes(attributes []trace.RangeAttribute) (values [2]uint64) {
@@ -37,7 +37,7 @@ func gcBytes(attributes []trace.RangeAttribute) (values [2]uint64) {
 	return values
 }
 
-// gcScope says which list an event belongs to, and what it is; "" for an event of another kind.
+// gcScope returns which list an event belongs to, and what it is; "" for an event of another kind.
 func gcScope(event *trace.Event, threadless bool) (scope, what string, values [2]uint64) {
 	switch event.Kind() {
 	case trace.EventRangeBegin, trace.EventRangeEnd:
@@ -74,7 +74,7 @@ func labelScope(g trace.GoID) string { return fmt.Sprint(g) + labelSuffix }
 
 func isMarkPhase(what string) bool { return strings.HasSuffix(what, "GC concurrent mark phase") }
 
-// A worker is known by its function.
+// isWorker recognizes a worker by its function.
 func isWorker(stack trace.Stack) bool {
 	for frame := range stack.Frames() {
 		if frame.Func == "runtime.gcBgMarkWorker" {
@@ -84,10 +84,9 @@ func isWorker(stack trace.Stack) bool {
 	return false
 }
 
-// readGC reads labels of workers, and within mark phases, only: from Go 1.26 on a
-// P may keep the mode of a worker that was meant for it and never ran
-// (procresize), and the runtime's tracer labels whatever starts there until a
-// worker does.
+// readGC reads labels only of workers, and only within mark phases: from Go 1.26 on a P may keep the mode of
+// a worker that was meant for it and never ran (procresize), and the runtime's tracer labels whatever starts
+// there until a worker does.
 func readGC(path string, keys, stacks *names, threadless bool, workers map[string]bool) (gcHistory, error) {
 	h, marking := gcHistory{}, false
 	err := eachEvent(path, func(event *trace.Event) error {
@@ -113,7 +112,7 @@ func readGC(path string, keys, stacks *names, threadless bool, workers map[strin
 }
 
 // keepWorkers leaves out labels of goroutines that neither trace knows as workers: not every format has the
-// function of one that was there before.
+// function of a worker that was there before the trace.
 func (h gcHistory) keepWorkers(workers map[string]bool) {
 	maps.DeleteFunc(h, func(scope string, _ []gcEvent) bool {
 		return strings.HasSuffix(scope, labelSuffix) && !workers[scope]
@@ -125,14 +124,14 @@ type gcRow struct {
 	Events ratio     `json:"events"`
 	Values ratio     `json:"values"`
 	Stacks ratio     `json:"stacks"`
-	Sums   [2]uint64 `json:"native_sums"` // of the values, of pairs and of what only one trace has
+	Sums   [2]uint64 `json:"native_sums"` // of the values, both of pairs and of events that only one trace has
 	Ours   [2]uint64 `json:"our_sums"`
-	Ns     int64     `json:"native_ns"` // from begin to end, of pairs of ranges that both have whole
+	Ns     int64     `json:"native_ns"` // total duration of the ranges that are complete in both
 	OursNs int64     `json:"our_ns"`
-	Long   ratio     `json:"long"` // ranges that last as long in both
+	Long   ratio     `json:"long"` // ranges that last equally long in both
 }
 
-// lasts takes the time of a range in both.
+// lasts adds a range's duration in both.
 func (r *gcRow) lasts(native, ours int64) {
 	r.Ns += native
 	r.OursNs += ours
@@ -149,7 +148,7 @@ func (r gcRows) row(what string) *gcRow {
 	return r[what]
 }
 
-// gc compares what the two traces say of the garbage collector and the heap in the window.
+// gc compares the garbage collector and the heap of the two traces in the window.
 func (c *comparison) gc(nativePath, oursPath string) error {
 	workers := map[string]bool{}
 	native, err := readGC(nativePath, c.keys, c.stacks, c.threadless, workers)
@@ -187,8 +186,8 @@ func (c *comparison) gc(nativePath, oursPath string) error {
 	return nil
 }
 
-// mayMove knows the edges of an assist: a goroutine that is preempted between our probe and its tracer's event says
-// of it on another P. Up to Go 1.21 its tracer reads the clock behind that.
+// mayMove reports whether the event may be on another P: at the edges of an assist, a goroutine may be
+// preempted between our probe and its tracer's event. Up to Go 1.21 its tracer reads the clock after that.
 func (c *comparison) mayMove(native *gcEvent) bool {
 	return c.threadless && strings.HasSuffix(native.change, "GC mark assist")
 }
@@ -210,8 +209,8 @@ func steps(list []gcEvent) []step {
 	return all
 }
 
-// gcAlign pairs the events of two lists. Sizes of the heap come in quick succession and have no names: they are
-// paired by their values, and those between two pairs, whose values differ, one by one.
+// gcAlign pairs the events of two lists. Sizes of the heap come in quick succession and have no names: they
+// are paired by their values; those between two pairs, whose values differ, are paired one by one.
 func gcAlign(native, ours []gcEvent) []pair {
 	n, o := steps(native), steps(ours)
 	if len(n) == 0 || len(o) == 0 || n[0].change != heapObjects {
@@ -232,7 +231,7 @@ func gcAlign(native, ours []gcEvent) []pair {
 	return pairUp(align(n, o))
 }
 
-// pairUp makes pairs of what is alone on both sides at one place.
+// pairUp pairs events of both sides that have no counterpart at the same place.
 func pairUp(pairs []pair) (all []pair) {
 	var native, ours []int
 	flush := func() {
@@ -264,7 +263,7 @@ func pairUp(pairs []pair) (all []pair) {
 }
 
 func (c *comparison) gcList(native, ours []gcEvent) {
-	var begin *[2]int64 // of the range that is open in both
+	var begin *[2]int64 // beginning of the range that is open in both
 	for _, p := range gcAlign(native, ours) {
 		if p.native < 0 || p.ours < 0 {
 			begin = nil
@@ -293,8 +292,8 @@ func (c *comparison) gcList(native, ours []gcEvent) {
 	}
 }
 
-// isRow says that what stands for a P is a row of the viewer's: the reader of go 1.11 to go 1.21 files moves some
-// events there.
+// isRow reports whether a P is really a row of the viewer's: the reader of go 1.11 to go 1.21 files moves
+// some events there.
 func isRow(p int64) bool { return p >= 1_000_000 }
 
 func (c *comparison) gcValues(row *gcRow, n, o *gcEvent) {
@@ -315,7 +314,7 @@ func (c *comparison) gcValues(row *gcRow, n, o *gcEvent) {
 	}
 }
 
-// gcAlone is an event that only one of the traces has.
+// gcAlone counts an event that only one of the traces has.
 func (c *comparison) gcAlone(p pair, native, ours []gcEvent) {
 	what, one, sums := "gc only native", gcEvent{}, 0
 	if p.native >= 0 {
@@ -339,24 +338,24 @@ func (c *comparison) gcAlone(p pair, native, ours []gcEvent) {
 }
 
 const (
-	// A heap's size is read right before it changes, and another P may change it in between.
+	// The heap's size is read right before it changes, and another P may change it in between.
 	minHeapValues = 95.0 // % of the heap's sizes that must be equal
-	minLabels     = 95.0 // % of the labels: those of 1.26 between a cycle's begin and its marking are stale
+	minLabels     = 95.0 // % of the labels: in 1.26, those between a cycle's beginning and its marking are stale
 	maxSumOff     = 0.1  // % by which sums of bytes may differ
-	maxRangeOff   = 5.0  // % by which the time of a range may differ, and so many ns:
+	maxRangeOff   = 5.0  // % by which the duration of a range may differ, plus this many ns:
 	maxRangeNs    = 10_000
-	minLong       = 90.0 // % of the ranges that may not; a thread can lose its CPU between both tracers' looks
+	minLong       = 90.0 // % of the ranges must be within that; a thread can lose its CPU between the two events
 )
 
-// leftOut is what our trace says that it does not see: each sweep, when there are too many; where only starts
-// are probed, which goroutines are workers; and what the native one has in another way.
+// leftOut reports whether our trace declares that it leaves this out: every sweep, if there are too many;
+// which goroutines are workers, if only starts are probed; and what the native trace has in another form.
 func (c *comparison) leftOut(what string) bool {
 	ofHeap := strings.HasSuffix(what, heapObjects) || strings.HasSuffix(what, "GC incremental sweep")
 	stop := c.noStops && strings.Contains(what, "stop-the-world")
 	return stop || c.noHeap && ofHeap || !c.wakers && (ofHeap || strings.HasPrefix(what, "label "))
 }
 
-// judge says what is not good enough, at minSeq % of events that must be alike.
+// judge lists what is not good enough. minSeq is the percentage of events that must be equal.
 func (r gcRows) judge(minSeq float64, leftOut func(what string) bool) (bad []string) {
 	for _, what := range slices.Sorted(maps.Keys(r)) {
 		if leftOut(what) {

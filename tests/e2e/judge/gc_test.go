@@ -4,7 +4,7 @@ package main
 
 import "testing"
 
-// sweeps is n ranges of one P, a millisecond apart; each has swept 8,192 bytes.
+// sweeps returns n ranges of one P, a millisecond apart; each has swept 8,192 bytes.
 func sweeps(c *comparison, n int, late int64) []gcEvent {
 	var list []gcEvent
 	for k := range n {

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// jsonCommand checks that a file is exactly one JSON object; with a PATH like
-// losses.ring_full it prints what stands there.
+// jsonCommand checks that a file is exactly one JSON object. With a PATH like losses.ring_full it prints the
+// value there.
 func jsonCommand(args []string) error {
 	if len(args) < 1 || len(args) > 2 {
 		return fmt.Errorf("needs FILE and perhaps PATH")

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 
-// Command judge says whether a trace is good, by Go's own means.
+// Command judge checks traces with Go's own tools.
 //
-//	judge strict [-expect FILE] TRACE          read by golang.org/x/exp/trace, which forgives nothing
+//	judge strict [-expect FILE] TRACE          read by golang.org/x/exp/trace, which is strict
 //	judge pages -go TOOLCHAIN [-rows …] TRACE  served by that release's go tool trace
-//	judge pages -goroot DIR [-binary FILE] TRACE  the same of an old release
-//	judge counts FLAT TRACE                     do two outputs of gotrace check --json say the same
+//	judge pages -goroot DIR [-binary FILE] TRACE  the same for an old release
+//	judge counts FLAT TRACE                     compares two outputs of gotrace check --json
 //	judge v0 TRACE                             read as the readers of early 2015 did
 //	judge browser -titles LIST TRACE           the viewer's page as a browser shows it
 //	judge twin NATIVE OURS                     compared with what Go's own tracer saw
@@ -13,13 +13,13 @@
 //	judge samples -cores N TRACE               its CPU samples, of the target's mode cpu
 //	judge usertwin NATIVE OURS                 the same for tasks, regions and logs
 //	judge usertruth OURS WORDS                 compared with what the program says it did
-//	judge window PID                           what the kernel counts of its threads, at two times
+//	judge window PID                           the kernel's counts of its threads, at two times
 //	judge schedtruth TRACE SAMPLES             threads' times and switches compared with these counts
 //	judge perftruth TRACE SWITCHES             the same compared with perf's record of the switches
 //	judge native TRACE DEMAND…                 blocks, wakers, stacks of threads
 //	judge stacktruth TRACE STACKS              compared with the debugger's stacks
 //	judge totals TRACE                         how long goroutines were in each state
-//	judge json FILE [PATH]                     is this one JSON object; print what stands at PATH
+//	judge json FILE [PATH]                     checks that this is one JSON object; prints the value at PATH
 package main
 
 import (

@@ -14,12 +14,12 @@ import (
 	"golang.org/x/exp/trace"
 )
 
-// demand is one thing that a trace of threads must hold:
+// demand is one thing that a trace of threads must contain:
 //
-//	blocks;root=R;of=R;reason=R;stack=R;least=99;min=100   of the blocks of threads named so, with such stacks,
-//	                                                  99 % are so, and at least 100
-//	wakes;root=R;by=R;stack=R                         who woke them: a thread named so (empty: nobody), with that stack
-//	starts;root=R                                     threads of that name, and how many there are (min)
+//	blocks;root=R;of=R;reason=R;stack=R;least=99;min=100   of the blocks of threads with such names and stacks,
+//	                                                  at least 99 % and 100 blocks must match
+//	wakes;root=R;by=R;stack=R                         they were woken by a thread with this name (empty: by none), with that stack
+//	starts;root=R                                     there are at least min threads of that name
 //	roots;root=R;of=R                                 stacks (by events) that reach such a function
 //	names;stack=R                                     frames (of different stacks) that have such a name
 //	regions;name=R
@@ -31,7 +31,7 @@ type demand struct {
 	least      float64
 	min        int
 	ok, of     int
-	others     map[string]int // what did not match, for people
+	others     map[string]int // what did not match, for the report
 }
 
 func parseDemand(text string) (*demand, error) {
@@ -57,7 +57,7 @@ func parseDemand(text string) (*demand, error) {
 	return d, nil
 }
 
-// is says if the value under that key, if asked for, matches.
+// is reports whether the value under that key matches, or is not asked for.
 func (d *demand) is(key, value string) bool {
 	return d.match[key] == nil || d.match[key].MatchString(value)
 }
@@ -91,7 +91,7 @@ type threadTrace struct {
 	seen    map[string]bool // stacks
 }
 
-// native holds a trace of a program's threads against what is demanded.
+// native checks a trace of a program's threads against demands.
 func native(args []string) error {
 	if len(args) < 2 {
 		return fmt.Errorf("needs a trace and what it must hold")
@@ -146,7 +146,7 @@ func (t *threadTrace) take(event *trace.Event) {
 	}
 }
 
-// functions are those of a stack, leaf first.
+// functions returns those of a stack, leaf first.
 func functions(stack trace.Stack) (list []string) {
 	for frame := range stack.Frames() {
 		list = append(list, frame.Func)
@@ -154,7 +154,7 @@ func functions(stack trace.Stack) (list []string) {
 	return list
 }
 
-// ownGoroutine is gotrace's: it makes the transitions that nobody saw.
+// ownGoroutine is gotrace's goroutine, which makes the transitions that were not seen.
 const ownGoroutine = "gotrace"
 
 func (t *threadTrace) transition(event *trace.Event, change trace.StateTransition) {
@@ -186,7 +186,7 @@ func (t *threadTrace) transition(event *trace.Event, change trace.StateTransitio
 	}
 }
 
-// stack counts one of an event.
+// stack counts a stack of an event.
 func (t *threadTrace) stack(list []string) {
 	if len(list) == 0 {
 		return

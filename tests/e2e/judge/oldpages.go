@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// oldPages has a trace served by the viewer of Go 1.5 to 1.21, and looks at all of its pages.
+// oldPages serves a trace with the viewer of Go 1.5 to 1.21, and checks all of its pages.
 func oldPages(root, binary, trace, need string, limit time.Duration) error {
 	minor, err := minorOf(root)
 	if err != nil {
@@ -29,7 +29,7 @@ func oldPages(root, binary, trace, need string, limit time.Duration) error {
 	command := exec.Command(filepath.Join(root, "bin", "go"), "tool", "trace")
 	command.Env = append(os.Environ(), "BROWSER=true", "DISPLAY=", "GOROOT="+root, "GOENV=off", "GOFLAGS=",
 		"GO111MODULE=off", "GOTOOLCHAIN=local", "GOPATH="+tools,
-		"XDG_CONFIG_HOME="+tools, // where go's settings are looked for: Go 1.16 forgets GOENV for its children
+		"XDG_CONFIG_HOME="+tools, // where go looks for its settings: Go 1.16 forgets GOENV for its children
 		"PATH="+tools+":"+filepath.Join(root, "bin")+":"+os.Getenv("PATH"))
 	files := []string{trace}
 	if binary != "" {
@@ -56,8 +56,8 @@ func minorOf(root string) (int, error) {
 	return strconv.Atoi(string(found[1]))
 }
 
-// standIns makes a directory with programs that viewers start: a dot that hands back what it was to draw,
-// so that the rows of a profile can be counted, and an xdg-open without which Go 1.5 ends.
+// standIns makes a directory with programs that viewers start: a dot that returns what it should draw, so
+// that the rows of a profile can be counted, and an xdg-open, without which Go 1.5 ends.
 func standIns() (string, error) {
 	dir, err := os.MkdirTemp("", "judge-")
 	if err != nil {
@@ -104,7 +104,7 @@ func (v *viewer) visitOld(minor int, need []string) error {
 	return v.eachGroup(minor)
 }
 
-// profile counts the nodes that were to be drawn. Viewers answer 404 or 500 if there are none.
+// profile counts the nodes that should be drawn. Viewers answer 404 or 500 if there are none.
 func (v *viewer) profile(name string, needed bool) error {
 	body, err := v.get("/" + name)
 	if err != nil && !needed && strings.Contains(err.Error(), "profile is empty") {

@@ -30,7 +30,7 @@ type viewer struct {
 	seen   []string // "page rows", for the report
 }
 
-// A page must answer 200; rows counts what is on it, and least is how many there must be.
+// A page must answer 200; rows counts what is on it, which must be at least `least`.
 type page struct {
 	name  string
 	path  string
@@ -63,7 +63,7 @@ func pages(args []string) error {
 	})
 }
 
-// serve starts the viewer of a release on a trace, and ends it after use.
+// serve starts the viewer of a release on a trace, and stops it after use.
 func serve(release, goCommand, trace string, limit time.Duration, use func(v *viewer) error) error {
 	command := exec.Command(goCommand, "tool", "trace")
 	command.Env = append(os.Environ(), "BROWSER=true", "DISPLAY=", "GOFLAGS=", "GOWORK=off")
@@ -73,8 +73,8 @@ func serve(release, goCommand, trace string, limit time.Duration, use func(v *vi
 	return serveBy(command, []string{trace}, "Encountered error", limit, use)
 }
 
-// serveBy starts the command of a viewer on these files. What it prints must not match complaint: some pages
-// are sent although they failed.
+// serveBy starts the command of a viewer on these files. Its output must not match complaint: some pages are
+// sent although they failed.
 func serveBy(command *exec.Cmd, files []string, complaint string, limit time.Duration, use func(v *viewer) error) error {
 	port, err := freePort()
 	if err != nil {
@@ -84,7 +84,7 @@ func serveBy(command *exec.Cmd, files []string, complaint string, limit time.Dur
 	command.Args = append(append(command.Args, "-http="+address), files...)
 	var said bytes.Buffer
 	command.Stdout, command.Stderr = &said, &said
-	// `go tool` starts the viewer as a child of its own: both must go at the end.
+	// `go tool` starts the viewer as a child process: both must be stopped at the end.
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if err := command.Start(); err != nil {
 		return err
@@ -146,10 +146,10 @@ func (v *viewer) get(path string) ([]byte, error) {
 	return body, nil
 }
 
-// pageList has the routes that cmd/trace of Go 1.22 (its v2 folder) to 1.26 share. The
-// profiles are fetched raw: drawing them needs graphviz. The view by threads of a flat trace crashes in Go
-// 1.26, native traces' too (seen with one of Go 1.11.13): a goroutine that was in a system call when the
-// trace began is on no thread there, and "non-executing goroutine stopped" when it comes back.
+// pageList has the routes that cmd/trace of Go 1.22 (its v2 folder) to 1.26 share. The profiles are fetched
+// raw: drawing them needs graphviz. The view by threads of a flat trace crashes in Go 1.26, also for native
+// traces (seen with one of Go 1.11.13): a goroutine that was in a system call when the trace began is on no
+// thread there, and "non-executing goroutine stopped" when it comes back.
 func pageList(need string, threads bool) []page {
 	list := []page{
 		{"main", "/", count(`<a href="`), 10},
@@ -183,9 +183,9 @@ func pageList(need string, threads bool) []page {
 	return list
 }
 
-// plot is printed, but not judged: on some traces of Go's own, too, the viewer (Go 1.26
-// internal/trace/gc.go, MutatorUtilizationV2) indexes with -1 when a goroutine in a
-// mark assist leaves a system call without a P.
+// plot is printed, but not judged: on some traces, also on Go's own, the viewer (Go 1.26
+// internal/trace/gc.go, MutatorUtilizationV2) indexes with -1 when a goroutine in a mark assist leaves a
+// system call without a P.
 var plot = page{"mmu-plot", "/mmu?mode=plot&flags=system|background|assist|stw|sweep", count(`\[`), 1}
 
 func (v *viewer) visit(list []page) error {

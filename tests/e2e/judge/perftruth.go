@@ -14,19 +14,19 @@ import (
 	"golang.org/x/exp/trace"
 )
 
-// perf records the same tracepoint (sched_switch) with a clock that is set to be the trace's: nothing but what
-// each does in between lies between their times.
+// perf records the same tracepoint (sched_switch) with the trace's clock: their times differ only by what
+// each does in between.
 
 var switchLine = regexp.MustCompile(`^\s*\[(\d+)\] +(\d+)\.(\d{9}): +sched:sched_switch: .* prev_pid=(\d+) .*prev_state=(\S+) .* next_pid=(\d+) `)
 
 const mostPIDs = 1 << 22 // PID_MAX_LIMIT, Linux include/linux/threads.h
 
-// turns is what a thread does on CPUs in a window.
+// turns holds what a thread does on CPUs in a window.
 type turns struct {
-	since             int64 // on a CPU, 0 = is not
+	since             int64 // since when on a CPU; 0 = it is not
 	run               int64
 	voluntary, forced int64
-	odd               int64 // begins of turns, or ends, that are not there
+	odd               int64 // missing beginnings or ends of turns
 }
 
 func perfTruth(args []string) error {
@@ -54,7 +54,7 @@ func perfTruth(args []string) error {
 	threads, untimed := 0, 0
 	for tid, a := range ours {
 		if tid > mostPIDs {
-			continue // gotrace's own thread, which makes the transitions that nobody saw
+			continue // gotrace's own thread, which makes the transitions that were not seen
 		}
 		b := theirs[tid]
 		if b == nil {
@@ -62,7 +62,8 @@ func perfTruth(args []string) error {
 		}
 		count := a.voluntary + a.forced
 		differ := max(a.run-b.run, b.run-a.run)
-		// perf does not always see whom a CPU that was idle switches to: then it has no times to compare with.
+		// perf does not always see which thread an idle CPU switches to: then it has no times to
+		// compare with.
 		if b.odd > 1 { // the first turn may have begun before the window
 			differ = 0
 			untimed++
@@ -90,7 +91,7 @@ func (t *turns) add(b *turns) {
 	t.forced += b.forced
 }
 
-// ends a turn at now; what began before the window began with it.
+// end ends a turn at now. A turn that began before the window counts from the window's beginning.
 func (t *turns) end(now, first int64, asleep bool) {
 	if t.since != 0 {
 		t.run += now - max(t.since, first)
@@ -105,7 +106,7 @@ func (t *turns) end(now, first int64, asleep bool) {
 	}
 }
 
-// eachSwitch hands over perf's switches: when and where, who left, if asleep, and who came.
+// eachSwitch passes on perf's switches: when and where, which thread left, whether it sleeps, and which came.
 func eachSwitch(path string, take func(now int64, cpu, prev int, asleep bool, next int)) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -132,7 +133,8 @@ func eachSwitch(path string, take func(now int64, cpu, prev int, asleep bool, ne
 
 const perfEdge = 1_000_000 // ns
 
-// perfSpan is when perf has recorded all CPUs: it begins with them and ends one after another.
+// perfSpan returns the time in which perf has recorded all CPUs: it begins with them and ends one after
+// another.
 func perfSpan(path string) (first, last int64, err error) {
 	begins, ends := map[int]int64{}, map[int]int64{}
 	err = eachSwitch(path, func(now int64, cpu, _ int, _ bool, _ int) {
@@ -179,7 +181,7 @@ func perfTurns(path string, first, last int64) (map[int]*turns, error) {
 	return list, err
 }
 
-// traceTurns are those of the trace's goroutines, by threads.
+// traceTurns returns the turns of the trace's goroutines, by thread.
 func traceTurns(path string, first, last int64) (map[int]*turns, error) {
 	list, threads := map[int]*turns{}, map[trace.GoID]int{}
 	err := eachEvent(path, func(event *trace.Event) error {

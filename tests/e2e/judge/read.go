@@ -12,7 +12,7 @@ import (
 	"golang.org/x/exp/trace"
 )
 
-// eachEvent hands every event of the file to take; the first error ends it.
+// eachEvent passes every event of the file to take; the first error ends it.
 func eachEvent(path string, take func(event *trace.Event) error) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -57,10 +57,9 @@ func isV1(path string) (bool, error) {
 	return minor < 22, err
 }
 
-// frames returns a stack's functions and lines, leaf first. Two things of the
-// runtime's own tracer are not the program's: its frames at the leaf where it
-// forgets to skip them (GoUnpark from injectglist), and an empty frame for a
-// stack that is none.
+// frames returns a stack's functions and lines, leaf first. It omits two things that the runtime's own tracer
+// adds: its frames at the leaf where it forgets to skip them (GoUnpark from injectglist), and an empty frame
+// for a missing stack.
 func frames(stack trace.Stack) []string {
 	var list []string
 	for frame := range stack.Frames() {

@@ -17,13 +17,13 @@ const (
 	leafFunc  = "main.cpuWork"
 )
 
-// sampling is what the CPU samples of a trace say, and whether the rest of it agrees.
+// sampling holds the CPU samples of a trace, and how far the rest of the trace agrees.
 type sampling struct {
 	all         int
 	three, one  int // with the function on the stack
 	stackless   int
-	onGoroutine ratio // of those with a goroutine: it runs on this thread by the trace
-	onP         ratio // of those with a P: the thread has it by the trace
+	onGoroutine ratio // of those with a goroutine: it runs on this thread, according to the trace
+	onP         ratio // of those with a P: the thread has it, according to the trace
 	rooted      ratio // of those in the two functions: the root is runtime.goexit
 	leafed      ratio // of those: leaf and caller are as they must be
 	first, last trace.Time
@@ -86,7 +86,7 @@ func readSamples(path string) (*sampling, error) {
 	return s, err
 }
 
-// follow keeps who runs on which thread, and with which P.
+// follow keeps which goroutine runs on which thread, and with which P.
 func (s *sampling) follow(event *trace.Event) {
 	change, thread := event.StateTransition(), event.Thread()
 	switch change.Resource.Kind {

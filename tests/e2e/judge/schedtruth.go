@@ -12,28 +12,31 @@ import (
 	"golang.org/x/exp/trace"
 )
 
-// The truth about a thread is what the kernel counts of it (Linux 6.18 kernel/sched/stats.h, fair.c, core.c).
-// Both are compared over exactly the window between two samples of the counters. The kernel's books and the
-// moments of its tracepoints differ in four ways, and each has its bound:
-//   - A wait on a run queue is booked when it ends (sched_info_arrive), or the thread is moved to another queue
-//     (sched_info_dequeue): waits that end in the window count, but what they have of the time before it may be
-//     booked already, and so may the wait at the window's end.
-//   - A thread's time on a CPU is brought up to date at switches and at ticks, and what the hypervisor stole is off.
-//   - Who is woken onto an idle CPU, or preempts another, is on the CPU by the books from its being put on the
-//     run queue: the queue's clock stands still until the switch (rq_clock_skip_update). So the waits of quick
-//     starts may be booked as either.
-//   - The books of who leaves a CPU are closed when another preempts it, or before the next one is looked for,
-//     perhaps on other CPUs' queues; those of who wakes open when it is on the queue, not when its waking begins.
-//     An idle CPU is first sent an interrupt (ttwu_queue_wakelist): 14 us on average between virtual ones, as
-//     bpftrace counts from sched_waking to sched_wakeup on a quiet machine, and more on a busy one.
+// The truth about a thread is what the kernel counts for it (Linux 6.18 kernel/sched/stats.h, fair.c,
+// core.c). Both are compared over exactly the window between two samples of the counters. The kernel's
+// accounting and the times of its tracepoints differ in four ways, each of which has its bound:
+//   - A wait on a run queue is accounted when it ends (sched_info_arrive), or when the thread is moved to
+//     another queue (sched_info_dequeue): waits that end in the window count, but their time before the
+//     window may have been accounted already, and so may the wait at the window's end.
+//   - A thread's time on a CPU is updated at switches and at ticks, and does not include what the hypervisor
+//     stole.
+//   - A thread that is woken onto an idle CPU, or preempts another, is accounted as running from the moment
+//     it is put on the run queue: the queue's clock stands still until the switch (rq_clock_skip_update). So
+//     the waits of quick starts may be accounted as either.
+//   - The accounting of a thread that leaves a CPU ends when another preempts it, or before the next one is
+//     looked for, perhaps on other CPUs' queues; that of a thread that wakes begins when it is on the queue,
+//     not when its waking begins. An idle CPU is first sent an interrupt (ttwu_queue_wakelist): 14 us on
+//     average between virtual ones, as bpftrace measures from sched_waking to sched_wakeup on a quiet
+//     machine, and more on a busy one.
 
-// A sleeper that is still on a queue (its dequeueing was put off, Linux 6.12 and later) may be moved to another
-// queue with its load, and then its sleep is booked as a wait. That is rare; -moved says how often it may be.
+// A sleeper that is still on a queue (delayed dequeue, Linux 6.12 and later) may be moved to another queue
+// with its load, and then its sleep is accounted as a wait. That is rare; -moved sets how often it may
+// happen.
 
-// ledger is one thread's, in the window.
+// ledger is one thread's account in the window.
 type ledger struct {
-	from, to          int64 // ns, of the times
-	counted, counting int64 // ns, of the switches
+	from, to          int64 // ns, window of the times
+	counted, counting int64 // ns, window of the switches
 	run, wait         int64
 	voluntary, forced int64
 	wakes             int64  // of the waits, those that followed a wake-up
@@ -44,7 +47,7 @@ type ledger struct {
 	name              string // of its goroutine
 }
 
-// goroutine is what it does, by the trace.
+// goroutine is the state of one in the trace.
 type goroutine struct {
 	state trace.GoState
 	since int64
@@ -60,7 +63,7 @@ type truth struct {
 	first, last int64
 }
 
-// left is how a CPU was left the last time.
+// left is how a CPU was last left.
 type left struct {
 	time    int64
 	blocked bool
@@ -70,7 +73,7 @@ type limits struct {
 	run, wait, switches float64 // shares
 	tick, wake, leave   int64   // ns
 	moved               int64   // times
-	least               int64   // ns: of less no share is judged
+	least               int64   // ns: shares of less are not judged
 }
 
 func schedTruth(args []string) error {
@@ -108,7 +111,8 @@ func schedTruth(args []string) error {
 	return ours.judge(theirs, s.Steal, most, *verbose)
 }
 
-// kernelTruth has the kernel's counts of all threads that lived through the window, and ledgers to be filled.
+// kernelTruth returns the kernel's counts of all threads that existed throughout the window, and ledgers to
+// be filled.
 func kernelTruth(s kernelCounts) (*truth, map[int]ledger) {
 	ours := &truth{map[int]*ledger{}, map[trace.GoID]*goroutine{}, map[trace.ProcID]left{}, 0, 0}
 	theirs := map[int]ledger{}
@@ -153,10 +157,11 @@ func (t *truth) read(path string) error {
 	return nil
 }
 
-// quickStart is how long it may take from waking a thread to its start where it does not wait for others.
+// quickStart is the longest time from waking a thread to its start if it does not wait for others.
 const quickStart = 300_000 // ns
 
-// quickPart is the part of a wait that may be booked as time on the CPU; nothing if one of ours had to block first.
+// quickPart returns the part of a wait that may be accounted as time on the CPU: none if one of our threads
+// had to block first.
 func (t *truth) quickPart(since, now int64, on trace.ProcID) int64 {
 	if before := t.left[on]; now-since > quickStart || before.blocked && before.time > since {
 		return 0
@@ -212,7 +217,7 @@ func (t *truth) take(event *trace.Event) {
 	g.state, g.since, g.woken = to, now, from == trace.GoWaiting
 }
 
-// leave adds what it has been running since its last change to its thread's time.
+// leave adds the goroutine's running time since its last change to its thread's time.
 func (t *truth) leave(g *goroutine, now int64) {
 	a := t.ledgers[g.tid]
 	if a != nil && g.state == trace.GoRunnable && now > a.to {
@@ -230,7 +235,7 @@ func (t *truth) leave(g *goroutine, now int64) {
 	}
 }
 
-// root is the outermost function of a stack.
+// root returns the outermost function of a stack.
 func root(stack trace.Stack) (name string) {
 	for frame := range stack.Frames() {
 		name = frame.Func
@@ -265,7 +270,7 @@ func (t *truth) judge(theirs map[int]ledger, stolen int64, most limits, verbose 
 	return nil
 }
 
-// against says what differs by more than it may.
+// against lists what differs by more than it may.
 func (a *ledger) against(kernel ledger, stolen int64, most limits) (wrong []string) {
 	share := func(of float64, whole int64) int64 { return int64(of * float64(max(whole, most.least))) }
 	check := func(what string, ours, kernel, low, high int64) {

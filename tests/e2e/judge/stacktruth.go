@@ -13,12 +13,12 @@ import (
 	"golang.org/x/exp/trace"
 )
 
-// A debugger's stacks of threads that are parked, and those of the trace, must be the same function by
-// function. What differs by design: gotrace leaves libc's start code out, puts what a thread waits for before
-// the leaf and the thread's name at the root, and knows no parameters.
+// A debugger's stacks of parked threads, and those of the trace, must be the same function by function. They
+// differ by design: gotrace omits libc's start code, puts what a thread waits for before the leaf and the
+// thread's name at the root, and has no parameters.
 
-// How libc calls a thread's start routine, and main, and what std::thread puts between: glibc 2.31 to 2.41,
-// libstdc++ 12, gdb's names.
+// startCode matches how libc calls a thread's start routine, and main, and what std::thread puts in between:
+// glibc 2.31 to 2.41, libstdc++ 12, gdb's names.
 var startCode = regexp.MustCompile(`^(start_thread|clone3?|__clone3?|__libc_start_call_main|__libc_start_main.*|_start|execute_native_thread_routine|\?\?ofalibrary|std::thread::_State_impl<.*>::_M_run)$`)
 
 func stackTruth(args []string) error {
@@ -60,11 +60,11 @@ func stackTruth(args []string) error {
 	return nil
 }
 
-// gdbStacks are the stacks of gdb's output, leaf first, without start code.
+// gdbStacks returns the stacks of gdb's output, leaf first, without start code.
 func gdbStacks(text string) (list [][]string) {
 	var stack []string
 	end := func() {
-		// Of a stripped program _start has no name either.
+		// In a stripped program _start has no name, either.
 		if n := len(stack); n > 1 && stack[n-1] == "??" && startCode.MatchString(stack[n-2]) {
 			stack = stack[:n-1]
 		}
@@ -87,23 +87,23 @@ func gdbStacks(text string) (list [][]string) {
 	return list
 }
 
-// What gcc calls copies and parts of a function.
+// copied matches gcc's suffixes for copies and parts of a function.
 var copied = regexp.MustCompile(`(\.(part|isra|constprop|cold)(\.\d+)?)+$`)
 
-// plainName is a function's name without parameters and spaces: "f<int>" of gdb's own, and of the demangler's
-// "f<int>(int)".
+// plainName returns a function's name without parameters and spaces: "f<int>" for gdb's own "f<int>" and for
+// the demangler's "f<int>(int)".
 func plainName(text string) string {
 	text = strings.ReplaceAll(text, "(anonymous namespace)", "{anonymous}")
 	text = strings.ReplaceAll(text, "operator()", "operator{call}")
 	text = beforeParameters(text)
-	text, _, _ = strings.Cut(text, "[clone") // the demangler's word for f.isra.0, which gdb calls f.isra or f
+	text, _, _ = strings.Cut(text, "[clone") // the demangler's form of f.isra.0, which gdb calls f.isra or f
 	text = copied.ReplaceAllString(text, "")
 	text, _, _ = strings.Cut(text, "@@")
 	text = strings.ReplaceAll(text, " ", "")
 	return text
 }
 
-// beforeParameters cuts a name at the first parenthesis that is in no template's argument.
+// beforeParameters cuts a name at the first parenthesis outside of template arguments.
 func beforeParameters(text string) string {
 	depth := 0
 	for at, letter := range text {
@@ -124,7 +124,7 @@ type stackSet struct {
 	seen   map[string]bool
 }
 
-// waitingStacks are all those with which a goroutine waited.
+// waitingStacks returns all stacks with which a goroutine waited.
 func waitingStacks(path string) (*stackSet, error) {
 	set := &stackSet{seen: map[string]bool{}}
 	err := eachEvent(path, func(event *trace.Event) error {
@@ -162,7 +162,7 @@ func (s *stackSet) add(names []string) {
 	s.stacks = append(s.stacks, stack)
 }
 
-// withoutAlias: glibc's aliases of a function differ by underscores and by GI, for "internal".
+// withoutAlias removes what distinguishes glibc's aliases of a function: underscores, and GI, for "internal".
 func withoutAlias(name string) string {
 	return strings.TrimLeft(strings.TrimPrefix(strings.Trim(name, "_"), "GI_"), "_")
 }
@@ -170,12 +170,12 @@ func withoutAlias(name string) string {
 // An address can have several names: read, __read, __libc_read, __GI___libc_read.
 var alias = regexp.MustCompile(`^(_|GI_|libc_)+`)
 
-// sameFrame: gdb has no name for functions that no table names.
+// sameFrame compares two names. gdb has no name for a function that is in no table.
 func sameFrame(gdb, ours string) bool {
 	return strings.HasPrefix(gdb, "??") || gdb == ours || alias.ReplaceAllString(gdb, "") == alias.ReplaceAllString(ours, "")
 }
 
-// agree is how many frames are the same, from the root.
+// agree returns how many frames are the same, from the root.
 func agree(gdb, ours []string) int {
 	n := 0
 	for n < min(len(gdb), len(ours)) && sameFrame(gdb[len(gdb)-1-n], ours[len(ours)-1-n]) {

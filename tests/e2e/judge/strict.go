@@ -20,8 +20,8 @@ import (
 	"gotrace.test/judge/testtrace"
 )
 
-// facts counts what a trace holds, by names like "reason chan receive",
-// "go Running->Waiting", "func main.main", "range GC concurrent mark phase".
+// facts counts what a trace contains, by names like "reason chan receive", "go Running->Waiting", "func
+// main.main", "range GC concurrent mark phase".
 type facts map[string]int
 
 func strict(args []string) error {
@@ -97,12 +97,12 @@ func collect(path string) (facts, error) {
 	return c.found, nil
 }
 
-// ownFrame is what the validator says of a frame that gotrace made: their names are "gotrace" or stand in brackets. An
-// address without a name, "[vdso]+0x6b0", is none.
+// ownFrame matches what the validator says of a frame that gotrace made, whose name is "gotrace" or in
+// brackets. An address without a name, "[vdso]+0x6b0", is not one.
 var ownFrame = regexp.MustCompile(`Func:"(gotrace"|\[[^"]*\]")`)
 
-// withoutUnnamed drops what the validator says of frames without a file or line, but for gotrace's own: code without
-// debug information has none.
+// withoutUnnamed drops what the validator says of frames without a file or line, except gotrace's own: code
+// without debug information has neither.
 func withoutUnnamed(err error) error {
 	if err == nil {
 		return nil
@@ -116,8 +116,8 @@ func withoutUnnamed(err error) error {
 	return errors.Join(rest...)
 }
 
-// validatorOf returns Go's own validator, or nil for a format before Go 1.22: what the reader makes of those is not
-// what the validator expects.
+// validatorOf returns Go's own validator, or nil for a format before Go 1.22: the reader's events for those
+// are not what the validator expects.
 func validatorOf(path string) (*testtrace.Validator, error) {
 	minor, err := formatMinor(path)
 	if err != nil || minor < 22 {

@@ -13,39 +13,39 @@ import (
 	"golang.org/x/exp/trace"
 )
 
-const edge = 100_000_000 // ns more than trim, of v1 traces
+const edge = 100_000_000 // ns in addition to trim, for v1 traces
 
 var (
 	trim   int64 = 50_000_000 // ns cut off each side of the common window
 	margin int64 = 5_000_000  // ns outside of the window in which a counterpart may lie
 )
 
-// emulated is for programs that ran in an emulator of a machine: its CPUs take turns, so that between a hit and
-// what it reports there may be a turn of the other.
+// emulated is for programs that ran in an emulated machine: its CPUs take turns, so that the other CPU may
+// have a turn between a hit and what it reports.
 func emulated() {
 	trim, margin = 1_500_000_000, 300_000_000
 	suspect, farApart = 50_000_000, 1_000_000_000
 	inEmulator = true
 }
 
-// inEmulator: nothing can be said of how long something lasted.
+// inEmulator is true if durations mean nothing.
 var inEmulator bool
 
-// history is what one trace says of every goroutine.
+// history holds one trace's steps of every goroutine.
 type history struct {
 	steps       map[trace.GoID][]step
 	synthetic   map[trace.GoID]bool
 	first, last int64
-	lost        int  // the "[lost]" frames and log events of our own
-	noHeap      bool // ours says that it does not see every sweep
+	lost        int  // our own "[lost]" frames and log events
+	noHeap      bool // our trace declares that it does not have every sweep
 	relative    bool // times are relative to the trace's first event
 }
 
-// names gives equal texts equal numbers, in both traces alike; 0 is the empty text.
+// names gives equal texts equal numbers, the same in both traces; 0 is the empty text.
 type names struct {
 	ids   map[string]uint32
 	texts []string
-	same  map[string]string // texts that are taken for others
+	same  map[string]string // texts that are treated as others
 }
 
 func newNames() *names { return &names{ids: map[string]uint32{"": 0}, texts: []string{""}} }
@@ -63,7 +63,7 @@ func (n *names) id(text string) uint32 {
 	return id
 }
 
-// readHistory collects every goroutine's steps; statuses are no steps.
+// readHistory collects every goroutine's steps; statuses are not steps.
 func readHistory(path string, keys, stacks *names) (*history, error) {
 	h := &history{steps: map[trace.GoID][]step{}, synthetic: map[trace.GoID]bool{}}
 	known := map[trace.Stack]uint32{trace.NoStack: 0}
@@ -120,7 +120,7 @@ func readHistory(path string, keys, stacks *names) (*history, error) {
 	return h, err
 }
 
-// isSynthetic knows gotrace's own goroutine by its frame.
+// isSynthetic recognizes gotrace's own goroutine by its frame.
 func isSynthetic(stack string) bool {
 	return strings.HasPrefix(stack, "[lost]:") || strings.HasPrefix(stack, "gotrace:")
 }
@@ -185,11 +185,11 @@ type comparison struct {
 	verdict
 	from, to     int64
 	shift        linear // of native's times
-	threadless   bool   // threads have other numbers in the two
+	threadless   bool   // threads have different numbers in the two
 	keys, stacks *names
 	wakers       bool
 	noHeap       bool
-	noStops      bool // of the world are reported
+	noStops      bool // stop-the-world events are not compared
 	offsets      []int64
 	starts       []int64
 	tallies      map[string]map[string]int // kind of difference -> what -> how often
@@ -257,7 +257,7 @@ func (c *comparison) run(nativePath, oursPath string) error {
 	c.from = max(native.first, ours.first) + trim
 	c.to = min(native.last, ours.last) - trim
 	if c.threadless {
-		// What a system call ended with is known when its goroutine next runs, and of what had begun
+		// How a system call ended is known when its goroutine next runs, and for what had begun
 		// before the tracer did it reports no end.
 		c.from += edge
 		c.to -= edge
@@ -336,14 +336,14 @@ func (c *comparison) goroutine(g trace.GoID, native, ours []step) {
 
 func (c *comparison) inside(s step) bool { return s.time >= c.from && s.time <= c.to }
 
-// step compares what a pair of steps carries.
+// step compares the attributes of a pair of steps.
 func (c *comparison) step(native, ours step) {
 	c.offsets = append(c.offsets, ours.time-native.time)
 	if strings.HasPrefix(native.change, "Runnable->Running") {
 		c.starts = append(c.starts, distance(native, ours))
 	}
-	// The tracer of 1.22 skips a frame too many when a callback returns to C, and has no stack there;
-	// nor has the one of 1.23 for some goroutines that are preempted at any instruction.
+	// The tracer of 1.22 skips one frame too many when a callback returns to C, and has no stack there;
+	// nor does that of 1.23 for some goroutines that are preempted at any instruction.
 	unknown := native.stack == 0 &&
 		(strings.HasSuffix(native.change, "->Syscall") || strings.HasSuffix(native.change, " preempted"))
 	if !unknown && (native.stack != 0 || ours.stack != 0) {
@@ -367,7 +367,7 @@ func (c *comparison) step(native, ours step) {
 	}
 }
 
-// against says how two ids differ; which ids does not matter.
+// against describes how two ids differ, without naming them.
 func against(native, ours int64) string {
 	switch {
 	case native < 0:
@@ -493,14 +493,15 @@ func (c *comparison) printTally(kind string) {
 	}
 }
 
-// judge is the pass mark. A goroutine that only one trace knows counts as one that differs.
+// judge decides whether the traces are alike enough. A goroutine that only one trace knows counts as one that
+// differs.
 func (c *comparison) judge(minSeq, minStacks float64, minCompared int, maxMedian int64) error {
 	var bad []string
 	if c.Transitions.Of < minCompared {
 		bad = append(bad, fmt.Sprintf("only %d transitions compared, at least %d wanted", c.Transitions.Of, minCompared))
 	}
-	// One transition that differs spoils its goroutine: a share of goroutines in a thousandth means
-	// something where there are a thousand; with fewer, the transitions alone decide.
+	// One transition that differs spoils its goroutine: a share of goroutines to a thousandth is
+	// meaningful only if there are a thousand; with fewer, the transitions alone decide.
 	if c.Goroutines.Of >= 1000 && c.Goroutines.Pct < minSeq {
 		bad = append(bad, fmt.Sprintf("%.3f %% of goroutines identical, at least %g wanted", c.Goroutines.Pct, minSeq))
 	}
@@ -511,11 +512,12 @@ func (c *comparison) judge(minSeq, minStacks float64, minCompared int, maxMedian
 	if stacks.settle(); stacks.Pct < minStacks {
 		bad = append(bad, fmt.Sprintf("%.3f %% of stacks equal, at least %g wanted", stacks.Pct, minStacks))
 	}
-	// A program that sleeps is hit with cold caches: ten times as dear, and few enough for chance.
+	// Hits in a program that sleeps find cold caches: they cost ten times as much, and are few enough for
+	// chance.
 	if c.Transitions.Of < 1000 {
 		maxMedian *= 10
 	}
-	// Times that are laid over each other say nothing of this.
+	// Times that were aligned with each other show nothing here.
 	if !c.threadless && (c.MedianNs > maxMedian || c.MedianNs < -maxMedian) {
 		bad = append(bad, fmt.Sprintf("median time difference %d ns, at most %d wanted", c.MedianNs, maxMedian))
 	}

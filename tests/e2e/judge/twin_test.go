@@ -7,7 +7,7 @@ import "testing"
 // compare judges two lives of one goroutine over the middle of 3,000 steps.
 func compare(native, ours []step) *comparison {
 	c := &comparison{keys: newNames(), stacks: newNames(), tallies: map[string]map[string]int{}}
-	c.stacks.id("main.f:1") // number 1
+	c.stacks.id("main.f:1") // gets number 1
 	c.from, c.to = native[900].time, native[2100].time
 	c.goroutine(7, native, ours)
 	c.settle()

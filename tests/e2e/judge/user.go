@@ -17,19 +17,20 @@ import (
 
 // A mark is one annotation of a program: a task's begin or end, a region's, or a log.
 type mark struct {
-	text  string // all but times and stacks, in words: tasks go by their names
-	id    string // the same, tasks go by their numbers
+	text  string // all but times and stacks, as text: tasks by their names
+	id    string // the same, tasks by their numbers
 	time  trace.Time
 	begun trace.Time // of a region, at its end; 0 = not seen
 	stack string
 }
 
-// isOffCPU distinguishes regions that gotrace makes of the kernel's switches from the program's own.
+// isOffCPU distinguishes regions that gotrace makes from the kernel's switches from the program's own.
 func isOffCPU(region trace.Region) bool {
 	return strings.HasPrefix(region.Type, "[off CPU: ")
 }
 
-// Go up to 1.21 keeps messages whole, later tracers and gotrace so much of them.
+// longest is the number of bytes of a message that tracers after Go 1.21 and gotrace keep. Go up to 1.21
+// keeps all.
 const longest = 1024
 
 // marks lists the annotations of a trace, goroutine by goroutine, in their order.
@@ -84,10 +85,10 @@ func marks(path string) (map[trace.GoID][]mark, error) {
 	return list, err
 }
 
-// ownMarks is what a goroutine says it did: the words of its marks, and how long its regions took.
+// ownMarks holds what a goroutine says it did: the words of its marks, and how long its regions took.
 type ownMarks struct {
 	lines []string
-	spent []time.Duration // by line; 0 where it is no end
+	spent []time.Duration // by line; 0 if it is not an end
 }
 
 func readTruth(path string) ([]ownMarks, error) {
@@ -174,7 +175,8 @@ func userTruth(args []string) error {
 	return nil
 }
 
-// layOver gives the native trace's marks the times of ours, if one of them counts from its own beginning.
+// layOver shifts the native trace's marks to the times of ours, if the times of one are relative to its
+// beginning.
 func layOver(native map[trace.GoID][]mark, nativePath, oursPath string) error {
 	keys, stacks := newNames(), newNames()
 	one, err := readHistory(nativePath, keys, stacks)
@@ -200,9 +202,8 @@ func layOver(native map[trace.GoID][]mark, nativePath, oursPath string) error {
 	return nil
 }
 
-// userTwin compares the annotations of two traces of the same seconds: what the
-// native one has, the other must have in the same order, with the same stacks;
-// and nothing else in between.
+// userTwin compares the annotations of two traces of the same period: what the native one has, the other must
+// have in the same order, with the same stacks; and nothing else in between.
 func userTwin(args []string) error {
 	set := flag.NewFlagSet("usertwin", flag.ExitOnError)
 	least := set.Int("min", 100, "so many annotations at least")
@@ -221,8 +222,8 @@ func userTwin(args []string) error {
 	if err := layOver(native, set.Arg(0), set.Arg(1)); err != nil {
 		return err
 	}
-	// trace.Start lets the runtime's tracer begin some time before StartRegion
-	// hears of it, and trace.Stop informs StartRegion first.
+	// trace.Start lets the runtime's tracer begin some time before StartRegion knows of it, and
+	// trace.Stop informs StartRegion first.
 	on, off := trace.Time(math.MaxInt64), trace.Time(0)
 	for _, list := range native {
 		on = min(on, list[0].time)
@@ -272,8 +273,7 @@ func compareMarks(native, ours []mark, on, off trace.Time) (int, error) {
 	return stacks, nil
 }
 
-// firstOf finds the native trace's first mark: of those that read the same, the
-// last that is not later.
+// firstOf finds the native trace's first mark: of those with the same text, the last that is not later.
 func firstOf(first mark, ours []mark) int {
 	const slack = 10 * time.Microsecond
 	found := 0
@@ -285,7 +285,7 @@ func firstOf(first mark, ours []mark) int {
 	return found
 }
 
-// began says whether it is the begin or end of a region that began before or after.
+// began reports whether it is the begin or end of a region that began before or after.
 func began(one mark, before, after trace.Time) bool {
 	when := one.time
 	switch {

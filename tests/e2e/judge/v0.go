@@ -12,14 +12,14 @@ import (
 	"sort"
 )
 
-// The format of early 2015, between Go 1.4 and 1.5: no release reads it. What follows is from the description
-// of its tracer and reader alone.
+// The format of early 2015, between Go 1.4 and 1.5: no release reads it. The following is based only on the
+// description of its tracer and reader.
 
 // v0Kind is one type of event: the values that follow its time, and what happens to the goroutine that runs on its P.
 type v0Kind struct {
 	name   string
-	values int  // after the time, with the stack
-	stack  bool // the last one
+	values int  // number of values after the time, including the stack
+	stack  bool // the last value is a stack
 	leaves bool // the goroutine leaves its P
 }
 
@@ -48,7 +48,7 @@ type v0Event struct {
 	kind   v0Kind
 	ticks  uint64
 	p      int64
-	g      uint64 // who ran on the P
+	g      uint64 // the goroutine that ran on the P
 	args   []uint64
 }
 
@@ -85,7 +85,7 @@ func checkV0(args []string) error {
 	return nil
 }
 
-// values reads one event's: n+1 of them, or for n = 3 so many bytes.
+// v0Values reads one event's values: n+1 of them, or for n = 3 as many bytes as the first value says.
 func v0Values(raw []byte, at int, n byte) (list []uint64, end int, err error) {
 	one := func() error {
 		value, size := binary.Uvarint(raw[at:])
@@ -215,7 +215,7 @@ type v0Proc struct {
 	g                        uint64
 }
 
-// v0State is what the reader of the time kept to see whether events make sense.
+// v0State is what the reader of that time kept to check whether events make sense.
 type v0State struct {
 	procs map[int64]*v0Proc
 	gs    map[uint64]int

@@ -15,19 +15,19 @@ import (
 	"unsafe"
 )
 
-// threadSample is what the kernel counts of a thread, and when it was read.
+// threadSample holds what the kernel counts for a thread, and when it was read.
 type threadSample struct {
 	Tid       int
-	Start     string // field 22 of stat: tids recur
+	Start     string // field 22 of stat: tids are reused
 	Time      int64  // ns, CLOCK_MONOTONIC, of run and wait
 	Counted   int64  // the same, of the switches
-	Spread    int64  // ns: each reading took at most so long
+	Spread    int64  // ns: each reading took at most this long
 	Run, Wait int64  // ns, schedstat
 	Voluntary int64
 	Forced    int64 // involuntary
 }
 
-// kernelCounts are those of a process at the two ends of a window.
+// kernelCounts holds those of a process at the two ends of a window.
 type kernelCounts struct {
 	Steal         int64 // ns that the hypervisor took from all CPUs in the window
 	Before, After []threadSample
@@ -75,7 +75,7 @@ func window(args []string) error {
 	return json.NewEncoder(os.Stdout).Encode(s)
 }
 
-// steal is the time that the hypervisor kept the CPUs from us, since boot.
+// steal returns the time for which the hypervisor has withheld the CPUs since boot.
 func steal() (int64, error) {
 	text, err := os.ReadFile("/proc/stat")
 	fields := strings.Fields(string(text))
@@ -99,7 +99,7 @@ func sampleAll(pid string) (list []threadSample, err error) {
 	return list, nil
 }
 
-// sampleThread keeps the quickest of some readings, for on a busy machine the reader loses its CPU, too.
+// sampleThread keeps the quickest of some readings, because on a busy machine the reader loses its CPU, too.
 func sampleThread(task string) (best threadSample, ok bool) {
 	for range tries {
 		one, err := readThread(task)

@@ -81,7 +81,7 @@ for line in open(output, encoding="utf-8"):
     goid, wanted, got = life["goid"], life["sets"], [dict(one) for one in seen.get(life["goid"], [{}])]
     known.add(goid)
     if len(got) == 1 and len(wanted) > 1:
-        wanted = wanted[-1:]  # all of it was before the trace
+        wanted = wanted[-1:]  # all changes were before the trace
     if got != wanted:
         fail(f"goroutine {goid}: the trace has\n{got}\nand the program says\n{wanted}")
     changes += len(got)

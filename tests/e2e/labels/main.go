@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 
-// Goroutines whose pprof labels change, and that know so. Any Go from 1.9 on builds it.
+// Goroutines whose pprof labels change, and that record the changes. Builds with Go 1.9 and later.
 //
 //	labels PROFILE
 //
@@ -44,7 +44,7 @@ func goid() int {
 	return n
 }
 
-// note says which labels the calling goroutine has from now on.
+// note records which labels the calling goroutine has from now on.
 func note(ctx context.Context) {
 	now := set{}
 	pprof.ForLabels(ctx, func(key, value string) bool {
@@ -60,7 +60,7 @@ func note(ctx context.Context) {
 	lives[id].Sets = append(lives[id].Sets, now)
 }
 
-// do is pprof.Do, and notes both changes.
+// do is pprof.Do that notes both changes.
 func do(ctx context.Context, f func(context.Context), pairs ...string) {
 	inner := pprof.WithLabels(ctx, pprof.Labels(pairs...))
 	pprof.SetGoroutineLabels(inner)
@@ -73,7 +73,7 @@ func do(ctx context.Context, f func(context.Context), pairs ...string) {
 //go:noinline
 func wait() { <-quiet }
 
-// spawn starts a goroutine, which has the labels of ctx.
+// spawn starts a goroutine, which inherits the labels of ctx.
 func spawn(ctx context.Context, f func(context.Context)) {
 	group.Add(1)
 	go func() {

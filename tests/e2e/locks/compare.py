@@ -10,9 +10,9 @@ import os
 import sys
 
 EDGE = 20_000_000  # ns at both ends of the trace that are left out
-CLOSE = 1_500_000  # a wait's begin and end are known so well; a busy machine delays the goroutine between them
+CLOSE = 1_500_000  # ns: precision of a wait's begin and end; a busy machine delays the goroutine between them
 SHORT = 2_000_000  # the program reports waits of 1 ms and more
-USER = ("main.useMutex ", "use_mutex ")  # what locks and unlocks mutexes, in Go and in C
+USER = ("main.useMutex ", "use_mutex ")  # functions that lock and unlock mutexes, in Go and in C
 GO = {"mutex", "rwmutex (read)", "rwmutex (write)", "waitgroup", "cond", "chan"}
 
 

@@ -37,7 +37,7 @@ func say(format string, args ...interface{}) {
 	<-outLock
 }
 
-// goid is the number that a traceback has.
+// goid returns the number that a traceback has.
 func goid() int {
 	var text [64]byte
 	words := bytes.Fields(text[:runtime.Stack(text[:], false)])
@@ -54,7 +54,7 @@ func waited(kind string, address unsafe.Pointer, suffix string, since int64) {
 	}
 }
 
-// Printed once the lock has been released, so that printing does not prolong what it reports.
+// held prints once the lock has been released, so that printing does not prolong what it reports.
 func held(kind string, address unsafe.Pointer, since, until int64) {
 	say("held g%d %d %d %s 0x%x\n", goid(), since, until, kind, uintptr(address))
 }

@@ -17,7 +17,7 @@ case "$1" in
 *) load=load_1.10.go ;;
 esac
 cp main.go "$load" "$work/src/oldparse/"
-# Only the parser: package trace, under a name that can be imported.
+# Copies only the parser: package trace, under a name that can be imported.
 for file in parser.go order.go; do
 	[ ! -f "$root/src/internal/trace/$file" ] || sed 's/^package trace$/package oldtrace/' "$root/src/internal/trace/$file" >"$work/src/oldtrace/$file"
 done

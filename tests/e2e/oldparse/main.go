@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 
-// Oldparse prints the events of a trace as a Go release of the time parses
-// them: time, name, byte offset, goroutine, stack. It is built with that
-// release's own toolchain and a copy of its parser, made for the occasion; the
-// release decides which of the files load_*.go is built with it. Go 1.5 and on.
+// Oldparse prints the events of a trace as a Go release of the time parses them: time, name, byte offset,
+// goroutine, stack. It is built with that release's own toolchain and a copy of its parser; the release
+// decides which of the files load_*.go is used. Go 1.5 and later.
 package main
 
 import (

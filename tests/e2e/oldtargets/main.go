@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 
-// Command oldtarget is a program to be traced, in the language of Go 1.4: the loads
-// of ../targets for releases that those need too new a Go for. Each MODE is one
-// kind of load; all of them are bounded, end on SIGTERM, and never live longer than hardCap.
+// Command oldtarget is a program to be traced, in the language of Go 1.4: the loads of ../targets for
+// releases that are too old to build those. Each MODE is one kind of load; all of them are bounded, end on
+// SIGTERM, and never live longer than hardCap.
 //
 //	oldtarget MODE [options]
 //
@@ -90,7 +90,7 @@ func check(err error) {
 	}
 }
 
-// startNative is set where the release has a tracer.
+// startNative is set if the release has a tracer.
 var startNative func(opt *options)
 
 func main() {

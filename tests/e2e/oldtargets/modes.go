@@ -203,7 +203,7 @@ func churn(opt *options) {
 	}()
 }
 
-// procs: changes GOMAXPROCS all the time while others work.
+// procs: constantly changes GOMAXPROCS while others work.
 func procs(opt *options) {
 	pool(opt)
 	go func() {
@@ -247,7 +247,7 @@ func parked(opt *options) {
 	pingpong(&options{count: 1})
 }
 
-// preempted: a goroutine that calls functions and never lets go by itself, and one locked to its thread.
+// preempted: a goroutine that calls functions and never yields by itself, and one locked to its thread.
 func preempted() {
 	go func() {
 		for {

@@ -78,7 +78,7 @@ func syscalls(opt *options) {
 	}()
 }
 
-// rawPipe: a reader that blocks in read(2) itself, behind the poller's back.
+// rawPipe: a reader that blocks in read(2) itself, without the poller.
 func rawPipe() {
 	var fds [2]int
 	check(syscall.Pipe(fds[:]))
@@ -100,7 +100,7 @@ func rawPipe() {
 func files() {
 	dir, err := ioutil.TempDir("", "gotrace-target")
 	check(err)
-	// The directory goes at once; the file lives on by its descriptor.
+	// The directory is removed at once; the file remains open by its descriptor.
 	file, err := ioutil.TempFile(dir, "data")
 	check(err)
 	check(os.Remove(file.Name()))

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A name server that knows every name, and answers after a while.
+// nameServer is a name server that knows every name, and answers after a while.
 func nameServer(delay time.Duration) string {
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
@@ -28,7 +28,7 @@ func nameServer(delay time.Duration) string {
 	return conn.LocalAddr().String()
 }
 
-// answer has 127.0.0.1 for each question of type A (RFC 1035, section 4).
+// answer returns 127.0.0.1 for each question of type A (RFC 1035, section 4).
 func answer(query []byte) []byte {
 	end := 12
 	for end < len(query) && query[end] != 0 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Threads that want one lock, which one of them holds while it writes to disk
- * (disk), or computes (long); with "clean" it does that before it takes the lock.
- * Or many take one lock for a moment all the time (convoy), or each its own; or
- * each item wakes all that wait for one (herd), or one of them.
+ * Threads that want one lock, which one of them holds while it writes to disk (disk), or computes (long);
+ * with "clean" it does that before it takes the lock. Or many threads constantly take one lock for a moment
+ * (convoy), or each its own. Or each item wakes all threads that wait for one (herd), or only one of them.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -40,7 +39,7 @@ static unsigned long compute(long ms)
 	return n;
 }
 
-/* For 10 ms or more, however fast the disk is. */
+/* Writes for 10 ms or more, however fast the disk is. */
 static void save(void)
 {
 	static char block[1 << 20];

@@ -53,7 +53,7 @@ func (c *cache) fetch() byte {
 	return buf[0]
 }
 
-// The lock is held while the answer is waited for.
+// The lock is held while waiting for the answer.
 func (c *cache) refreshLocked() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -140,7 +140,7 @@ func lookUp(mu *sync.Mutex, shared *int) int {
 	return *shared
 }
 
-// All want one lock all the time, for a moment each; or each its own.
+// All constantly want one lock, for a moment each; or each its own.
 func lockConvoy(clean bool) {
 	locks := make([]sync.Mutex, 64)
 	for i := 0; i < 64; i++ {

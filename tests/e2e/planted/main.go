@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 
-// Command planted has one fault of performance a mode, and the same program
-// without it. It prints what it measured of itself, for the test that looks
-// for the fault in a trace.
+// Command planted has one performance fault per mode, or is the same program without it. It prints its own
+// measurements, for the test that looks for the fault in a trace.
 //
 //	planted MODE [-clean] [-seconds N] [-native FILE]
 package main
@@ -16,7 +15,7 @@ import (
 	"time"
 )
 
-// A mode starts its load, which runs until the program ends. It has done so when it returns.
+// A mode starts its load, which runs until the program ends. The load has started when it returns.
 type mode func(clean bool)
 
 var modes = map[string]mode{
@@ -88,7 +87,7 @@ func main() {
 	}
 }
 
-// spin uses a CPU for about so long.
+// spin uses a CPU for about this long.
 //
 //go:noinline
 func spin(d time.Duration) int {
@@ -101,7 +100,7 @@ func spin(d time.Duration) int {
 	return n
 }
 
-// Work for more than one CPU; what is wrong with it is done to it from outside.
+// Work for more than one CPU; the fault is caused from outside.
 func busy(bool) {
 	for i := 0; i < 2; i++ {
 		go every(time.Millisecond, func() { spin(20 * time.Millisecond) })

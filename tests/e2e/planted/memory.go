@@ -22,7 +22,7 @@ func tree(depth int) *node {
 
 var keep [64]*node
 
-// remember makes what the collector has to look at, before anything is traced.
+// remember builds the heap that the collector must scan, before anything is traced.
 func remember(mode string) {
 	switch mode {
 	case "assist":

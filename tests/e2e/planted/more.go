@@ -15,13 +15,13 @@ import (
 	"time"
 )
 
-// What the program saw of its own waits, to be compared with the finding.
+// waited is what the program saw of its own waits, to be compared with the finding.
 var waited struct {
 	n, ns atomic.Int64
 	on    atomic.Bool
 }
 
-// measured adds the time since then.
+// measured adds the time since begin.
 func measured(begin time.Time) {
 	if waited.on.Load() {
 		waited.n.Add(1)
@@ -152,7 +152,7 @@ func store(results <-chan int, clean bool) {
 	}
 }
 
-// Tickers that fire all the time for nothing.
+// Tickers that constantly fire for nothing.
 func tickers(clean bool) {
 	pace := 20 * time.Microsecond
 	if clean {
@@ -211,7 +211,7 @@ func decodeAll(clean bool) {
 	}
 }
 
-// The cancel function is forgotten: who waits for the context stays.
+// The cancel function is forgotten: goroutines that wait for the context stay.
 func ctxLeak(clean bool) {
 	go every(5*time.Millisecond, func() { handle(clean) })
 }
@@ -231,7 +231,7 @@ func follow(ctx context.Context, updates <-chan int) {
 	<-ctx.Done()
 }
 
-// A channel is the semaphore: who sends has a place, who receives gives it back.
+// A channel is the semaphore: a send takes a place, a receive returns it.
 func semaphore(clean bool) {
 	places := 3
 	if clean {
@@ -290,7 +290,7 @@ func serve(n int) {
 	log.Printf("request %d of %s took %d ms, %s", n, "somebody", n%100, "and all is well")
 }
 
-// database/sql in small: who gives a connection back hands it to the first that waits.
+// A small database/sql: a connection that is returned goes to the first waiter.
 type conns struct {
 	mu    sync.Mutex
 	free  int
@@ -395,7 +395,7 @@ type flights struct {
 	call *sync.WaitGroup
 }
 
-// golang.org/x/sync/singleflight in small: one makes the call, the others wait for its result.
+// A small golang.org/x/sync/singleflight: one makes the call, the others wait for its result.
 //
 //go:noinline
 func (f *flights) do(call func()) {
@@ -432,7 +432,7 @@ func load(clean bool) {
 	}
 }
 
-// The CPUs are taken for as long as the scheduler allows, and timers wait.
+// The CPUs are held for as long as the scheduler allows, and timers wait.
 func timerLate(clean bool) {
 	for i := 0; i < runtime.GOMAXPROCS(0); i++ {
 		go hold(clean)

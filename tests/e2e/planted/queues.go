@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Goroutines are started and wait for an answer that nobody takes; or that has a place to go.
+// Goroutines wait to send an answer that nobody receives; or that fits into a buffer.
 func leak(clean bool) {
 	go every(10*time.Millisecond, func() { ask(clean) })
 }

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// A driver that has no database: database/sql is what is traced.
+// fakeDriver is a driver without a database: database/sql is what is traced.
 type fakeDriver struct{}
 type fakeConn struct{}
 type fakeStmt struct{ query string }
@@ -46,10 +46,11 @@ func (r *fakeRows) Next(to []driver.Value) error {
 	return nil
 }
 
-// begins is for statements that hostile.go makes, too, of which not all can be read.
+// begins also works for statements that hostile.go makes, not all of which can be read.
 func begins(query, with string) bool { return len(query) < 100 && strings.HasPrefix(query, with) }
 
-// outcome of a statement: one that begins with "prepare" has to be prepared, by database/sql if not by the program.
+// outcome returns that of a statement: one that begins with "prepare" must be prepared, by database/sql if
+// not by the program.
 func outcome(query string) error {
 	if begins(query, "bad") {
 		return errWanted
@@ -104,7 +105,7 @@ type querier interface {
 	Exec(query string, args ...interface{}) (sql.Result, error)
 }
 
-// query reads all rows, and closes them twice, as programs do that defer Close.
+// query reads all rows, and closes them twice, like programs that defer Close.
 func query(db querier, statement string, args ...interface{}) {
 	since := time.Now()
 	rows, err := db.Query(statement, args...)
@@ -136,7 +137,7 @@ func exec(db querier, statement string, args ...interface{}) {
 	count(statement, "-", since)
 }
 
-// prepared runs the same statement as often as the program asks for it.
+// prepared runs the same statement for every query.
 type prepared struct{ *sql.Stmt }
 
 func (p prepared) Query(query string, args ...interface{}) (*sql.Rows, error) {
@@ -154,7 +155,7 @@ func prepare(stmt *sql.Stmt, err error) prepared {
 	return prepared{stmt}
 }
 
-// statements are prepared for all connections, for one, and for a transaction.
+// statements prepares statements for all connections, for one, and for a transaction.
 func statements(db *sql.DB) {
 	ctx := context.Background()
 	selects := prepare(db.Prepare("SELECT prepared WHERE password = ?"))

@@ -21,14 +21,14 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 )
 
-// Real databases, by the drivers that people use: PostgreSQL, where PGHOST and its like say, and SQLite by way of
-// cgo. go.mod does not have them: build with -tags=databases,libsqlite3 and -modfile=olddb.mod or -modfile=newdb.mod,
-// which differ by two years.
+// Real databases, with common drivers: PostgreSQL, at PGHOST and the like, and SQLite through cgo. go.mod
+// does not have them: build with -tags=databases,libsqlite3 and -modfile=olddb.mod or -modfile=newdb.mod,
+// which are two years apart.
 
 const workers = 3
 
-// store is a database with its driver's name, which begins the names of tables, so that statements differ. Reading the
-// rows of broken fails.
+// store is a database with its driver's name, with which the names of tables begin, so that statements
+// differ. Reading the rows of broken fails.
 type store struct {
 	*sql.DB
 	name, broken string
@@ -69,7 +69,7 @@ func startLibraries(slow bool) {
 		"SELECT n FROM sqlite WHERE n < 5 UNION ALL SELECT abs(-9223372036854775807 - 1)")
 }
 
-// work has statements that succeed, and that fail at once or when they are run.
+// work runs statements that succeed, and that fail at once or when they are run.
 func (s store) work(worker int) {
 	read := "SELECT n FROM " + s.name + " WHERE n < $1"
 	write := "UPDATE " + s.name + " SET text = $1 WHERE n = $2"
@@ -83,7 +83,7 @@ func (s store) work(worker int) {
 		query(s, s.broken)
 		query(reader, read+" ORDER BY n", 10)
 		exec(s, write, "secret", worker)
-		exec(s, insert, 0, "secret") // there is one
+		exec(s, insert, 0, "secret") // the row exists
 		exec(inserter, insert, 0, "secret")
 		query(s, "SELECT n FROM "+s.name+"_nothing")
 	}

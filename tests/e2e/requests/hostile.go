@@ -15,7 +15,7 @@ func text(address, length uintptr) string {
 	return *(*string)(unsafe.Pointer(&header))
 }
 
-// hostile has statements that are long, or that nobody can read; each is also prepared.
+// hostile runs statements that are long, or that cannot be read; each is also prepared.
 func hostile() {
 	db, err := sql.Open("fake", "")
 	if err != nil {

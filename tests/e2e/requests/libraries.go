@@ -10,8 +10,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Requests of libraries that are not Go's own. go.mod does not have them: build with -tags=libraries and
-// -modfile=old.mod or -modfile=new.mod, which differ by two years.
+// Requests of third-party libraries. go.mod does not have them: build with -tags=libraries and
+// -modfile=old.mod or -modfile=new.mod, which are two years apart.
 
 var (
 	rpcs    *rpcServer

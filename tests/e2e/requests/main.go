@@ -48,10 +48,10 @@ func printCounts() {
 	counts.Unlock()
 }
 
-// few is what loops are shortened by.
+// few divides the length of loops.
 var few = 1
 
-// statusWriter notes the status that a handler sets.
+// statusWriter records the status that a handler sets.
 type statusWriter struct {
 	http.ResponseWriter
 	status int

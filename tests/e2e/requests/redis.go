@@ -17,7 +17,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// startRedis starts a server of its own, which ends with this program. Returns nil if there is none.
+// startRedis starts its own server, which ends with this program. Returns nil if there is none.
 func startRedis() *redis.Client {
 	listener, err := net.Listen("tcp", "127.0.0.1:0") // for a port that is free
 	if err != nil {
@@ -42,7 +42,7 @@ func startRedis() *redis.Client {
 	return client
 }
 
-// useAll opens all connections of the pool: a new one has commands of its own.
+// useAll opens all connections of the pool: a new one sends commands of its own.
 func useAll(client *redis.Client) {
 	var group sync.WaitGroup
 	for i := 0; i < 3; i++ {
@@ -55,7 +55,7 @@ func useAll(client *redis.Client) {
 	group.Wait()
 }
 
-// command sends one, and counts it.
+// command sends a command, and counts it.
 func command(client *redis.Client, name string, args ...interface{}) {
 	since := time.Now()
 	client.Do(context.Background(), append([]interface{}{name}, args...)...)

@@ -6,7 +6,7 @@ package main
 
 import "net/http"
 
-// handle has routes that the request does not keep: the paths are the names.
+// handle adds routes that the request does not keep: the paths are the names.
 func handle(mux *http.ServeMux) {
 	mux.HandleFunc("/items/", byPath(item))
 	mux.HandleFunc("/orders", byPath(order))

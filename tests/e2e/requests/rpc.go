@@ -25,7 +25,7 @@ import (
 
 const service = "tests.Words"
 
-// Attempts at /Flaky fail but for every third, and are repeated.
+// Only every third attempt at /Flaky succeeds; the others are repeated.
 const retries = `{"methodConfig": [{"name": [{"service": "tests.Words", "method": "Flaky"}], "retryPolicy": {
 	"maxAttempts": 5, "initialBackoff": "0.001s", "maxBackoff": "0.001s", "backoffMultiplier": 1,
 	"retryableStatusCodes": ["UNAVAILABLE"]}}]}`
@@ -33,7 +33,7 @@ const retries = `{"methodConfig": [{"name": [{"service": "tests.Words", "method"
 type rpcServer struct {
 	server *grpc.Server
 	conn   *grpc.ClientConn
-	within *grpc.ClientConn // the same server as a handler of net/http's
+	within *grpc.ClientConn // the same server as a net/http handler
 	sync.Mutex
 	flaky int
 }
@@ -43,7 +43,7 @@ type word = wrapperspb.StringValue
 // words is the type of the service; it has no methods of its own.
 type words interface{}
 
-// countRPC counts one under its code; an error around a status, of repeated attempts, shows none.
+// countRPC counts an RPC under its code; the error of repeated attempts, which wraps a status, shows none.
 func countRPC(name string, err error, since time.Time) {
 	if errors.Unwrap(err) != nil {
 		count(name, "error", since)
@@ -223,7 +223,7 @@ func (s *rpcServer) round() {
 	s.refusals()
 }
 
-// refusals are RPCs that no handler sees: of a method or service that is not there, and without a server.
+// refusals makes RPCs that no handler sees: of a method or service that does not exist, and without a server.
 func (s *rpcServer) refusals() {
 	for i := 0; i < 5; i++ {
 		for _, method := range []string{"/" + service + "/None", "/tests.None/None"} {

@@ -15,7 +15,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// A sampler that records all but spans of this name.
+// sampler records all spans except those of this name.
 type sampler struct{ sdk.Sampler }
 
 func (s sampler) ShouldSample(p sdk.SamplingParameters) sdk.SamplingResult {
@@ -25,7 +25,7 @@ func (s sampler) ShouldSample(p sdk.SamplingParameters) sdk.SamplingResult {
 	return s.Sampler.ShouldSample(p)
 }
 
-// span starts one, whose ids it prints, and counts it when it ends.
+// span starts a span, prints its ids, and counts it when it ends.
 func span(ctx context.Context, name string) (context.Context, func()) {
 	since := time.Now()
 	ctx, span := tracer.Start(ctx, name, trace.WithAttributes(attribute.String("secret", "secret")))
@@ -38,7 +38,7 @@ func span(ctx context.Context, name string) (context.Context, func()) {
 		if span.SpanContext().IsSampled() {
 			count("span "+name, "-", since)
 		}
-		span.End() // as programs do that defer it
+		span.End() // again, as in programs that defer it
 	}
 }
 

@@ -53,7 +53,7 @@ func ask(client *http.Client, method, url string) {
 	askBy(1, client, method, url)
 }
 
-// askBy does so with this version of HTTP.
+// askBy does the same with this version of HTTP.
 func askBy(version int, client *http.Client, method, url string) {
 	request, err := http.NewRequest(method, url, strings.NewReader(""))
 	if err != nil {
@@ -106,7 +106,7 @@ func (s *server) round() {
 	refused(s.plain)
 }
 
-// refused asks a server that does not listen, and asks by a request that was received, which clients refuse.
+// refused sends a request to a server that does not listen, and one that was received, which clients refuse.
 func refused(*httptest.Server) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -120,7 +120,7 @@ func refused(*httptest.Server) {
 	count("client GET "+request.URL.Host+"/received", "error", since)
 }
 
-// counting is a transport that has no client.
+// counting is a transport that is used without a client.
 type counting struct{ next http.RoundTripper }
 
 func (c counting) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -130,7 +130,7 @@ func (c counting) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// proxied asks by way of a reverse proxy.
+// proxied makes requests through a reverse proxy.
 func (s *server) proxied() {
 	transport := &http.Transport{}
 	proxy := &httputil.ReverseProxy{

@@ -30,7 +30,7 @@ func callRecurses(n int) {
 	callSink++
 }
 
-// callGrows moves to another stack while it is going on.
+// callGrows moves to another stack while it runs.
 //
 //go:noinline
 func callGrows(n int) byte {
@@ -55,7 +55,7 @@ func callGrowsDeeper(n int) byte {
 //go:noinline
 func callBegins(n int) byte {
 	var space [12 << 10]byte
-	for i := n; i > 0; i /= 2 { // which old releases do not inline
+	for i := n; i > 0; i /= 2 { // a loop, which old releases do not inline
 		space[i] = 1
 	}
 	return space[n/2]
@@ -112,7 +112,7 @@ func callChooses(n int) int { // a jump table
 
 func callInlined(n int) int { return n * 3 }
 
-// callAll is the function that all others are called by, the same number of times in each call.
+// callAll calls all others, each the same number of times in every call.
 //
 //go:noinline
 func callAll(n int) {
@@ -142,7 +142,7 @@ const (
 	callsOfEach = 160
 )
 
-// callRound calls everything, and says how often.
+// callRound calls everything, and prints how often.
 func callRound() {
 	var wait sync.WaitGroup
 	wait.Add(callers)
@@ -166,7 +166,7 @@ func callRound() {
 	fmt.Println("done")
 }
 
-// functions calls functions, at each SIGUSR2 a round.
+// functions makes a round of calls at each SIGUSR2.
 func functions(opt *options) {
 	asked := make(chan os.Signal, 1)
 	signal.Notify(asked, syscall.SIGUSR2)

@@ -1,6 +1,5 @@
-// A program that uses what the layout tables describe, so that the linker
-// keeps the types and texts. For every release from Go 1.4 on, so what came
-// later has a file of its own.
+// A program that uses what the layout tables describe, so that the linker keeps the types and texts. It is
+// built by every release from Go 1.4 on, so what came later has its own file.
 package main
 
 import (
@@ -10,7 +9,7 @@ import (
 	"time"
 )
 
-// What the files of later releases add: each returns what ends it.
+// later is what the files of later releases add: each function returns the one that ends it.
 var later []func() func()
 
 func main() {

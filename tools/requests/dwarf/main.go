@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 
-// Command dwarf prints where fields are in a Go program, by its DWARF. It reads lines of type and path from
-// its standard input, and prints them with offsets, as fields.c does.
+// Command dwarf prints the offsets of fields in a Go program, from its DWARF. It reads lines of type and path
+// from its standard input, and prints them with offsets, as fields.c does.
 package main
 
 import (

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 
-// A program that has the structs of the presets for the standard library, for check.sh. Any release from Go
-// 1.9 on builds it.
+// A program that has the structs of the presets for the standard library, for check.sh. Builds with Go 1.9
+// and later.
 package main
 
 import (

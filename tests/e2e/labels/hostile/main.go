@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 
-// A program that stores in g.labels what no label set is, outside of Go's heap, where the collector does not look:
-// bad addresses, strings of 1 GB, lists that are longer than their memory, maps whose buckets are a loop.
-// `hostile list` does it as Go 1.24 and later have sets, `hostile map` as the releases before.
+// A program that stores invalid label sets in g.labels, outside of Go's heap, where the collector does not
+// look: bad addresses, strings of 1 GB, lists that are longer than their memory, maps whose buckets are a
+// loop. `hostile list` uses the form of sets of Go 1.24 and later, `hostile map` that of the releases before.
 package main
 
 import (
@@ -18,7 +18,7 @@ func setLabels(labels unsafe.Pointer)
 
 const page = 4096
 
-// memory has a page that cannot be read behind it.
+// memory is followed by a page that cannot be read.
 type memory struct {
 	bytes []byte
 	used  int
@@ -37,7 +37,7 @@ func newMemory(pages int) *memory {
 func (m *memory) base() uintptr { return uintptr(unsafe.Pointer(&m.bytes[0])) }
 func (m *memory) end() uintptr  { return m.base() + uintptr(len(m.bytes)) - page }
 
-// words puts some and says where.
+// words stores words, and returns their address.
 func (m *memory) words(words ...uintptr) uintptr {
 	at := m.base() + uintptr(m.used)
 	for _, word := range words {
@@ -53,7 +53,7 @@ func (m *memory) text(text string) (uintptr, uintptr) {
 	return at, uintptr(len(text))
 }
 
-// set is what g.labels points to, for a list or a map with these words of strings.
+// maker makes what g.labels points to: a list or a map with these words of strings.
 type maker func(m *memory, strings ...uintptr) uintptr
 
 func list(m *memory, strings ...uintptr) uintptr {
@@ -61,7 +61,7 @@ func list(m *memory, strings ...uintptr) uintptr {
 	return m.words(m.words(strings...), n, n)
 }
 
-// bucket has eight slots, and the next bucket.
+// bucket stores eight slots, and the address of the next bucket.
 func bucket(m *memory, next uintptr, strings ...uintptr) uintptr {
 	hashes := uintptr(0)
 	words := make([]uintptr, 34)
@@ -83,7 +83,7 @@ func dictionary(m *memory, strings ...uintptr) uintptr {
 	return head(m, uintptr(len(strings)/4), 0, bucket(m, 0, strings...), 0)
 }
 
-// strings are labels with bad texts.
+// badTexts returns sets with bad texts.
 func badTexts(m *memory, set maker) (all []uintptr) {
 	key, keyLen := m.text("key")
 	value, valueLen := m.text("value")
@@ -154,7 +154,7 @@ func main() {
 			setLabels(*(*unsafe.Pointer)(unsafe.Pointer(&set)))
 			time.Sleep(time.Hour)
 		}()
-		go func() { // and one that has it again and again
+		go func() { // and one that sets it repeatedly
 			for {
 				setLabels(*(*unsafe.Pointer)(unsafe.Pointer(&set)))
 				time.Sleep(time.Millisecond)
