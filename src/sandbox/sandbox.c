@@ -103,7 +103,7 @@ static void run(int fd, pid_t parent, struct window window, sandbox_work work, v
 		_exit(1);
 	if (hello(&channel, parent))
 		_exit(1);
-	target_reads_by(NULL);
+	target_reads_set_delegate(NULL);
 	window_use(window);
 	work(&channel, ctx);
 	_exit(0);
