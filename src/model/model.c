@@ -158,9 +158,9 @@ static void feed_note(struct model *md, const struct log_note *note)
 	if (!md->generation.number)
 		return;
 	/* Earlier observations take effect with the snapshot that follows. */
-	if (note->flags & (LOG_NOTE_GAP | LOG_NOTE_SEEN) && note->time > md->ops.now)
+	if (note->flags & (LOG_NOTE_GAP | LOG_NOTE_RESUMED) && note->time > md->ops.now)
 		md->ops.now = note->time;
-	if (note->flags & LOG_NOTE_SEEN) {
+	if (note->flags & LOG_NOTE_RESUMED) {
 		gap_end(md, note->time);
 		off_cpu_watched_since(md, note->time);
 	}
@@ -173,7 +173,7 @@ static void feed_note(struct model *md, const struct log_note *note)
 	if (note->flags & LOG_NOTE_GAP)
 		gap_begin(md, note->time);
 	md->ops.provenance = OBSERVED;
-	if (note->flags & (LOG_NOTE_GAP | LOG_NOTE_SEEN)) {
+	if (note->flags & (LOG_NOTE_GAP | LOG_NOTE_RESUMED)) {
 		labels_lost(md);
 		generation_close(md, false);
 		generation_open(md);

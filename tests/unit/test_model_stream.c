@@ -790,7 +790,7 @@ static void feed_gap(struct run *run, struct sim *sim, size_t *fed)
 	*fed = last - 20;
 	leave_out_starts(sim, *fed, NO_STARTS);
 	feed_new_records(run, sim, fed);
-	note.flags = LOG_NOTE_SEEN;
+	note.flags = LOG_NOTE_RESUMED;
 	note.time = sim->now;
 	feed(run, LOG_NOTE, &note, sizeof(note));
 	if (known)
@@ -810,7 +810,7 @@ static void feed_spans(struct run *run, struct sim *sim, size_t *fed)
 	leave_out_switches(sim, *fed, &how);
 	map64_free(&how);
 	feed_new_records(run, sim, fed);
-	note.flags = LOG_NOTE_SEEN;
+	note.flags = LOG_NOTE_RESUMED;
 	feed(run, LOG_NOTE, &note, sizeof(note));
 	feed_new_snapshot(run, sim, fed);
 }
