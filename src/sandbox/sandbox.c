@@ -162,7 +162,7 @@ static void leave_out_own_stop(struct sandbox_wait *wait, uint64_t now)
 	wait->ending_ns += wait->ending_ns ? away : 0;
 }
 
-static void look(struct sandbox *sandbox, uint64_t now)
+static void check_worker(struct sandbox *sandbox, uint64_t now)
 {
 	struct sandbox_wait *wait = &sandbox->wait;
 	uint64_t cpu = clock_process_ns(sandbox->pid);
@@ -186,7 +186,7 @@ static bool may_wait(void *ctx)
 	struct sandbox *sandbox = ctx;
 	uint64_t now = now_ns();
 
-	look(sandbox, now);
+	check_worker(sandbox, now);
 	sandbox->slow = too_slow(sandbox, now);
 	return !sandbox->slow;
 }
