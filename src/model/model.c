@@ -415,9 +415,9 @@ const struct goroutine_stats *model_goroutine_stats(struct model *md, enum stat_
 	return stats_rows(md->stats, order, count);
 }
 
-const struct whole_stats *model_whole_stats(const struct model *md)
+const struct program_stats *model_program_stats(const struct model *md)
 {
-	return stats_whole(md->stats);
+	return stats_program(md->stats);
 }
 
 void model_cpu_figures(struct model *md, struct cpu_figures *figures)
