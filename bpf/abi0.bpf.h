@@ -55,7 +55,7 @@ static __always_inline bool call_args(const struct pt_regs *ctx, uint64_t *args,
  * True if the function is about to grow its stack and start over, which causes a second hit. Up to Go 1.20,
  * and on arm64, a prologue is probed at the jump of its stack check.
  */
-static __always_inline bool comes_again(const struct pt_regs *ctx)
+static __always_inline bool will_restart_prologue(const struct pt_regs *ctx)
 {
 #if !defined(__TARGET_ARCH_arm64)
 	if (go_minor > 20)

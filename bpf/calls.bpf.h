@@ -152,7 +152,7 @@ int BPF_PROG(sys_enter_backup, struct pt_regs *user, long id)
 	struct task_struct *task = current_task();
 	uint32_t tgid = MEMBER(task, tgid);
 
-	if (was_left_out(CALL_ENTRY) && is_traced(tgid) && id >= 0)
+	if (first_program_skipped(CALL_ENTRY) && is_traced(tgid) && id >= 0)
 		watch_entry(task, tgid, user, id);
 	return 0;
 }
@@ -222,7 +222,7 @@ int BPF_PROG(sys_exit_backup, struct pt_regs *user, long result)
 	struct task_struct *task = current_task();
 	uint32_t tgid = MEMBER(task, tgid);
 
-	if (was_left_out(CALL_EXIT) && is_traced(tgid))
+	if (first_program_skipped(CALL_EXIT) && is_traced(tgid))
 		watch_exit(task, tgid, user, result);
 	return 0;
 }

@@ -306,7 +306,7 @@ HIT(sweep_begin)
 		send_sweep(ctx);
 		return;
 	}
-	if (!has_abi0() && comes_again(ctx))
+	if (!has_abi0() && will_restart_prologue(ctx))
 		return;
 	if (!(has_abi0() ? sweep_by_frame(ctx, &call) : sweep_by_registers(ctx, &call)))
 		return;
@@ -418,7 +418,7 @@ HIT(heap_alloc)
 	struct sweep *sweep = bpf_map_lookup_elem(&sweeps, &tid);
 	struct go_m m;
 
-	if (go_minor >= 18 && comes_again(ctx))
+	if (go_minor >= 18 && will_restart_prologue(ctx))
 		return;
 	if (sweep)
 		end_sweep(tid, sweep);

@@ -131,7 +131,7 @@ HIT(preemptpark)
  * Reads the M's current goroutine and P, for a thread that changes the state of another goroutine. Returns
  * the current goroutine, or 0.
  */
-static __always_inline uint64_t acting(struct raw_record *rec, uint64_t m_address)
+static __always_inline uint64_t read_acting_goroutine(struct raw_record *rec, uint64_t m_address)
 {
 	struct go_m m;
 
@@ -154,7 +154,7 @@ static __always_inline uint64_t acting_stack(uint64_t curg, uint8_t skip)
 }
 
 /* g.atomicstatus (4 bytes, followed by 4 others) and g.goid are adjacent: one read. */
-static __always_inline void name_g(struct raw_record *rec)
+static __always_inline void read_goid_and_status(struct raw_record *rec)
 {
 	uint64_t words[2];
 
@@ -174,7 +174,7 @@ HIT(ready)
 	if (!entry_args(ctx, args, 2))
 		return;
 	rec.g = args[0];
-	curg = acting(&rec, this_m(ctx));
+	curg = read_acting_goroutine(&rec, this_m(ctx));
 	if (layout.m_block_reason == LAYOUT_ABSENT)
 		args[1] = 2; /* 1.4 has no traceskip: skip the frames of systemstack and goready */
 	rec.stack = acting_stack(curg, (uint8_t)args[1]);
@@ -210,8 +210,8 @@ HIT(unblock)
 	if (!call_args(ctx, args, 1))
 		return;
 	rec.g = args[0];
-	name_g(&rec);
-	curg = acting(&rec, this_m(ctx));
+	read_goid_and_status(&rec);
+	curg = read_acting_goroutine(&rec, this_m(ctx));
 	if (go_minor >= 22 && curg && read_g(&g, curg)) {
 		if (curg != REG_G(ctx)) {
 			pc = g_word(&g, layout.g_sched_pc);
@@ -290,7 +290,7 @@ HIT(execute)
 	}
 	rec.g = args[0];
 	if (layout.p_goidcache != LAYOUT_ABSENT)
-		name_g(&rec);
+		read_goid_and_status(&rec);
 	send(&rec);
 }
 
@@ -302,7 +302,7 @@ HIT(destroy)
 	if (!entry_args(ctx, args, 1))
 		return;
 	rec.g = args[0];
-	name_g(&rec);
+	read_goid_and_status(&rec);
 	if (hidden_p_changes)
 		rec.p = p_after_hidden_change(this_m(ctx));
 	send(&rec);
@@ -330,7 +330,7 @@ HIT(newproc)
 		return;
 	rec.g = args[0];
 	rec.status = (uint8_t)(has_abi0() ? args[1] >> 32 : args[2]);
-	curg = acting(&rec, this_m(ctx));
+	curg = read_acting_goroutine(&rec, this_m(ctx));
 	/* 1.4 keeps the function only as the pc at which the goroutine will start. */
 	rec.arg2 =
 		read_word(rec.g + (layout.g_startpc != LAYOUT_ABSENT ? layout.g_startpc : layout.g_sched_pc));
@@ -350,7 +350,7 @@ HIT(coro)
 	struct raw_record rec = {.site = SITE_CORO, .g = GO_ARG(ctx, 0)};
 	uint8_t exits = 0;
 
-	name_g(&rec);
+	read_goid_and_status(&rec);
 	if (hidden_p_changes)
 		rec.p = p_after_hidden_change(this_m(ctx));
 	rec.arg = read_word(read_word(GO_ARG(ctx, 0) + layout.g_coroarg) + layout.coro_gp);

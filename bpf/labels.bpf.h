@@ -261,7 +261,7 @@ HIT(set_labels)
 	uint64_t args[1];
 	struct go_g g;
 
-	if (comes_again(ctx) || !entry_args(ctx, args, 1) || !read_self(ctx, &rec, &g))
+	if (will_restart_prologue(ctx) || !entry_args(ctx, args, 1) || !read_self(ctx, &rec, &g))
 		return;
 	send_labels(&rec, args[0]);
 }

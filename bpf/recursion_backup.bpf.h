@@ -38,7 +38,7 @@ static __always_inline void note_run(uint32_t side)
 }
 
 /* Called in a second program. Returns true if the first one was skipped. */
-static __always_inline bool was_left_out(uint32_t side)
+static __always_inline bool first_program_skipped(uint32_t side)
 {
 	volatile uint32_t *tid = bpf_map_lookup_elem(&was_run, &side);
 

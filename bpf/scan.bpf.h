@@ -24,7 +24,7 @@ const volatile struct wait_text wait_texts[WAIT_TEXTS]; /* all its values, by nu
 /* Scans some words of the chunk. Returns false at its end, or if the stack is cut. */
 __noinline int scan_some(SCRATCH_PARAMETER)
 {
-	SCRATCH_GIVEN(s);
+	SCRATCH_FROM_ARG(s);
 	uint64_t text, size, from;
 
 	if (!s)
@@ -56,7 +56,7 @@ __noinline int scan_some(SCRATCH_PARAMETER)
 /* Scans the words from s->bp to the end of the stack. */
 __noinline int scan_words(SCRATCH_PARAMETER)
 {
-	SCRATCH_GIVEN(s);
+	SCRATCH_FROM_ARG(s);
 
 	if (!s)
 		return 0;
@@ -72,7 +72,7 @@ __noinline int scan_words(SCRATCH_PARAMETER)
 		s->whole_frames++; /* any word can be an address, including the last */
 		s->n_scanned = 0;
 		for (uint32_t run = 0; run < SCAN_RUNS; run++) {
-			if (!scan_some(GIVE(s)))
+			if (!scan_some(SCRATCH_ARG(s)))
 				break;
 		}
 		if (s->flags & RAW_STACK_CUT)
@@ -102,8 +102,8 @@ static __always_inline uint64_t scan_awaited(uint64_t pc, uint64_t sp, uint64_t 
 	s->bp = sp;
 	s->parked_bp = parked_bp;
 	push_pc(s, pc);
-	scan_words(GIVE(s));
-	hash = name_stack(s, (uint8_t)skip);
+	scan_words(SCRATCH_ARG(s));
+	hash = send_stack_once(s, (uint8_t)skip);
 	if (awaited)
 		*awaited = s->awaited;
 	give_back(s);
@@ -136,8 +136,8 @@ static __always_inline uint64_t scan_trace_call(const struct pt_regs *ctx, uint6
 		push_pc(s, SCAN_FRAME | callee);
 	if (call)
 		push_pc(s, SCAN_FRAME | call);
-	scan_words(GIVE(s));
-	hash = name_stack(s, 0);
+	scan_words(SCRATCH_ARG(s));
+	hash = send_stack_once(s, 0);
 	give_back(s);
 	return hash;
 }

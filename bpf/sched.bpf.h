@@ -125,7 +125,7 @@ struct {
 	__type(value, struct outsider);
 } outsiders SEC(".maps");
 
-static __always_inline void introduce(struct task_struct *task)
+static __always_inline void send_comm_once(struct task_struct *task)
 {
 	struct outsider this = {.tid = MEMBER(task, pid)}, *sent;
 	uint32_t key = this.tid % OUTSIDERS;
@@ -173,7 +173,7 @@ static __always_inline void fill_waker(struct raw_record *rec, struct task_struc
 		rec->stack = stack_of_current(waker);
 		return;
 	}
-	introduce(waker);
+	send_comm_once(waker);
 	rec->status = WAKER_OTHER;
 	rec->arg = tgid;
 }

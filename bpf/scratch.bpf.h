@@ -100,9 +100,9 @@ static __always_inline void fence(struct scratch *s)
  * The verifier checks global functions separately and lets them take only numbers (btf_prepare_func_args in
  * kernel/bpf/btf.c; memory from 5.12 on, e5069b9c23b3). So they take the index of the scratch.
  */
-#define SCRATCH_PARAMETER uint32_t scratch_index
-#define SCRATCH_GIVEN(s)  struct scratch *s = bpf_map_lookup_elem(&scratches, &scratch_index)
-#define GIVE(s)           ((s)->index)
+#define SCRATCH_PARAMETER   uint32_t scratch_index
+#define SCRATCH_FROM_ARG(s) struct scratch *s = bpf_map_lookup_elem(&scratches, &scratch_index)
+#define SCRATCH_ARG(s)      ((s)->index)
 #else
 static __always_inline bool take(struct scratch *s, uint32_t index)
 {
@@ -110,9 +110,9 @@ static __always_inline bool take(struct scratch *s, uint32_t index)
 	return !__sync_lock_test_and_set(&s->taken, 1);
 }
 
-#define SCRATCH_PARAMETER struct scratch *given
-#define SCRATCH_GIVEN(s)  struct scratch *s = given
-#define GIVE(s)           (s)
+#define SCRATCH_PARAMETER   struct scratch *scratch_arg
+#define SCRATCH_FROM_ARG(s) struct scratch *s = scratch_arg
+#define SCRATCH_ARG(s)      (s)
 #endif
 
 static __always_inline struct scratch *take_scratch(void)
@@ -178,7 +178,7 @@ static __always_inline bool send_frames(struct scratch *s, uint64_t hash, uint8_
 
 /* Sends the frames if this stack has not been sent yet. Returns the hash, or 0 if the frames could not be
  * sent. */
-static __always_inline uint64_t name_stack(struct scratch *s, uint8_t skip)
+static __always_inline uint64_t send_stack_once(struct scratch *s, uint8_t skip)
 {
 	uint64_t hash = stack_hash_end(s->hash, s->n);
 	uint32_t key = hash % SENT_SETS;

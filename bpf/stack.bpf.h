@@ -77,7 +77,7 @@ static __always_inline bool cross_stacks(struct scratch *s)
 /* Called when the next frame is not in the chunk. Reads more, or returns false: the walk ends. */
 __noinline int next_chunk(SCRATCH_PARAMETER)
 {
-	SCRATCH_GIVEN(s);
+	SCRATCH_FROM_ARG(s);
 
 	if (!s)
 		return false;
@@ -107,7 +107,7 @@ __noinline int next_chunk(SCRATCH_PARAMETER)
 /* Follows the chain of frame pointers for some frames. Returns false at its end. */
 __noinline int walk_some(SCRATCH_PARAMETER)
 {
-	SCRATCH_GIVEN(s);
+	SCRATCH_FROM_ARG(s);
 
 	if (!s)
 		return false;
@@ -122,7 +122,7 @@ __noinline int walk_some(SCRATCH_PARAMETER)
 		}
 		at = at >> 3 | at << 61; /* in words; huge if not aligned, or below the chunk */
 		if (bp <= s->last_bp || at >= s->whole_frames) {
-			if (!next_chunk(GIVE(s)))
+			if (!next_chunk(SCRATCH_ARG(s)))
 				return false;
 			continue;
 		}
@@ -142,12 +142,12 @@ __noinline int walk_some(SCRATCH_PARAMETER)
  */
 __noinline int walk_frames(SCRATCH_PARAMETER)
 {
-	SCRATCH_GIVEN(s);
+	SCRATCH_FROM_ARG(s);
 
 	if (!s)
 		return 0;
 	for (uint32_t i = 0; i < ROUNDS / ROUNDS_PER_RUN + 1; i++) {
-		if (!walk_some(GIVE(s)))
+		if (!walk_some(SCRATCH_ARG(s)))
 			return 0;
 	}
 	s->flags |= RAW_STACK_CUT;
@@ -163,8 +163,8 @@ static __always_inline uint64_t end_walk_awaited(struct scratch *s, uint64_t bp,
 	s->bp = bp;
 	if (awaited)
 		s->parked_bp = bp;
-	walk_frames(GIVE(s));
-	hash = name_stack(s, skip);
+	walk_frames(SCRATCH_ARG(s));
+	hash = send_stack_once(s, skip);
 	if (awaited)
 		*awaited = s->awaited;
 	give_back(s);

@@ -108,7 +108,7 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 SEC("?tp_btf/sys_enter")
 int BPF_PROG(sys_enter_backup, struct pt_regs *regs, long id)
 {
-	if (was_left_out(CALL_ENTRY) && is_target())
+	if (first_program_skipped(CALL_ENTRY) && is_target())
 		watch_entry(regs, id);
 	return 0;
 }
@@ -153,7 +153,7 @@ SEC("?tp_btf/sys_exit")
 int BPF_PROG(sys_exit_backup, struct pt_regs *regs, long ret)
 {
 	(void)ret;
-	if (was_left_out(CALL_EXIT) && is_target())
+	if (first_program_skipped(CALL_EXIT) && is_target())
 		watch_exit(regs);
 	return 0;
 }

@@ -44,28 +44,30 @@ struct {
 	__type(value, uint64_t); /* struct unwind_space: read atomically */
 } unwind_spaces SEC(".maps");
 
-/* Cache of rules by address, with UNWIND_KEPT entries per space: the address's upper bits, and the rule. */
-#define UNWIND_KEPT_BITS 16u
-#define UNWIND_KEPT      (1u << UNWIND_KEPT_BITS)
-#define UNWIND_KEPT_MARK (1ull << 63) /* marks an entry in use */
+/* Cache of rules by address, with UNWIND_RULE_CACHE entries per space: the address's upper bits, and the
+ * rule. */
+#define UNWIND_RULE_CACHE_BITS 16u
+#define UNWIND_RULE_CACHE      (1u << UNWIND_RULE_CACHE_BITS)
+#define UNWIND_RULE_CACHE_MARK (1ull << 63) /* marks an entry in use */
 
-static __always_inline uint64_t kept_mark(uint64_t pc)
+static __always_inline uint64_t rule_cache_mark(uint64_t pc)
 {
-	return UNWIND_KEPT_MARK | pc >> UNWIND_CODE_SHIFT >> UNWIND_KEPT_BITS << 32;
+	return UNWIND_RULE_CACHE_MARK | pc >> UNWIND_CODE_SHIFT >> UNWIND_RULE_CACHE_BITS << 32;
 }
 
-static __always_inline uint32_t kept_key(uint32_t space, uint64_t pc)
+static __always_inline uint32_t rule_cache_key(uint32_t space, uint64_t pc)
 {
-	return (space << UNWIND_KEPT_BITS) + (uint32_t)(pc >> UNWIND_CODE_SHIFT & (UNWIND_KEPT - 1));
+	return (space << UNWIND_RULE_CACHE_BITS) +
+	       (uint32_t)(pc >> UNWIND_CODE_SHIFT & (UNWIND_RULE_CACHE - 1));
 }
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, MAP_MMAPABLE);
-	__uint(max_entries, UNWIND_KEPT);
+	__uint(max_entries, UNWIND_RULE_CACHE);
 	__type(key, uint32_t);
 	__type(value, uint64_t);
-} unwind_kept SEC(".maps");
+} unwind_rule_cache SEC(".maps");
 
 /* The space of a process (tgid), if there are several. Before Linux 6.1 perf event programs can use only
  * preallocated hashes. */
@@ -102,7 +104,7 @@ static __always_inline const struct unwind_row *unwind_row_at(void *where, uint3
 /* Copies the stack from s->base to the end of its page. A thread's stack ends at a page boundary. */
 __noinline int copy_stack(SCRATCH_PARAMETER)
 {
-	SCRATCH_GIVEN(s);
+	SCRATCH_FROM_ARG(s);
 	uint64_t base, size;
 
 	if (!s)
@@ -133,7 +135,7 @@ static __always_inline bool unwind_read(void *where, uint64_t address, uint64_t 
 		if (address & 7)
 			return false;
 		s->base = address;
-		if (!copy_stack(GIVE(s)))
+		if (!copy_stack(SCRATCH_ARG(s)))
 			return false;
 		at = 0;
 	}
@@ -150,12 +152,12 @@ static __always_inline bool unwind_read(void *where, uint64_t address, uint64_t 
  */
 __noinline int search_rule(SCRATCH_PARAMETER)
 {
-	SCRATCH_GIVEN(s);
+	SCRATCH_FROM_ARG(s);
 	union {
 		uint64_t word;
 		struct unwind_space space;
 	} list;
-	volatile uint64_t *shown, *kept;
+	volatile uint64_t *shown, *cached;
 	uint64_t pc, entry;
 	uint32_t key;
 
@@ -168,40 +170,40 @@ __noinline int search_rule(SCRATCH_PARAMETER)
 	list.word = *shown;
 	pc = s->regs.ip - 1;
 	s->rule = unwind_rule_at(s, list.space, pc);
-	key = kept_key(s->space, pc);
-	kept = bpf_map_lookup_elem(&unwind_kept, &key);
-	if (!kept || s->rule == UNWIND_NOWHERE || pc >> (47 + UNWIND_CODE_SHIFT))
+	key = rule_cache_key(s->space, pc);
+	cached = bpf_map_lookup_elem(&unwind_rule_cache, &key);
+	if (!cached || s->rule == UNWIND_NOWHERE || pc >> (47 + UNWIND_CODE_SHIFT))
 		return 0;
-	entry = kept_mark(pc) | s->rule;
+	entry = rule_cache_mark(pc) | s->rule;
 #ifdef BEFORE_512
-	*kept = entry;
+	*cached = entry;
 	fence(s);
 #else
-	__sync_lock_test_and_set(kept, entry);
+	__sync_lock_test_and_set(cached, entry);
 #endif
 	if (*shown != list.word)
-		*kept = 0;
+		*cached = 0;
 	return 0;
 }
 
 static __always_inline uint32_t rule_of(struct scratch *s)
 {
 	uint64_t pc = s->regs.ip - 1, entry;
-	uint32_t key = kept_key(s->space, pc);
-	volatile uint64_t *kept = bpf_map_lookup_elem(&unwind_kept, &key);
+	uint32_t key = rule_cache_key(s->space, pc);
+	volatile uint64_t *cached = bpf_map_lookup_elem(&unwind_rule_cache, &key);
 
-	entry = kept ? *kept : 0;
-	if ((entry ^ kept_mark(pc)) >> 32 == 0)
+	entry = cached ? *cached : 0;
+	if ((entry ^ rule_cache_mark(pc)) >> 32 == 0)
 		return (uint32_t)entry;
 	s->rule = UNWIND_NOWHERE;
-	search_rule(GIVE(s));
+	search_rule(SCRATCH_ARG(s));
 	return s->rule;
 }
 
 /* One frame of the walk: stores its address, and finds its caller. Returns false at the end. */
 __noinline int native_frame(SCRATCH_PARAMETER)
 {
-	SCRATCH_GIVEN(s);
+	SCRATCH_FROM_ARG(s);
 	enum unwind_result result;
 	struct unwind_regs regs;
 	uint32_t rule;
@@ -234,12 +236,12 @@ __noinline int native_frame(SCRATCH_PARAMETER)
 
 __noinline int native_frames(SCRATCH_PARAMETER)
 {
-	SCRATCH_GIVEN(s);
+	SCRATCH_FROM_ARG(s);
 
 	if (!s)
 		return 0;
 	for (uint32_t i = 0; i < STACK_DEPTH + 1; i++) {
-		if (!native_frame(GIVE(s)))
+		if (!native_frame(SCRATCH_ARG(s)))
 			break;
 	}
 	return 0;
@@ -255,7 +257,7 @@ const volatile bool kernel_stacks; /* set by capture: --kernel-stacks */
 
 __noinline int push_kernel_frames(SCRATCH_PARAMETER)
 {
-	SCRATCH_GIVEN(s);
+	SCRATCH_FROM_ARG(s);
 	uint32_t n;
 
 	if (!s)
@@ -271,7 +273,7 @@ static __always_inline void take_kernel_frames(void *ctx, struct scratch *s)
 	long size = bpf_get_stack(ctx, s->chunk, KERNEL_DEPTH * sizeof(s->chunk[0]), 0);
 
 	s->kernel_frames = size > 0 ? (uint32_t)size / sizeof(s->chunk[0]) : 0;
-	push_kernel_frames(GIVE(s));
+	push_kernel_frames(SCRATCH_ARG(s));
 }
 
 static __always_inline bool space_of(uint32_t tgid, uint32_t *space)
@@ -314,8 +316,8 @@ static __always_inline uint64_t native_stack_from(void *kernel, const struct unw
 	if (kernel && kernel_stacks)
 		take_kernel_frames(kernel, s);
 	if (!kernel || !kernel_stacks || regs->ip)
-		native_frames(GIVE(s));
-	hash = name_stack(s, 0);
+		native_frames(SCRATCH_ARG(s));
+	hash = send_stack_once(s, 0);
 	give_back(s);
 	return hash;
 }

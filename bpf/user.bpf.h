@@ -71,7 +71,7 @@ HIT(task_begin)
 	uint64_t args[4];
 	struct go_g g;
 
-	if (comes_again(ctx) || !entry_args(ctx, args, 4) || !read_self(ctx, &rec, &g))
+	if (will_restart_prologue(ctx) || !entry_args(ctx, args, 4) || !read_self(ctx, &rec, &g))
 		return;
 	rec.arg = args[0];
 	rec.arg2 = args[1];
@@ -87,7 +87,7 @@ HIT(task_end)
 	uint64_t args[1];
 	struct go_g g;
 
-	if (comes_again(ctx) || !entry_args(ctx, args, 1) || !read_self(ctx, &rec, &g))
+	if (will_restart_prologue(ctx) || !entry_args(ctx, args, 1) || !read_self(ctx, &rec, &g))
 		return;
 	rec.arg = args[0];
 	rec.stack = stack_of_caller(ctx, &g, 0);
@@ -102,7 +102,8 @@ HIT(region)
 	uint64_t args[4];
 	struct go_g g;
 
-	if (comes_again(ctx) || !entry_args(ctx, args, 4) || args[1] > 1 || !read_self(ctx, &rec, &g))
+	if (will_restart_prologue(ctx) || !entry_args(ctx, args, 4) || args[1] > 1 ||
+	    !read_self(ctx, &rec, &g))
 		return;
 	if (args[1])
 		rec.site = SITE_REGION_END;
@@ -120,7 +121,7 @@ HIT(user_log)
 	uint64_t args[5];
 	struct go_g g;
 
-	if (comes_again(ctx) || !entry_args(ctx, args, 5) || !read_self(ctx, &rec, &g))
+	if (will_restart_prologue(ctx) || !entry_args(ctx, args, 5) || !read_self(ctx, &rec, &g))
 		return;
 	rec.arg = args[0];
 	category = (struct go_text){args[1], args[2]};

@@ -27,8 +27,8 @@ query() {
 	"$program" query "$1" "$2"
 }
 
-# Rows of these queries are faults: something was dropped on import, has no end, or ends after the slice that it is
-# in.
+# Rows of these queries are faults: something was dropped on import, has no end, or ends after its parent; or a CPU
+# has two threads.
 faults() {
 	cat <<'END'
 SELECT 'stat ' || name || ' ' || value AS fault FROM stats WHERE value > 0 AND (severity IN ('error', 'data_loss')

@@ -48,7 +48,7 @@ static void free_tables(struct analysis *a)
 	for (size_t i = 0; i < a->nresources; i++) {
 		histogram_free(&a->resources[i].waits);
 		histogram_free(&a->resources[i].holds);
-		histogram_free(&a->resources[i].least);
+		histogram_free(&a->resources[i].min_holds);
 	}
 	for (size_t i = 0; i < a->nlocks; i++)
 		histogram_free(&a->locks[i].waits);

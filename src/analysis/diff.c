@@ -103,13 +103,13 @@ static void test(const struct diff *diff, struct change *change, const struct in
 		 const struct instances *after)
 {
 	float one[SLICES], other[SLICES];
-	size_t none = slice_medians(diff->before, before, one),
-	       nother = slice_medians(diff->after, after, other);
-	double by_slice = mann_whitney(one, none, other, nother);
+	size_t n_one = slice_medians(diff->before, before, one),
+	       n_other = slice_medians(diff->after, after, other);
+	double by_slice = mann_whitney(one, n_one, other, n_other);
 
 	change->p = mann_whitney(before->sample, before->nsample, after->sample, after->nsample);
 	/* With too few slices, only the test of all instances counts. */
-	if (none >= MIN_N && nother >= MIN_N && by_slice > change->p)
+	if (n_one >= MIN_N && n_other >= MIN_N && by_slice > change->p)
 		change->p = by_slice;
 	change->verdict = SAME;
 	if (before->hist.n < MIN_N || after->hist.n < MIN_N) {

@@ -10,7 +10,7 @@
 
 enum { DEFAULT_BYTES = 64 << 10, FRAMES = 12, MAX_TEXT = 200, TAIL_BYTES = 1024 };
 
-struct sheet {
+struct json_report {
 	const struct analysis *a;
 	struct json json;
 	size_t left;    /* bytes that may still be written */
@@ -115,8 +115,8 @@ static void put_lock(struct json *json, const struct analysis *a, uint32_t i)
 	json_number(json, "max_goroutine", res->max_g);
 	json_number(json, "max_waker", res->max_waker);
 	json_number(json, "most_waiting", res->most_waiting);
-	json_number(json, "held_p50_ns", histogram_quantile(&res->least, 0.5));
-	json_number(json, "held_max_ns", res->least.max);
+	json_number(json, "held_p50_ns", histogram_quantile(&res->min_holds, 0.5));
+	json_number(json, "held_max_ns", res->min_holds.max);
 	json_number(json, "releases", res->releases);
 	json_number(json, "releases_by_waiters", res->by_waiters);
 	put_spent(json, "holder_meanwhile_ns", res->meanwhile);
@@ -256,7 +256,7 @@ static void put_finding(struct json *json, const struct analysis *a, uint32_t i)
 
 /* --- lists, up to the limit --- */
 
-static bool put_one(struct sheet *sheet, put_item put, uint32_t i)
+static bool put_one(struct json_report *report, put_item put, uint32_t i)
 {
 	char *text = NULL;
 	size_t size = 0;
@@ -266,42 +266,42 @@ static bool put_one(struct sheet *sheet, put_item put, uint32_t i)
 	if (!json.out)
 		return false;
 	json_open(&json, NULL, '{');
-	put(&json, sheet->a, i);
+	put(&json, report->a, i);
 	json_close(&json, '}');
 	fclose(json.out);
-	fits = size < sheet->left;
+	fits = size < report->left;
 	if (fits) {
-		if (sheet->json.more)
-			fputc(',', sheet->json.out);
-		fwrite(text, 1, size, sheet->json.out);
-		sheet->json.more = true;
-		sheet->left -= size + 1;
+		if (report->json.more)
+			fputc(',', report->json.out);
+		fwrite(text, 1, size, report->json.out);
+		report->json.more = true;
+		report->left -= size + 1;
 	}
 	free(text);
 	return fits;
 }
 
-static void put_list(struct sheet *sheet, const char *name, put_item put, const uint32_t *order, size_t n,
-		     size_t share)
+static void put_list(struct json_report *report, const char *name, put_item put, const uint32_t *order,
+		     size_t n, size_t share)
 {
-	size_t done = 0, before = sheet->left, keep = before > share ? before - share : 0;
+	size_t done = 0, before = report->left, keep = before > share ? before - share : 0;
 
-	json_open(&sheet->json, name, '{');
-	json_open(&sheet->json, "rows", '[');
-	sheet->left -= keep;
-	while (done < n && (!sheet->items || done < sheet->items) &&
-	       put_one(sheet, put, order ? order[done] : (uint32_t)done))
+	json_open(&report->json, name, '{');
+	json_open(&report->json, "rows", '[');
+	report->left -= keep;
+	while (done < n && (!report->items || done < report->items) &&
+	       put_one(report, put, order ? order[done] : (uint32_t)done))
 		done++;
-	sheet->left += keep;
-	json_close(&sheet->json, ']');
-	json_number(&sheet->json, "omitted", n - done);
-	json_close(&sheet->json, '}');
+	report->left += keep;
+	json_close(&report->json, ']');
+	json_number(&report->json, "omitted", n - done);
+	json_close(&report->json, '}');
 }
 
-static void put_trace(struct sheet *sheet)
+static void put_trace(struct json_report *report)
 {
-	const struct analysis *a = sheet->a;
-	struct json *json = &sheet->json;
+	const struct analysis *a = report->a;
+	struct json *json = &report->json;
 
 	json_open(json, "trace", '{');
 	put_text(json, "name", a->options.name ? a->options.name : "");
@@ -322,51 +322,51 @@ static void put_trace(struct sheet *sheet)
 	json_close(json, '}');
 }
 
-static void put_procs(struct sheet *sheet)
+static void put_procs(struct json_report *report)
 {
 	static const char *const uses[P_USE_COUNT] = {NULL,         "code_ns",      "gc_ns",
 						      "syscall_ns", "searching_ns", "idle_ns"};
-	struct json *json = &sheet->json;
+	struct json *json = &report->json;
 
 	json_open(json, "procs", '{');
-	json_number(json, "all_ns", sheet->a->procs_ns);
+	json_number(json, "all_ns", report->a->procs_ns);
 	for (unsigned i = 1; i < P_USE_COUNT; i++)
-		json_number(json, uses[i], sheet->a->used_ns[i]);
+		json_number(json, uses[i], report->a->used_ns[i]);
 	json_close(json, '}');
 }
 
-static void put_latency(struct sheet *sheet)
+static void put_latency(struct json_report *report)
 {
 	static const char *const causes[DELAY_COUNT] = {"world_stopped_ns", "wake_up_ns", "gc_ns", "no_p_ns"};
 	static const char *const origins[ORIGIN_COUNT] = {"created", "woken", "preempted", "yielded",
 							  "syscall"};
-	struct json *json = &sheet->json;
+	struct json *json = &report->json;
 
 	json_open(json, "latency", '{');
-	put_histogram(json, &sheet->a->latency);
+	put_histogram(json, &report->a->latency);
 	for (unsigned i = 0; i < DELAY_COUNT; i++)
-		json_number(json, causes[i], (uint64_t)sheet->a->latency_by[i]);
+		json_number(json, causes[i], (uint64_t)report->a->latency_by[i]);
 	json_open(json, "after", '{');
 	for (unsigned i = 0; i < ORIGIN_COUNT; i++) {
 		json_open(json, origins[i], '{');
-		put_histogram(json, &sheet->a->latency_from[i]);
+		put_histogram(json, &report->a->latency_from[i]);
 		json_close(json, '}');
 	}
 	json_close(json, '}');
 	json_close(json, '}');
 }
 
-static void put_gc(struct sheet *sheet)
+static void put_gc(struct json_report *report)
 {
-	const struct gc_figures *gc = &sheet->a->gc;
-	struct json *json = &sheet->json;
+	const struct gc_figures *gc = &report->a->gc;
+	struct json *json = &report->json;
 
 	json_open(json, "gc", '{');
 	json_number(json, "cycles", gc->cycles);
 	json_number(json, "cycles_ns", gc->cycles_ns);
 	json_number(json, "heap_max_bytes", gc->heap_max);
 	json_number(json, "goal_max_bytes", gc->goal_max);
-	json_number(json, "assist_ns", sheet->a->total_spent[ACT_ASSIST]);
+	json_number(json, "assist_ns", report->a->total_spent[ACT_ASSIST]);
 	json_open(json, "pauses", '{');
 	put_histogram(json, &gc->pauses);
 	json_close(json, '}');
@@ -376,16 +376,16 @@ static void put_gc(struct sheet *sheet)
 	json_close(json, '}');
 }
 
-static void put_not_applicable(struct sheet *sheet)
+static void put_not_applicable(struct json_report *report)
 {
-	json_open(&sheet->json, "not_applicable", '[');
-	for (unsigned i = 0; i < sheet->a->nnot_applicable; i++) {
-		json_open(&sheet->json, NULL, '{');
-		json_text(&sheet->json, "id", sheet->a->not_applicable[i].id);
-		json_text(&sheet->json, "why", sheet->a->not_applicable[i].why);
-		json_close(&sheet->json, '}');
+	json_open(&report->json, "not_applicable", '[');
+	for (unsigned i = 0; i < report->a->nnot_applicable; i++) {
+		json_open(&report->json, NULL, '{');
+		json_text(&report->json, "id", report->a->not_applicable[i].id);
+		json_text(&report->json, "why", report->a->not_applicable[i].why);
+		json_close(&report->json, '}');
 	}
-	json_close(&sheet->json, ']');
+	json_close(&report->json, ']');
 }
 
 /* Only traces made with --locks have addresses of locks. */
@@ -394,39 +394,39 @@ static bool has_table(const struct analysis *a, enum table table)
 	return table != TABLE_ADDRESSES || a->nlocks > 1;
 }
 
-static void put_tables(struct sheet *sheet)
+static void put_tables(struct json_report *report)
 {
-	json_open(&sheet->json, "tables", '{');
+	json_open(&report->json, "tables", '{');
 	for (unsigned i = 0; i < TABLE_COUNT; i++) {
 		size_t n;
 		uint32_t *order;
 
-		if (!has_table(sheet->a, (enum table)i))
+		if (!has_table(report->a, (enum table)i))
 			continue;
-		order = order_table(sheet->a, (enum table)i, SORT_TOTAL, &n);
-		put_list(sheet, table_name((enum table)i), putters[i], order, n,
-			 sheet->left / (TABLE_COUNT - i));
+		order = order_table(report->a, (enum table)i, SORT_TOTAL, &n);
+		put_list(report, table_name((enum table)i), putters[i], order, n,
+			 report->left / (TABLE_COUNT - i));
 		free(order);
 	}
-	json_close(&sheet->json, '}');
+	json_close(&report->json, '}');
 }
 
 void report_json(struct analysis *a, FILE *out, const struct report_style *style)
 {
-	struct sheet sheet = {.a = a, .json = {.out = out}, .items = style->max_items};
+	struct json_report report = {.a = a, .json = {.out = out}, .items = style->max_items};
 	size_t most = style->max_bytes ? style->max_bytes : DEFAULT_BYTES;
 
 	/* The parts of fixed size take about 4 KiB. */
-	sheet.left = most > 5 * TAIL_BYTES ? most - 4 * TAIL_BYTES : TAIL_BYTES;
-	json_open(&sheet.json, NULL, '{');
-	json_number(&sheet.json, "schema", 1);
-	put_trace(&sheet);
-	put_list(&sheet, "findings", put_finding, NULL, a->nfindings, sheet.left / 2);
-	put_not_applicable(&sheet);
-	put_procs(&sheet);
-	put_latency(&sheet);
-	put_gc(&sheet);
-	put_tables(&sheet);
-	json_close(&sheet.json, '}');
+	report.left = most > 5 * TAIL_BYTES ? most - 4 * TAIL_BYTES : TAIL_BYTES;
+	json_open(&report.json, NULL, '{');
+	json_number(&report.json, "schema", 1);
+	put_trace(&report);
+	put_list(&report, "findings", put_finding, NULL, a->nfindings, report.left / 2);
+	put_not_applicable(&report);
+	put_procs(&report);
+	put_latency(&report);
+	put_gc(&report);
+	put_tables(&report);
+	json_close(&report.json, '}');
 	fputc('\n', out);
 }

@@ -280,8 +280,8 @@ static void print_lock(const struct page *page, uint32_t i)
 	const struct top *did = top_first(res->did);
 
 	fprintf(page->out, "%7s%8s%8s%8s%9s  %s\n", count_cell(res->waits.n).text,
-		time_cell(res->waits.sum).text, time_cell(histogram_quantile(&res->least, 0.5)).text,
-		time_cell(res->least.max).text, time_cell(res->waits.max).text,
+		time_cell(res->waits.sum).text, time_cell(histogram_quantile(&res->min_holds, 0.5)).text,
+		time_cell(res->min_holds.max).text, time_cell(res->waits.max).text,
 		spot(page, (uint32_t)top_first(res->waited)->key, 42).bytes);
 	if (top_first(res->released)->n)
 		fprintf(page->out, "%40s  held by %s\n", "",

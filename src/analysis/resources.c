@@ -118,7 +118,7 @@ static void merge(struct analysis *a, uint32_t one, uint32_t other)
 	if (from->waits.n && (!to->waits.n || from->first < to->first))
 		to->first = from->first;
 	if (histogram_merge(&to->waits, &from->waits) || histogram_merge(&to->holds, &from->holds) ||
-	    histogram_merge(&to->least, &from->least))
+	    histogram_merge(&to->min_holds, &from->min_holds))
 		a->oom = true;
 	merge_sums(to, from);
 	if (from->contended_since > to->contended_since)
@@ -132,7 +132,7 @@ static void merge(struct analysis *a, uint32_t one, uint32_t other)
 	merge_tops(to->waited, from->waited);
 	histogram_free(&from->waits);
 	histogram_free(&from->holds);
-	histogram_free(&from->least);
+	histogram_free(&from->min_holds);
 	*from = (struct resource){.parent = one};
 }
 
@@ -234,7 +234,7 @@ static void charge(struct analysis *a, struct resource *res, const struct gorout
 	top_add(res->holders, waker->goid, res->open_ns);
 	top_add(res->holder_groups, waker->group, res->open_ns);
 	top_add(res->released, stack, res->open_ns);
-	if (histogram_add(&res->least, span))
+	if (histogram_add(&res->min_holds, span))
 		a->oom = true;
 }
 

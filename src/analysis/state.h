@@ -187,10 +187,11 @@ struct row {
 	uint64_t lost_p;            /* system calls that lost their P */
 	/* wake-ups in a herd after which the goroutine waited here again; ns that it ran */
 	uint64_t futile, futile_ns;
-	uint32_t herd_most;                    /* most goroutines that one of these herds had */
-	uint64_t flights, shared_n, shared_ns; /* times that one waker ended many waits; those waits, ns */
-	uint32_t most_shared;                  /* most waits ended at once */
-	uint64_t slack_n, slack_ns;            /* joins; ns after all children but one had ended */
+	uint32_t herd_most; /* most goroutines that one of these herds had */
+	uint64_t shared_wakes, shared_n,
+		shared_ns;          /* times that one waker ended many waits; those waits, ns */
+	uint32_t most_shared;       /* most waits ended at once */
+	uint64_t slack_n, slack_ns; /* joins; ns after all children but one had ended */
 };
 
 /* The waits of a row that one waker stack ended. */
@@ -206,13 +207,13 @@ struct pair {
  * wake each other count as one resource (union-find), and so do all instances of a type.
  */
 struct resource {
-	uint32_t parent;           /* index of the one it was merged into, or its own */
-	bool lock;                 /* else a channel, identified by the site of the wait */
-	struct histogram waits;    /* waits for it */
-	struct histogram holds;    /* by goroutines that had waited for it: since they got it */
-	struct histogram least;    /* lower bound of all holds: since contended_since */
-	uint64_t first, max_at;    /* ns: when the first and the longest wait began */
-	uint64_t max_g, max_waker; /* goids */
+	uint32_t parent;            /* index of the one it was merged into, or its own */
+	bool lock;                  /* else a channel, identified by the site of the wait */
+	struct histogram waits;     /* waits for it */
+	struct histogram holds;     /* by goroutines that had waited for it: since they got it */
+	struct histogram min_holds; /* lower bound of all holds: since contended_since */
+	uint64_t first, max_at;     /* ns: when the first and the longest wait began */
+	uint64_t max_g, max_waker;  /* goids */
 	uint32_t waiting, most_waiting;
 	uint64_t changed;              /* ns: last change of `waiting` */
 	uint64_t open_ns;              /* all waiters' time since the last release */
@@ -461,7 +462,7 @@ struct analysis {
 	struct {
 		uint32_t waker, stack, n;
 		uint64_t slice, ns;
-	} flight; /* waits at one stack that one goroutine ends in one slice */
+	} shared_wake; /* waits at one stack that one goroutine ends in one slice */
 	uint64_t alive, alive_start, created, ended;
 	uint64_t total_spent[ACT_COUNT]; /* user goroutines */
 

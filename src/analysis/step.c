@@ -385,30 +385,31 @@ static bool is_of_peers(struct analysis *a, const struct goroutine *g, const str
 }
 
 /* Counts waits at one stack that one waker ends in one slice: many wait for the result of one call. */
-static void note_flight(struct analysis *a, const struct goroutine *g, const struct goroutine *waker)
+static void note_shared_wake(struct analysis *a, const struct goroutine *g, const struct goroutine *waker)
 {
 	uint32_t index = index_of(a, waker);
 	struct row *row;
 
 	if (!g->group || g->cut || !is_of_peers(a, g, waker))
 		return;
-	if (a->flight.waker != index || a->flight.slice != waker->slice || a->flight.stack != g->stack) {
-		a->flight.waker = index;
-		a->flight.slice = waker->slice;
-		a->flight.stack = g->stack;
-		a->flight.n = 0;
-		a->flight.ns = 0;
+	if (a->shared_wake.waker != index || a->shared_wake.slice != waker->slice ||
+	    a->shared_wake.stack != g->stack) {
+		a->shared_wake.waker = index;
+		a->shared_wake.slice = waker->slice;
+		a->shared_wake.stack = g->stack;
+		a->shared_wake.n = 0;
+		a->shared_wake.ns = 0;
 	}
-	a->flight.ns += a->now - g->since;
-	if (++a->flight.n < SHARED)
+	a->shared_wake.ns += a->now - g->since;
+	if (++a->shared_wake.n < SHARED)
 		return;
 	row = row_get(a, (enum activity)g->activity, g->stack);
-	row->flights += a->flight.n == SHARED;
-	row->shared_n += a->flight.n == SHARED ? SHARED : 1;
-	row->shared_ns += a->flight.ns;
-	a->flight.ns = 0;
-	if (a->flight.n > row->most_shared)
-		row->most_shared = a->flight.n;
+	row->shared_wakes += a->shared_wake.n == SHARED;
+	row->shared_n += a->shared_wake.n == SHARED ? SHARED : 1;
+	row->shared_ns += a->shared_wake.ns;
+	a->shared_wake.ns = 0;
+	if (a->shared_wake.n > row->most_shared)
+		row->most_shared = a->shared_wake.n;
 }
 
 /* Adds the part of a join in which only the last of the goroutines that g created was still running. */
@@ -440,7 +441,7 @@ static void wake(struct analysis *a, struct goroutine *g, struct goroutine *wake
 	if (waker && g->activity == ACT_JOIN)
 		note_slack(a, g, waker);
 	if (waker && (g->activity == ACT_JOIN || g->activity == ACT_RECEIVE || g->activity == ACT_SELECT))
-		note_flight(a, g, waker);
+		note_shared_wake(a, g, waker);
 	resource_wake(a, g, waker, stack);
 	lock_wake(a, g, waker, stack);
 	g->waited_at = g->since;

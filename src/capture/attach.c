@@ -419,10 +419,10 @@ void attach_end(struct attachments *attachments)
 	for (unsigned i = 0; i < attachments->n; i++) {
 		struct attachment *one = &attachments->all[i];
 
-		if (pthread_create(&attachments->enders[attachments->nenders], NULL, detach_one, one))
+		if (pthread_create(&attachments->detachers[attachments->ndetachers], NULL, detach_one, one))
 			detach(one);
 		else
-			attachments->nenders++;
+			attachments->ndetachers++;
 	}
 	attachments->n = 0;
 	pthread_mutex_unlock(&attachments->lock);
@@ -432,6 +432,6 @@ void attach_none(struct attachments *attachments)
 {
 	attach_end(attachments);
 	wait_dropped(attachments);
-	while (attachments->nenders)
-		pthread_join(attachments->enders[--attachments->nenders], NULL);
+	while (attachments->ndetachers)
+		pthread_join(attachments->detachers[--attachments->ndetachers], NULL);
 }

@@ -36,8 +36,8 @@ struct attachments {
 	/* Another thread may call attach_end(). Nothing is added after that. */
 	pthread_mutex_t lock; /* protects all, n and ended */
 	bool ended;
-	pthread_t enders[MAX_ATTACHMENTS]; /* each detaches one link */
-	unsigned nenders;
+	pthread_t detachers[MAX_ATTACHMENTS]; /* each detaches one link */
+	unsigned ndetachers;
 };
 
 void attach_init(struct attachments *attachments);

@@ -28,7 +28,7 @@ enum {
 	THREADS_AT_ONCE = 32768, /* threads whose system calls are remembered */
 	LIST_MAX = 1 << 20,      /* threads of a process; pid_max is at most 4 Mi */
 	LIST_STEP = 256,
-	MAX_LOOKS = 4096, /* limit on steps through the map of processes: four times its size */
+	MAX_STEPS = 4096, /* limit on steps through the map of processes: four times its size */
 };
 
 /* Selects one of three programs by the order of the tracepoint's arguments. */
@@ -189,7 +189,7 @@ void bpf_forget_calls(const struct bpf *bpf)
 		bpf_map_delete_elem(fd, &tid);
 }
 
-int bpf_see_calls(struct bpf *bpf, bool on, struct error *err)
+int bpf_set_syscalls(struct bpf *bpf, bool on, struct error *err)
 {
 	struct threads_bpf *skeleton = bpf->threads;
 	bool drop[UINT8_MAX + 1] = {false};
@@ -288,7 +288,7 @@ unsigned bpf_followed(const struct bpf *bpf, pid_t *pids, unsigned most)
 	uint32_t key, pid, *from = NULL;
 	unsigned n = 0;
 
-	for (int i = 0; i < MAX_LOOKS && n < most && bpf_map_get_next_key(fd, from, &key) == 0; i++) {
+	for (int i = 0; i < MAX_STEPS && n < most && bpf_map_get_next_key(fd, from, &key) == 0; i++) {
 		if (bpf_map_lookup_elem(fd, &key, &pid) == 0)
 			pids[n++] = (pid_t)pid;
 		from = &key;
@@ -303,7 +303,7 @@ bool bpf_has_live_process(const struct bpf *bpf)
 	uint32_t key, pid, *from = NULL;
 
 	/* If a key is deleted meanwhile, the kernel starts over. */
-	for (int i = 0; i < MAX_LOOKS && bpf_map_get_next_key(fd, from, &key) == 0; i++) {
+	for (int i = 0; i < MAX_STEPS && bpf_map_get_next_key(fd, from, &key) == 0; i++) {
 		if (bpf_map_lookup_elem(fd, &key, &pid) == 0 && process_is_alive("/proc", (pid_t)pid))
 			return true;
 		from = &key;
@@ -356,7 +356,7 @@ static int list_by_proc(const struct bpf *bpf, uint32_t tgid, struct raw_thread 
 
 	if (tgid)
 		n = proc_threads_add("/proc", tgid, found, n);
-	for (int i = 0; !tgid && n >= 0 && i < MAX_LOOKS && bpf_map_get_next_key(fd, from, &key) == 0; i++) {
+	for (int i = 0; !tgid && n >= 0 && i < MAX_STEPS && bpf_map_get_next_key(fd, from, &key) == 0; i++) {
 		n = proc_threads_add("/proc", key, found, n);
 		from = &key;
 	}

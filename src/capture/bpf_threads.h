@@ -44,7 +44,7 @@ bool bpf_has_live_process(const struct bpf *bpf);
 void bpf_pause_following(struct bpf *bpf, bool paused);
 void bpf_cut_stacks(struct bpf *bpf, uint32_t most_frames); /* 0 = up to STACK_DEPTH */
 /* Attaches or detaches the programs on system calls. */
-int bpf_see_calls(struct bpf *bpf, bool on, struct error *err);
+int bpf_set_syscalls(struct bpf *bpf, bool on, struct error *err);
 /* Traces this process instead of the previous one. Not for use with several processes. */
 void bpf_trace_process(struct bpf *bpf, uint32_t tgid);
 /* Lists at most `most` of the followed processes by their ids in /proc. Returns their number. */

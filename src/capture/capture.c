@@ -115,7 +115,7 @@ static void see_program(struct capture *capture)
  * real-time thread gets a CPU at once, and is exempt from the cgroup's limit (cpu.max); rest_after() makes it
  * leave others as much CPU time as it uses. Both calls need CAP_SYS_NICE.
  */
-static void step_forward(void)
+static void raise_priority(void)
 {
 	const struct sched_param least = {.sched_priority = 1};
 
@@ -136,7 +136,7 @@ int capture_start(struct capture *capture, struct error *err)
 	uint64_t now;
 	int rc;
 
-	step_forward();
+	raise_priority();
 	rc = capture->backend->attach(capture, err);
 	if (rc == 0)
 		rc = check_same_process(capture, err);
@@ -154,7 +154,7 @@ int capture_start(struct capture *capture, struct error *err)
 }
 
 /* Returns whether state that is read from the target now has matching records. */
-static bool is_watching(const struct capture *capture)
+static bool is_recording(const struct capture *capture)
 {
 	return capture->gap.state == GAP_NONE && !capture->drain.is_held;
 }
@@ -164,7 +164,7 @@ static int log_boundary(struct capture *capture, struct error *err)
 	size_t size;
 	struct log_boundary *boundary;
 	uint64_t before = now_ns();
-	bool settles = capture->backend->read_ms && is_watching(capture);
+	bool settles = capture->backend->read_ms && is_recording(capture);
 	int n = settles ? capture->backend->read_ms(capture, err) : 0;
 	uint64_t after = now_ns();
 	int rc;
@@ -275,7 +275,7 @@ static int renew_stacks(struct capture *capture)
 	return rc ? rc : bpf_forget_stacks(&capture->bpf);
 }
 
-static int round_of_work(struct capture *capture, struct error *err)
+static int poll_round(struct capture *capture, struct error *err)
 {
 	uint64_t now = now_ns();
 	int drained, rc = 0;
@@ -290,13 +290,13 @@ static int round_of_work(struct capture *capture, struct error *err)
 	rc = drained < 0 ? drained : log_losses(capture);
 	if (rc == 0)
 		rc = gap_update(capture, now, err);
-	if (rc == 0 && is_watching(capture))
+	if (rc == 0 && is_recording(capture))
 		rc = resync(capture, now, err);
 	if (rc == 0)
 		rc = capture->backend->adapt(capture, now, err);
 	if (rc == 0)
 		rc = renew_stacks(capture);
-	if (rc == 0 && now >= capture->next_boundary_ns && is_watching(capture))
+	if (rc == 0 && now >= capture->next_boundary_ns && is_recording(capture))
 		rc = end_generation(capture, now, err);
 	control_beat(&capture->control);
 	return rc < 0 ? rc : drained;
@@ -340,7 +340,7 @@ int capture_boundary(struct capture *capture, struct error *err)
 	if (rc < 0)
 		return rc;
 	/* In a gap, a snapshot would show state that does not follow from any records. */
-	if (!is_watching(capture))
+	if (!is_recording(capture))
 		return log_boundary(capture, err);
 	return end_generation(capture, now_ns(), err);
 }
@@ -377,7 +377,7 @@ int capture_poll(struct capture *capture, unsigned timeout_ms, struct error *err
 
 	do {
 		uint64_t begin = now_ns();
-		int rc = capture->options.probe_only ? 0 : round_of_work(capture, err);
+		int rc = capture->options.probe_only ? 0 : poll_round(capture, err);
 
 		/* Errors after the target has exited end the trace normally. */
 		if (rc < 0)

@@ -99,7 +99,7 @@ static void *work(void *ctx)
 
 /* Raises this thread's priority above that of the draining thread, which has the same policy. Without
  * permission, their priorities are equal. */
-static void step_forward(pthread_t thread)
+static void raise_priority(pthread_t thread)
 {
 	struct sched_param param;
 	int policy;
@@ -130,7 +130,7 @@ int control_start(struct capture_control *control, const struct capture_guard *g
 		return error_set(err, rc, "cannot start a thread: %s", strerror(rc));
 	}
 	control->started = true;
-	step_forward(control->thread);
+	raise_priority(control->thread);
 	return 0;
 }
 

@@ -257,7 +257,7 @@ static int take(struct drain *drain, const struct ring_record *next)
 	drain->samples += record->site == SITE_CPU_SAMPLE;
 	drain->mapped += record->site == SITE_MAPPED || record->site == SITE_EXEC;
 	if (drain->processes)
-		processes_see(drain->processes, record);
+		processes_on_record(drain->processes, record);
 	drain->stops += is_stop(record->site);
 	drain->heap += is_heap_site(record->site);
 	if (record->site == SITE_MARKER)
@@ -303,7 +303,7 @@ static bool peek_next(void *ctx, unsigned which, uint64_t *time)
 	struct drain *drain = ctx;
 	struct ring_record *next = &drain->next[which];
 
-	if (drain->is_held || !ring_peek(&drain->rings[which], drain->rings[which].whole, next))
+	if (drain->is_held || !ring_peek(&drain->rings[which], drain->rings[which].complete, next))
 		return false;
 	*time = is_stack(next) ? 0 : ((const struct raw_record *)next->data)->time;
 	return true;
@@ -326,8 +326,8 @@ static int merge_rings(struct drain *drain)
 	for (unsigned i = 0; i < drain->nrings; i++)
 		ends[i] = ring_end(&drain->rings[i]);
 	for (unsigned i = 0; i < drain->nrings; i++) {
-		if (ring_is_whole(&drain->rings[i], ends[i]))
-			merge_whole(&drain->merge, i, now);
+		if (ring_is_complete(&drain->rings[i], ends[i]))
+			merge_complete_at(&drain->merge, i, now);
 	}
 	return merge_run(&drain->merge, &input);
 }

@@ -19,7 +19,7 @@ struct feature *feature_add(struct features *features, const char *name)
 	return feature;
 }
 
-void feature_here(struct feature *feature, const char *fmt, ...)
+void feature_available(struct feature *feature, const char *fmt, ...)
 {
 	va_list args;
 

@@ -14,8 +14,8 @@
 #include "util/error.h"
 
 enum feature_state {
-	FEATURE_HERE,     /* available, or not needed */
-	FEATURE_REPLACED, /* by something else, at some cost */
+	FEATURE_AVAILABLE, /* available, or not needed */
+	FEATURE_REPLACED,  /* by something else, at some cost */
 	FEATURE_MISSING,
 };
 
@@ -81,9 +81,9 @@ int features_check_target(const char *root, pid_t pid, struct error *err);
 
 /* --- for the probes: capture/features_probes.h --- */
 
-/* Adds an entry to be filled in. Its state is FEATURE_HERE until it is set. Never returns NULL. */
+/* Adds an entry to be filled in. Its state is FEATURE_AVAILABLE until it is set. Never returns NULL. */
 struct feature *feature_add(struct features *features, const char *name);
-void feature_here(struct feature *feature, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void feature_available(struct feature *feature, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void feature_replaced(struct feature *feature, const char *found, const char *cost, const char *advice);
 void feature_missing(struct feature *feature, unsigned needs, const char *found, const char *cost,
 		     const char *advice);

@@ -75,7 +75,7 @@ void probe_bpf(struct features *features, const char *root)
 
 	features->bpf = rc == 0;
 	if (rc == 0) {
-		feature_here(feature, "loads programs");
+		feature_available(feature, "loads programs");
 		return;
 	}
 	snprintf(found, sizeof(found), "refused: %s", strerror(-rc));
@@ -96,13 +96,13 @@ void probe_memlock(struct features *features, const char *root)
 	if (untried(features, feature))
 		return;
 	if (try(&(struct attempt){.type = BPF_PROG_TYPE_SOCKET_FILTER}, code, 3) == 0) {
-		feature_here(feature, "not needed (Linux 5.11 and later)");
+		feature_available(feature, "not needed (Linux 5.11 and later)");
 		return;
 	}
 	getrlimit(RLIMIT_MEMLOCK, &limit);
 	if (limit.rlim_cur == RLIM_INFINITY || feature_capable(root, CAP_SYS_RESOURCE) ||
 	    limit.rlim_cur >= MEMLOCK_BYTES) {
-		feature_here(feature, "enough");
+		feature_available(feature, "enough");
 		return;
 	}
 	snprintf(found, sizeof(found), "at most %llu KiB (ulimit -l), and no CAP_SYS_RESOURCE to raise it",
@@ -124,7 +124,7 @@ void probe_ring_buffer(struct features *features, const char *root)
 	fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "gotrace_probe", 0, 0, (uint32_t)getpagesize(), NULL);
 	if (fd >= 0) {
 		close(fd);
-		feature_here(feature, "there");
+		feature_available(feature, "there");
 		return;
 	}
 	error = errno;
@@ -144,7 +144,7 @@ void probe_loops(struct features *features)
 		return;
 	if (TRY(SET(BPF_REG_0, 0), ADD(BPF_REG_0, 1), OP(BPF_JMP | BPF_JLT | BPF_K, BPF_REG_0, 0, -2, 8),
 		SET(BPF_REG_0, 0), EXIT) == 0)
-		feature_here(feature, "bounded loops");
+		feature_available(feature, "bounded loops");
 	else
 		feature_missing(feature, NEED_GO | NEED_C, "the verifier rejects bounded loops",
 				"no stack can be walked", "Linux 5.3 or later is needed");
@@ -166,7 +166,7 @@ void probe_task_pointers(struct features *features)
 		features->own_btf && TRY(CALL(BPF_FUNC_get_current_task_btf), COPY(BPF_REG_1, BPF_REG_0),
 					 CALL(BPF_FUNC_task_pt_regs), SET(BPF_REG_0, 0), EXIT) == 0;
 	if (features->pointers)
-		feature_here(feature, "bpf_get_current_task_btf, bpf_task_pt_regs");
+		feature_available(feature, "bpf_get_current_task_btf, bpf_task_pt_regs");
 	else
 		feature_replaced(feature,
 				 "none (they need Linux 5.15 with its own BTF): bpf_get_current_task, and "
@@ -189,7 +189,7 @@ void probe_kernel_reads(struct features *features)
 		return;
 	if (TRY(COPY(BPF_REG_1, BPF_REG_10), ADD(BPF_REG_1, -8), SET(BPF_REG_2, 8), SET(BPF_REG_3, 0),
 		CALL(BPF_FUNC_probe_read_kernel), SET(BPF_REG_0, 0), EXIT) == 0)
-		feature_here(feature, "bpf_probe_read_kernel");
+		feature_available(feature, "bpf_probe_read_kernel");
 	else
 		feature_missing(feature, NEED_GO | NEED_C,
 				"bpf_probe_read_kernel is refused (lockdown: confidentiality)",
@@ -221,7 +221,7 @@ void probe_tracepoints(struct features *features, bool thorough)
 	features->tracing = features->own_btf && (!thorough || loads_on_tracepoint());
 	features->pointers = features->pointers && features->tracing;
 	if (features->pointers)
-		feature_here(feature, "tp_btf");
+		feature_available(feature, "tp_btf");
 	else if (try(&(struct attempt){.type = BPF_PROG_TYPE_RAW_TRACEPOINT}, code, 2) == 0)
 		feature_replaced(feature, "raw tracepoints (tp_btf helps only with task pointers)",
 				 "hits take a little longer", "");
@@ -245,9 +245,9 @@ void probe_preempted_calls(struct features *features)
 	if (untried(features, feature))
 		return;
 	features->preempted_calls = try(&attempt, code, 2) == 0;
-	feature_here(feature, features->preempted_calls
-				      ? "programs can be preempted: each has a backup program"
-				      : "programs run to completion");
+	feature_available(feature, features->preempted_calls
+					   ? "programs can be preempted: each has a backup program"
+					   : "programs run to completion");
 }
 
 /* Task iterators, Linux 5.8 (eaaacd23910f), with the kernel's own BTF. */
@@ -258,7 +258,7 @@ void probe_thread_list(struct features *features)
 	if (untried(features, feature))
 		return;
 	if (features->tracing)
-		feature_here(feature, "from the kernel");
+		feature_available(feature, "from the kernel");
 	else
 		feature_replaced(feature, "from /proc (no BTF in the kernel for iterators)",
 				 "threads that sleep when the trace begins may have short stacks, and those "
@@ -281,7 +281,7 @@ void probe_exchange(struct features *features)
 				 OP(BPF_STX | BPF_XADD | BPF_DW, BPF_REG_10, BPF_REG_1, -8, EXCHANGE),
 				 SET(BPF_REG_0, 0), EXIT) == 0;
 	if (features->exchange)
-		feature_here(feature, "atomic");
+		feature_available(feature, "atomic");
 	else
 		feature_replaced(feature,
 				 "not atomic (that needs Linux 5.12): loads and stores, in programs that "
@@ -298,7 +298,7 @@ void probe_cookies(struct features *features)
 		return;
 	features->cookies = TRY(CALL(BPF_FUNC_get_attach_cookie), SET(BPF_REG_0, 0), EXIT) == 0;
 	if (features->cookies)
-		feature_here(feature, "there");
+		feature_available(feature, "there");
 	else
 		feature_missing(feature, NEED_FUNCTIONS, "none", "no --region, --task and --requests",
 				"Linux 5.15 or later is needed for these");
@@ -332,7 +332,7 @@ void probe_register_writes(struct features *features)
 	features->register_writes = TRY(SET(BPF_REG_0, 0), STORE(BPF_REG_1, 0, BPF_REG_0), EXIT) == 0;
 	features->shadow_stacks = knows_shadow_stacks();
 	if (features->register_writes)
-		feature_here(feature, "programs emulate the returns of functions");
+		feature_available(feature, "programs emulate the returns of functions");
 	else
 		feature_replaced(feature, "refused (they need Linux 6.18): the kernel single-steps returns",
 				 "a call of a function of --region or --task costs several times as much",
@@ -344,7 +344,8 @@ void probe_register_writes(struct features *features)
 /* The kernel emulates returns itself (arch/arm64/kernel/probes/decode-insn.c). */
 void probe_register_writes(struct features *features)
 {
-	feature_here(feature_add(features, "register writes"), "not needed: the kernel emulates returns");
+	feature_available(feature_add(features, "register writes"),
+			  "not needed: the kernel emulates returns");
 }
 
 #endif

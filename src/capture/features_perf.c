@@ -81,7 +81,7 @@ void probe_uprobes(struct features *features, const char *root)
 	rc = features->multi ? 0 : try_perf_uprobe(root);
 	features->uprobes = rc == 0;
 	if (features->multi)
-		feature_here(feature, "uprobe_multi links");
+		feature_available(feature, "uprobe_multi links");
 	else if (rc)
 		explain_no_uprobes(feature, root, -rc);
 	else
@@ -115,7 +115,7 @@ void probe_samples(struct features *features, const char *root)
 	int rc = try_clock();
 
 	if (rc == 0) {
-		feature_here(feature, "perf events of the CPU clock");
+		feature_available(feature, "perf events of the CPU clock");
 		return;
 	}
 	snprintf(found, sizeof(found), "perf_event_open(2) is refused: %s", strerror(-rc));

@@ -8,7 +8,7 @@ void features_probe(struct features *features, const struct features_options *op
 	const char *root = options->root;
 
 	*features = (struct features){.btf = options->btf};
-	libbpf_log_keep();
+	libbpf_log_capture();
 	probe_kernel(features);
 	probe_proc(features, root); /* without it capabilities are unknown */
 	probe_privileges(features, root);

@@ -25,9 +25,9 @@ void probe_kernel(struct features *features)
 	struct feature *feature = feature_add(features, "kernel");
 
 	if (uname(&name))
-		feature_here(feature, "not known");
+		feature_available(feature, "not known");
 	else
-		feature_here(feature, "%.60s %.60s, %.20s", name.sysname, name.release, name.machine);
+		feature_available(feature, "%.60s %.60s, %.20s", name.sysname, name.release, name.machine);
 }
 
 /*
@@ -42,7 +42,7 @@ void probe_privileges(struct features *features, const char *root)
 	     perfmon = feature_capable(root, CAP_PERFMON), ptrace = feature_capable(root, CAP_SYS_PTRACE);
 	char found[128];
 
-	if (!*root && rights_are_inner()) {
+	if (!*root && rights_in_user_namespace()) {
 		feature_missing(feature, NEED_GO | NEED_C,
 				"only those of a user namespace (a rootless container?)",
 				"nothing can be traced", "run gotrace with sudo outside it");
@@ -63,7 +63,7 @@ void probe_privileges(struct features *features, const char *root)
 				"the memory of a process cannot be read (CAP_SYS_PTRACE)",
 				"use sudo, or grant CAP_SYS_PTRACE");
 	else
-		feature_here(feature, "%s", found);
+		feature_available(feature, "%s", found);
 }
 
 /* BTF begins with its magic number. */
@@ -87,7 +87,7 @@ static void check_btf_file(struct feature *feature, const char *path)
 
 	btf__free(btf);
 	if (id > 0) {
-		feature_here(feature, "types of the kernel from %s", path);
+		feature_available(feature, "types of the kernel from %s", path);
 		return;
 	}
 	if (!btf)
@@ -114,7 +114,7 @@ void probe_btf(struct features *features, const char *root, const char *file)
 	if (file)
 		check_btf_file(feature, file);
 	else if (features->own_btf)
-		feature_here(feature, "/sys/kernel/btf/vmlinux");
+		feature_available(feature, "/sys/kernel/btf/vmlinux");
 	else
 		feature_missing(feature, NEED_GO | NEED_C,
 				"the kernel has none (/sys/kernel/btf/vmlinux): it was built without "
@@ -132,12 +132,12 @@ void probe_lockdown(struct features *features, const char *root)
 	const char *mode;
 
 	if (!feature_read(root, "/sys/kernel/security/lockdown", line, sizeof(line))) {
-		feature_here(feature, "none");
+		feature_available(feature, "none");
 		return;
 	}
 	mode = strchr(line, '[');
 	line[strcspn(line, "]")] = '\0';
-	feature_here(feature, "%s", mode ? mode + 1 : line);
+	feature_available(feature, "%s", mode ? mode + 1 : line);
 }
 
 /* kernel.perf_event_paranoid does not restrict CAP_PERFMON. Debian's kernels have level 3, at which all perf
@@ -148,9 +148,9 @@ void probe_paranoid(struct features *features, const char *root)
 	char line[32];
 
 	if (feature_read(root, "/proc/sys/kernel/perf_event_paranoid", line, sizeof(line)))
-		feature_here(feature, "%s (applies only without capabilities)", line);
+		feature_available(feature, "%s (applies only without capabilities)", line);
 	else
-		feature_here(feature, "not shown");
+		feature_available(feature, "not shown");
 }
 
 void probe_unprivileged_bpf(struct features *features, const char *root)
@@ -159,9 +159,9 @@ void probe_unprivileged_bpf(struct features *features, const char *root)
 	char line[32];
 
 	if (feature_read(root, "/proc/sys/kernel/unprivileged_bpf_disabled", line, sizeof(line)))
-		feature_here(feature, "%s (applies only without CAP_BPF)", line);
+		feature_available(feature, "%s (applies only without CAP_BPF)", line);
 	else
-		feature_here(feature, "not shown");
+		feature_available(feature, "not shown");
 }
 
 /* Programs are attached to tracepoints by bpf(2), to functions by perf events or links: none needs
@@ -172,7 +172,8 @@ void probe_tracefs(struct features *features, const char *root)
 	char path[512];
 
 	snprintf(path, sizeof(path), "%s/sys/kernel/tracing/events", root);
-	feature_here(feature, access(path, F_OK) ? "not mounted, and not needed" : "mounted (not needed)");
+	feature_available(feature,
+			  access(path, F_OK) ? "not mounted, and not needed" : "mounted (not needed)");
 }
 
 /* hidepid=2 hides other users' processes, except from readers with CAP_SYS_PTRACE or in the group. */
@@ -195,8 +196,8 @@ void probe_proc(struct features *features, const char *root)
 				  !strstr(line, "hidepid=0") && !strstr(line, "hidepid=off"));
 	fclose(file);
 	if (!hides || feature_capable(root, CAP_SYS_PTRACE))
-		feature_here(feature,
-			     hides ? "hides processes, but not from gotrace" : "shows all processes");
+		feature_available(feature,
+				  hides ? "hides processes, but not from gotrace" : "shows all processes");
 	else
 		feature_replaced(feature, "hides processes of other users (hidepid)",
 				 "those cannot be traced", "use sudo, or grant CAP_SYS_PTRACE");
@@ -213,7 +214,7 @@ void probe_clock(struct features *features, const char *root)
 
 	if (!feature_read(root, "/proc/self/timens_offsets", line, sizeof(line)) ||
 	    sscanf(line, "monotonic %lld %ld", &sec, &nsec) != 2 || (sec == 0 && nsec == 0)) {
-		feature_here(feature, "the kernel's");
+		feature_available(feature, "the kernel's");
 		return;
 	}
 	snprintf(found, sizeof(found), "%lld s from the kernel's, because of a time namespace", sec);
@@ -229,14 +230,14 @@ void probe_yama(struct features *features, const char *root)
 	char line[32];
 
 	if (!feature_read(root, "/proc/sys/kernel/yama/ptrace_scope", line, sizeof(line)))
-		feature_here(feature, "no Yama");
+		feature_available(feature, "no Yama");
 	else if (atoi(line) >= 3)
 		feature_missing(feature, NEED_GO | NEED_C,
 				"3: Yama forbids reading the memory of any process", "nothing can be traced",
 				"set kernel.yama.ptrace_scope below 3 and reboot: it cannot be lowered while "
 				"Linux runs");
 	else
-		feature_here(feature, "%s (does not limit gotrace)", line);
+		feature_available(feature, "%s (does not limit gotrace)", line);
 }
 
 /* Sets SCHED_RR for this thread, and resets it at once. */
@@ -252,7 +253,7 @@ static bool may_be_real_time(void)
 	return true;
 }
 
-static bool may_step_forward(void)
+static bool may_raise_priority(void)
 {
 	int nice = getpriority(PRIO_PROCESS, 0);
 
@@ -264,8 +265,8 @@ void probe_priority(struct features *features)
 	struct feature *feature = feature_add(features, "scheduling");
 
 	if (may_be_real_time())
-		feature_here(feature, "SCHED_RR for the threads that must not be late");
-	else if (may_step_forward())
+		feature_available(feature, "SCHED_RR for the threads that must not be late");
+	else if (may_raise_priority())
 		feature_replaced(
 			feature, "no SCHED_RR, but a lower niceness",
 			"in a cgroup with a CPU limit (cpu.max) gotrace may be late, and less is watched",

@@ -48,7 +48,7 @@ static void notice(struct capture *capture, uint64_t now)
 	if (full) {
 		begin(capture, full, GAP_LOG_BEGIN ": records came faster than they could be read");
 		hold_longer(&capture->gap, now);
-		capture->pressed = governor_press(&capture->governor);
+		capture->level_lowered = governor_lower(&capture->governor);
 	} else if (atomic_load(&control->is_held_up)) {
 		begin(capture, now, GAP_LOG_BEGIN ": a process of gotrace's own is stopped");
 	} else if (atomic_load(&control->is_over)) {
@@ -91,7 +91,7 @@ static int end(struct capture *capture, uint64_t now, struct error *err)
 	capture->drain.until_ns = 0;
 	capture->interrupted = true;
 	control_reopen(&capture->control);
-	rc = note_put(capture, LOG_NOTE_SEEN | capture->backend->note_flags(capture), GAP_LOG_END);
+	rc = note_put(capture, LOG_NOTE_RESUMED | capture->backend->note_flags(capture), GAP_LOG_END);
 	capture_let_hits_end();
 	if (rc == 0)
 		rc = note_level(capture, capture->backend->note_flags(capture));

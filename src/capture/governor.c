@@ -20,7 +20,7 @@
 #define MAX_OFF_NS      (30 * SECOND_NS)
 
 /* A cost of this many times the limit is more than the levels in between can save. */
-#define FAR_TOO_DEAR 3
+#define FAR_OVER_LIMIT 3
 
 /* Fill levels of the space for records: above the first, less is probed; below the second, more again. */
 #define FILL_TOO_MUCH 0.5
@@ -61,18 +61,18 @@ static void go_to(struct governor *governor, enum detail_level level)
 	governor->at_ns = 0;
 }
 
-static bool too_dear(const struct governor *governor)
+static bool over_limit(const struct governor *governor)
 {
 	return governor->options.max_percent && governor->percent > governor->options.max_percent &&
 	       governor->share > governor->options.free_share && governor->at_ns >= SETTLE_NS;
 }
 
 /* At this cost, it would take too long to try one level after another. */
-static bool far_too_dear(const struct governor *governor)
+static bool far_over_limit(const struct governor *governor)
 {
 	return governor->options.last == LEVEL_OFF && governor->options.max_percent &&
-	       governor->percent > FAR_TOO_DEAR * (double)governor->options.max_percent &&
-	       governor->share > FAR_TOO_DEAR * governor->options.free_share &&
+	       governor->percent > FAR_OVER_LIMIT * (double)governor->options.max_percent &&
+	       governor->share > FAR_OVER_LIMIT * governor->options.free_share &&
 	       (governor->level != LEVEL_OFF - 1 || governor->at_ns >= MIN_RECORDED_NS);
 }
 
@@ -106,7 +106,7 @@ static bool step_down(struct governor *governor)
 	return true;
 }
 
-bool governor_press(struct governor *governor)
+bool governor_lower(struct governor *governor)
 {
 	return governor->level < LEVEL_OFF - 1 && step_down(governor);
 }
@@ -150,11 +150,11 @@ static bool update_level(struct governor *governor, const struct governor_figure
 		go_to(governor, LEVEL_OFF - 1); /* alternating between these two levels is not a trial */
 		return true;
 	}
-	if (far_too_dear(governor)) {
+	if (far_over_limit(governor)) {
 		go_to(governor, LEVEL_OFF);
 		return true;
 	}
-	if (too_dear(governor) && (governor->level != LEVEL_OFF - 1 || governor->at_ns >= MIN_RECORDED_NS))
+	if (over_limit(governor) && (governor->level != LEVEL_OFF - 1 || governor->at_ns >= MIN_RECORDED_NS))
 		return step_down(governor);
 	if (too_full(governor, figures))
 		return step_down(governor);

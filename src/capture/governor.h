@@ -56,6 +56,6 @@ void governor_init(struct governor *governor, const struct governor_options *opt
 bool governor_update(struct governor *governor, const struct governor_figures *figures);
 /* Lowers the level because records came faster than they could be read, but never to LEVEL_OFF. Returns true
  * if the level has changed. */
-bool governor_press(struct governor *governor);
+bool governor_lower(struct governor *governor);
 
 #endif

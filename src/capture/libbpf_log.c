@@ -18,7 +18,7 @@ static int keep(enum libbpf_print_level level, const char *fmt, va_list args)
 	return 0;
 }
 
-void libbpf_log_keep(void)
+void libbpf_log_capture(void)
 {
 	libbpf_set_print(keep);
 }

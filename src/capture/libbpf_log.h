@@ -4,7 +4,7 @@
 #define GOTRACE_CAPTURE_LIBBPF_LOG_H
 
 /* Keeps libbpf from printing anything from now on. */
-void libbpf_log_keep(void);
+void libbpf_log_capture(void);
 /* Returns libbpf's last warning in this thread as one line, "" if there was none. */
 const char *libbpf_log_last(void);
 

@@ -5,12 +5,12 @@ void merge_init(struct ring_merge *merge, unsigned sources, uint64_t now)
 {
 	*merge = (struct ring_merge){.sources = sources};
 	for (unsigned i = 0; i < sources; i++)
-		merge->whole[i] = now;
+		merge->complete_at[i] = now;
 }
 
-void merge_whole(struct ring_merge *merge, unsigned source, uint64_t now)
+void merge_complete_at(struct ring_merge *merge, unsigned source, uint64_t now)
 {
-	merge->whole[source] = now;
+	merge->complete_at[source] = now;
 }
 
 static uint64_t due_until(const struct ring_merge *merge)
@@ -18,7 +18,7 @@ static uint64_t due_until(const struct ring_merge *merge)
 	uint64_t until = UINT64_MAX;
 
 	for (unsigned i = 0; i < merge->sources; i++)
-		until = merge->whole[i] < until ? merge->whole[i] : until;
+		until = merge->complete_at[i] < until ? merge->complete_at[i] : until;
 	return until > MERGE_GUARD_NS ? until - MERGE_GUARD_NS : 0;
 }
 

@@ -41,7 +41,7 @@ struct ring_merge {
 	/* Everything up to this time has been emitted, except late records. */
 	uint64_t passed;
 	uint64_t late;                      /* number of records whose time had already been passed */
-	uint64_t whole[MAX_RINGS];          /* time of the last check that found the source complete */
+	uint64_t complete_at[MAX_RINGS];    /* time of the last check that found the source complete */
 	uint64_t latest[MAX_RINGS];         /* latest time so far, by source */
 	struct merge_head heads[MAX_RINGS]; /* heap of the next records: smallest key first */
 	unsigned n;
@@ -59,7 +59,7 @@ struct merge_input {
 
 void merge_init(struct ring_merge *merge, unsigned sources, uint64_t now);
 /* Called before a run: at `now`, all records reserved in the source were complete. */
-void merge_whole(struct ring_merge *merge, unsigned source, uint64_t now);
+void merge_complete_at(struct ring_merge *merge, unsigned source, uint64_t now);
 /* Takes all records that are due. Returns 0 or the error of take(). */
 int merge_run(struct ring_merge *merge, const struct merge_input *input);
 

@@ -15,29 +15,29 @@
 #include "target/memory.h"
 #include "util/clock.h"
 
-#define SPACES      64u              /* distinct lists of mappings, if there are several processes */
-#define KEPT        (1u << 16)       /* UNWIND_KEPT in bpf/unwind.bpf.h */
-#define KEPT_SPACES 16u              /* only the first ones have a rule cache */
-#define MAX_ROWS    EHFRAME_ROWS_MAX /* of all files */
-#define MAX_PAGES   (2u << 20)       /* 16 MiB, for 512 MiB of code */
-#define SPARE_ROWS  (256u << 10)     /* minimum, for libraries that are loaded later */
-#define SPARE_PAGES (64u << 10)      /* 16 MiB of code */
-#define SPARE_LIST  256u
-#define MAX_NOTES   16u /* messages about files */
+#define SPACES        64u              /* distinct lists of mappings, if there are several processes */
+#define RULE_CACHE    (1u << 16)       /* UNWIND_RULE_CACHE in bpf/unwind.bpf.h */
+#define CACHED_SPACES 16u              /* only the first ones have a rule cache */
+#define MAX_ROWS      EHFRAME_ROWS_MAX /* of all files */
+#define MAX_PAGES     (2u << 20)       /* 16 MiB, for 512 MiB of code */
+#define SPARE_ROWS    (256u << 10)     /* minimum, for libraries that are loaded later */
+#define SPARE_PAGES   (64u << 10)      /* 16 MiB of code */
+#define SPARE_LIST    256u
+#define MAX_NOTES     16u /* messages about files */
 
 /* Reading files delays draining, so its time is limited: to READING_NS at once, and later to one part in
  * READING_PART of the time. */
 #define READING_NS   2000000000ull
 #define READING_PART 8
 
-enum { ROWS, PAGES, MAPPINGS, SPACE_LISTS, KEPT_RULES, ARRAYS };
+enum { ROWS, PAGES, MAPPINGS, SPACE_LISTS, CACHED_RULES, ARRAYS };
 
 static const struct map_array empty_arrays[ARRAYS] = {
 	[ROWS] = {.map = "unwind_rows", .size = sizeof(struct unwind_row)},
 	[PAGES] = {.map = "unwind_pages", .size = sizeof(struct unwind_page)},
 	[MAPPINGS] = {.map = "unwind_mappings", .size = sizeof(struct unwind_mapping)},
 	[SPACE_LISTS] = {.map = "unwind_spaces", .size = sizeof(struct unwind_space)},
-	[KEPT_RULES] = {.map = "unwind_kept", .size = sizeof(uint64_t)},
+	[CACHED_RULES] = {.map = "unwind_rule_cache", .size = sizeof(uint64_t)},
 };
 
 _Static_assert(sizeof(struct unwind_mapping) % 8 == 0, "the stride in the map");
@@ -435,7 +435,7 @@ static uint64_t *space_word(const struct native_tables *tables, uint32_t space)
 static void show_list(struct native_tables *tables, uint32_t which, bool forget)
 {
 	struct space *space = &tables->spaces[which];
-	struct map_array *mappings = &tables->arrays[MAPPINGS], *kept = &tables->arrays[KEPT_RULES];
+	struct map_array *mappings = &tables->arrays[MAPPINGS], *cache = &tables->arrays[CACHED_RULES];
 	union {
 		struct unwind_space list;
 		uint64_t word;
@@ -449,8 +449,8 @@ static void show_list(struct native_tables *tables, uint32_t which, bool forget)
 		memcpy(mappings->at + shown.list.first * mappings->size, space->list.mappings,
 		       space->list.n * mappings->size);
 	__atomic_store_n(space_word(tables, which), shown.word, __ATOMIC_SEQ_CST);
-	if (forget && (which + 1) * KEPT <= kept->capacity)
-		memset(kept->at + (size_t)which * KEPT * kept->size, 0, KEPT * kept->size);
+	if (forget && (which + 1) * RULE_CACHE <= cache->capacity)
+		memset(cache->at + (size_t)which * RULE_CACHE * cache->size, 0, RULE_CACHE * cache->size);
 }
 
 static struct table_process *process_of(const struct native_tables *tables, pid_t pid)
@@ -654,7 +654,7 @@ int native_tables_prepare(struct native_tables *tables, struct bpf_object *objec
 	entries[PAGES] = with_margin(tables->arrays[PAGES].n, more * SPARE_PAGES, MAX_PAGES);
 	entries[MAPPINGS] = 2 * spaces * tables->half;
 	entries[SPACE_LISTS] = spaces;
-	entries[KEPT_RULES] = KEPT * (spaces < KEPT_SPACES ? spaces : KEPT_SPACES);
+	entries[CACHED_RULES] = RULE_CACHE * (spaces < CACHED_SPACES ? spaces : CACHED_SPACES);
 	for (unsigned i = 0; i < ARRAYS; i++) {
 		int rc = map_array_size_map(&tables->arrays[i], object, entries[i], err);
 

@@ -19,7 +19,7 @@ struct capture_options {
 	struct process *process;               /* not owned; instead of target and plan: trace as threads */
 	const struct function_plan *functions; /* not owned; may be NULL */
 	pid_t pid;                             /* process to trace; may be a child that has not exec'd yet */
-	/* Not owned. Opened before the process was first inspected (process_hold()). */
+	/* Not owned. Opened before the process was first inspected (process_open_pidfd()). */
 	int pidfd;
 	/* Reads files with native code. Copied. NULL: they are read in this process. */
 	const struct module_reader *reader;

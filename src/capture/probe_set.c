@@ -218,7 +218,7 @@ static int note_change(struct capture *capture, enum detail_level before, bool h
 	if (heap != heap_before)
 		rc = note_put(capture, flags, heap ? HEAP_SEEN : HEAP_POLLED);
 	if (rc == 0)
-		rc = note_level(capture, flags | (resumed ? LOG_NOTE_SEEN : 0));
+		rc = note_level(capture, flags | (resumed ? LOG_NOTE_RESUMED : 0));
 	if (rc == 0 && resumed)
 		rc = capture_snapshot(capture, err);
 	return rc == -ESRCH ? 0 : rc; /* it is exiting */
@@ -241,7 +241,7 @@ static int set_level(struct capture *capture, enum detail_level before, bool hea
 int probe_set_adapt(struct capture *capture, uint64_t now, struct error *err)
 {
 	enum detail_level before = capture->set_level;
-	bool heap = probe_set_has_heap(capture), changed = capture->pressed;
+	bool heap = probe_set_has_heap(capture), changed = capture->level_lowered;
 	struct governor_figures figures;
 
 	if (!tally_take(capture, now, &figures))
@@ -251,7 +251,7 @@ int probe_set_adapt(struct capture *capture, uint64_t now, struct error *err)
 		changed = governor_update(&capture->governor, &figures) || changed;
 	if (!changed)
 		return 0;
-	capture->pressed = false;
+	capture->level_lowered = false;
 	capture->set_level = capture->governor.level;
 	return set_level(capture, before, heap, err);
 }

@@ -184,7 +184,7 @@ static void on_fork(struct processes *processes, const struct raw_record *rec)
 		processes->oom = true;
 }
 
-void processes_see(struct processes *processes, const struct raw_record *rec)
+void processes_on_record(struct processes *processes, const struct raw_record *rec)
 {
 	switch (rec->site) {
 	case SITE_FORK:

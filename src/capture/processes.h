@@ -30,7 +30,7 @@ int processes_find(struct processes *processes, pid_t root, struct error *err);
  * attached. Returns 0 or a negative errno. */
 int processes_follow(struct processes *processes, const struct bpf *bpf, pid_t root, struct error *err);
 /* Called for every record, in log order. */
-void processes_see(struct processes *processes, const struct raw_record *rec);
+void processes_on_record(struct processes *processes, const struct raw_record *rec);
 /* Called periodically: reads code that is not known yet, for a bounded time. all: reads the code of all
  * processes again. Returns 0 or a negative errno. */
 int processes_refresh(struct processes *processes, bool all, struct error *err);

@@ -20,7 +20,7 @@ static uint32_t head_at(const struct ring *ring, uint64_t position)
 	return __atomic_load_n((const uint32_t *)(ring->data + (position & ring->mask)), __ATOMIC_ACQUIRE);
 }
 
-static uint64_t behind(uint64_t position, uint32_t head)
+static uint64_t next_position(uint64_t position, uint32_t head)
 {
 	uint64_t size = head & ~(uint32_t)(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
 
@@ -71,16 +71,16 @@ double ring_fill(const struct ring *ring)
 	return (double)(ring_end(ring) - ring->at) / (double)(ring->mask + 1);
 }
 
-bool ring_is_whole(struct ring *ring, uint64_t end)
+bool ring_is_complete(struct ring *ring, uint64_t end)
 {
-	if (ring->whole < ring->at)
-		ring->whole = ring->at;
-	while (ring->whole < end) {
-		uint32_t head = head_at(ring, ring->whole);
+	if (ring->complete < ring->at)
+		ring->complete = ring->at;
+	while (ring->complete < end) {
+		uint32_t head = head_at(ring, ring->complete);
 
 		if (head & BPF_RINGBUF_BUSY_BIT)
 			return false;
-		ring->whole = behind(ring->whole, head);
+		ring->complete = next_position(ring->complete, head);
 	}
 	return true;
 }
@@ -92,7 +92,7 @@ bool ring_peek(struct ring *ring, uint64_t end, struct ring_record *record)
 
 		if (head & BPF_RINGBUF_BUSY_BIT)
 			return false;
-		record->next = behind(ring->at, head);
+		record->next = next_position(ring->at, head);
 		if (!(head & BPF_RINGBUF_DISCARD_BIT)) {
 			record->data = ring->data + (ring->at & ring->mask) + BPF_RINGBUF_HDR_SZ;
 			record->size = head;

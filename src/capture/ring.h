@@ -20,8 +20,8 @@ struct ring {
 	uint64_t mask;            /* size - 1 */
 	uint64_t at;              /* consumed up to here */
 	uint64_t committed;       /* last value stored to *consumer */
-	/* Every record before this position is complete. May lag `at` until ring_is_whole() is called. */
-	uint64_t whole;
+	/* Every record before this position is complete. May lag `at` until ring_is_complete() is called. */
+	uint64_t complete;
 	size_t page;
 };
 
@@ -37,8 +37,8 @@ void ring_unmap(struct ring *ring);
 uint64_t ring_end(const struct ring *ring);
 /* Returns the share of the ring that is not consumed: 0 to 1. */
 double ring_fill(const struct ring *ring);
-/* Returns whether all records before `end` are complete. Advances ring->whole as far as they are. */
-bool ring_is_whole(struct ring *ring, uint64_t end);
+/* Returns whether all records before `end` are complete. Advances ring->complete as far as they are. */
+bool ring_is_complete(struct ring *ring, uint64_t end);
 /* Gets the next record before `end`. Returns false if there is none, or it is still being written. */
 bool ring_peek(struct ring *ring, uint64_t end, struct ring_record *record);
 /* Consumes the record. Its space is returned some time later. */

@@ -64,7 +64,7 @@ static int by_value(const void *a, const void *b)
  * Returns the median cost of single calls, in ns. Other memory is touched between calls, as between the hits
  * of a real program; in a tight loop a call costs half as much.
  */
-static uint64_t usual_ns(void (*call)(const void *), const void *arg)
+static uint64_t median_ns(void (*call)(const void *), const void *arg)
 {
 	static volatile uint8_t others[OTHERS];
 	uint64_t took[ROUNDS];
@@ -82,7 +82,7 @@ static uint64_t usual_ns(void (*call)(const void *), const void *arg)
 
 uint64_t own_calibration_ns(void)
 {
-	return usual_ns(own_calibration, NULL);
+	return median_ns(own_calibration, NULL);
 }
 
 static void call_kernel(const void *unused)
@@ -93,5 +93,5 @@ static void call_kernel(const void *unused)
 
 uint64_t own_call_ns(void)
 {
-	return usual_ns(call_kernel, NULL);
+	return median_ns(call_kernel, NULL);
 }

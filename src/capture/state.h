@@ -72,7 +72,7 @@ struct capture {
 	struct governor governor;
 	enum detail_level set_level; /* level of the attached probes */
 	enum detail_level noted;     /* level last noted in the log */
-	bool pressed;                /* the governor has lowered the level because records came too fast */
+	bool level_lowered;          /* the governor has lowered the level because records came too fast */
 	struct tally tally;
 };
 

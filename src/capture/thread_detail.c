@@ -74,7 +74,7 @@ static int set_programs(struct capture *capture, enum detail_level before, struc
 	bpf_cut_stacks(&capture->bpf, now >= LEVEL_FEW_FRAMES ? FEW_FRAMES : 0);
 	if (now == LEVEL_OFF)
 		bpf_trace_nothing(&capture->bpf);
-	rc = bpf_see_calls(&capture->bpf, thread_detail_has_calls(capture), err);
+	rc = bpf_set_syscalls(&capture->bpf, thread_detail_has_calls(capture), err);
 	if (rc == 0)
 		rc = set_functions(capture, now != LEVEL_OFF, err);
 	if (rc == 0 && before == LEVEL_OFF)
@@ -107,7 +107,7 @@ int thread_detail_adapt(struct capture *capture, uint64_t now, struct error *err
 		return 0;
 	if (capture->gap.state == GAP_NONE || capture->governor.level == LEVEL_OFF)
 		governor_update(&capture->governor, &figures);
-	capture->pressed = false;
+	capture->level_lowered = false;
 	if (capture->governor.level == before)
 		return 0;
 	capture->set_level = capture->governor.level;

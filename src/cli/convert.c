@@ -106,8 +106,8 @@ static void report_left_out(const struct conversion *conv)
 	else if (result->nameless)
 		message("%s stacks have addresses without names: give the program with --binary",
 			text_count(result->nameless).bytes);
-	if (result->no_place)
-		message("left out: %s events without a goroutine or P", text_count(result->no_place).bytes);
+	if (result->skipped)
+		message("left out: %s events without a goroutine or P", text_count(result->skipped).bytes);
 }
 
 static int publish(struct conversion *conv, struct error *err)

@@ -74,7 +74,7 @@ static void read_limit(struct cpu_limit *limit, const char *directory, bool v1)
 }
 
 /* Reads the limits of the cgroup and its ancestors. */
-static void climb(struct cpu_limit *limit, const char *root, const char *cgroup, bool v1)
+static void read_ancestors(struct cpu_limit *limit, const char *root, const char *cgroup, bool v1)
 {
 	char path[PATH_MAX];
 	size_t top = strlen(root);
@@ -110,9 +110,9 @@ static void take_line(struct cpu_limit *limit, char *line)
 	controllers++;
 	for (unsigned i = 0; i < 2; i++) {
 		if (!*controllers)
-			climb(limit, v2_roots[i], cgroup, false);
+			read_ancestors(limit, v2_roots[i], cgroup, false);
 		else if (has_cpu(controllers))
-			climb(limit, v1_roots[i], cgroup, true);
+			read_ancestors(limit, v1_roots[i], cgroup, true);
 	}
 }
 

@@ -107,7 +107,7 @@ static int take_cut(void *ctx, const struct generation *gen)
 }
 
 /* Generations are small. Leaves space for one more, for the tables at the end of a piece. */
-static bool ends(void *ctx, size_t nops)
+static bool piece_is_full(void *ctx, size_t nops)
 {
 	const struct cut *cut = ctx;
 	uint64_t most = cut->options->split_bytes ? cut->options->split_bytes : cut->options->max_bytes;
@@ -164,39 +164,39 @@ static uint64_t later(uint64_t start, uint64_t ns)
 	return ns < UINT64_MAX - start ? start + ns : UINT64_MAX;
 }
 
-static struct cut_options what(struct cut *cut)
+static struct cut_options cutter_options(struct cut *cut)
 {
 	const struct cut_command_options *options = cut->options;
 	const struct cut_scope *scope = &cut->scope;
 	bool some = options->ngoids || options->task;
-	struct cut_options what = {
+	struct cut_options wanted = {
 		.from = later(scope->start, options->from_ns),
 		.to = options->has_to ? later(scope->start, options->to_ns) : UINT64_MAX,
 		.goids = some ? scope->goids : NULL,
 		.ngoids = some ? scope->n : 0,
 		.generation = take_cut,
-		.ends = ends,
+		.ends = piece_is_full,
 		.ctx = cut,
 	};
 	uint64_t most = options->split_bytes ? options->split_bytes : options->max_bytes;
 
 	if (options->has_last)
-		what.from = scope->end - scope->start > options->last_ns ? scope->end - options->last_ns
-									 : scope->start;
-	if (options->task && scope->task_begin > what.from)
-		what.from = scope->task_begin;
-	if (options->task && scope->task_end && scope->task_end < what.to)
-		what.to = scope->task_end;
+		wanted.from = scope->end - scope->start > options->last_ns ? scope->end - options->last_ns
+									   : scope->start;
+	if (options->task && scope->task_begin > wanted.from)
+		wanted.from = scope->task_begin;
+	if (options->task && scope->task_end && scope->task_end < wanted.to)
+		wanted.to = scope->task_end;
 	/* An op takes about 4 to 8 bytes, so a piece has at least ten generations. */
 	if (most)
-		what.most_ops = most / 100 > 20000 ? 20000 : most / 100;
-	return what;
+		wanted.most_ops = most / 100 > 20000 ? 20000 : most / 100;
+	return wanted;
 }
 
 static int write_pieces(struct cut *cut)
 {
 	const struct convert_sink sink = {.generation = take_generation, .ctx = cut};
-	const struct cut_options options = what(cut);
+	const struct cut_options options = cutter_options(cut);
 	int rc;
 
 	cut->cutter = cutter_new(&options);
@@ -226,7 +226,7 @@ static void report(const struct cut *cut)
 /* Over such a gap, the states in the piece are not reliable. */
 static void warn(const struct cut *cut)
 {
-	uint64_t n = cutter_untold_gaps(cut->cutter);
+	uint64_t n = cutter_unmarked_gaps(cut->cutter);
 
 	if (n)
 		message("%s time%s nothing was recorded of what is in the piece, and it does not "

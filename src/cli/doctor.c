@@ -81,7 +81,7 @@ static void examine(struct doctor_process *process)
 static const char *mark(const struct feature *feature)
 {
 	static const char *const marks[] = {
-		[FEATURE_HERE] = "ok  ", [FEATURE_REPLACED] = "less", [FEATURE_MISSING] = "NO  "};
+		[FEATURE_AVAILABLE] = "ok  ", [FEATURE_REPLACED] = "less", [FEATURE_MISSING] = "NO  "};
 
 	return marks[feature->state];
 }

@@ -404,7 +404,7 @@ static int record_successors(struct recorder *recorder)
 	return status == STATUS_NONE ? STATUS_CUT : status;
 }
 
-static int fly(const struct flight_options *options)
+static int run_recorder(const struct flight_options *options)
 {
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
 	struct error err = {""};
@@ -442,7 +442,7 @@ int command_flight(int argc, char **argv)
 	} else {
 		signals_install();
 		signals_count_snapshots();
-		status = fly(options);
+		status = run_recorder(options);
 	}
 	free(options);
 	return status;

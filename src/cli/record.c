@@ -395,7 +395,7 @@ static void wait_for_child(struct record *record)
 }
 
 /* Returns the program's exit status as a shell would report it, unless the trace failed. */
-static int passed_on(const struct record *record, int status)
+static int exit_status_of(const struct record *record, int status)
 {
 	int own = record->child.status;
 
@@ -419,7 +419,7 @@ static int finish(struct record *record)
 		message_error(&record->broken);
 		exit.cut = record->broken.text;
 	}
-	return passed_on(record, writer_report(record->session.workers.writer, &exit));
+	return exit_status_of(record, writer_report(record->session.workers.writer, &exit));
 }
 
 /* For benchmarks: the probes were attached, and nothing is written. */

@@ -30,7 +30,7 @@ static int find_dir(struct recorder *recorder, struct error *err)
 
 int recorder_open(struct recorder *recorder, const struct flight_options *options, struct error *err)
 {
-	struct error deaf;
+	struct error socket_error;
 	int rc;
 
 	*recorder = (struct recorder){.options = options, .server = {.fd = -1}};
@@ -42,8 +42,8 @@ int recorder_open(struct recorder *recorder, const struct flight_options *option
 					 options->plan.max_bytes, err);
 	if (rc)
 		return rc;
-	if (snapshot_socket_open(&recorder->server, &deaf))
-		message_error(&deaf); /* a signal still requests a snapshot */
+	if (snapshot_socket_open(&recorder->server, &socket_error))
+		message_error(&socket_error); /* a signal still requests a snapshot */
 	return 0;
 }
 

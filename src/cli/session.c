@@ -39,7 +39,7 @@ int session_hold(struct session *session, struct error *err)
 
 	if (rc)
 		return rc;
-	session->pidfd = process_hold(session->pid, err);
+	session->pidfd = process_open_pidfd(session->pid, err);
 	return session->pidfd < 0 ? session->pidfd : 0;
 }
 

@@ -18,14 +18,14 @@ int with_inspector(pid_t pid, int (*work)(struct sandbox *inspector, void *ctx, 
 		sandbox_limit_memory(&inspector, SANDBOX_BYTES);
 		broker = broker_new(err);
 		if (broker)
-			target_reads_by(broker_reads(broker));
+			target_reads_set_delegate(broker_reads(broker));
 		rc = broker ? sandbox_attend(&inspector, broker, err) : -EPERM;
 	}
 	if (rc == 0) {
 		broker_allow(broker, pid);
 		rc = work(&inspector, ctx, err);
 	}
-	target_reads_by(NULL);
+	target_reads_set_delegate(NULL);
 	sandbox_end(&inspector);
 	broker_free(broker);
 	return rc;

@@ -33,7 +33,7 @@ int workers_open(struct workers *workers, pid_t pid, const struct flight_plan *f
 		return -EPERM;
 	if (pid)
 		broker_allow(workers->broker, pid);
-	target_reads_by(broker_reads(workers->broker));
+	target_reads_set_delegate(broker_reads(workers->broker));
 	rc = sandbox_start(&workers->inspector, "the inspector process", inspector_work, NULL, err);
 	if (rc)
 		return rc;
@@ -60,7 +60,7 @@ static void report_stalls(const struct broker *broker)
 void workers_close(struct workers *workers)
 {
 	report_stalls(workers->broker);
-	target_reads_by(NULL);
+	target_reads_set_delegate(NULL);
 	writer_free(workers->writer);
 	if (workers->inspector.what)
 		sandbox_end(&workers->inspector);

@@ -14,9 +14,9 @@
 #define STEP(r, ...)          STEP_P(r, NO_P, __VA_ARGS__)
 #define STEP_P(r, the_p, ...) builder_step((r)->b, (r)->time, &(struct op){.p = the_p, __VA_ARGS__})
 
-static int no_place(struct reader_v1 *r)
+static int skip_event(struct reader_v1 *r)
 {
-	r->b->result->no_place++;
+	r->b->result->skipped++;
 	return 0;
 }
 
@@ -39,7 +39,7 @@ static uint32_t p_thread(const struct reader_v1 *r)
 }
 
 /* Returns the thread of the event's goroutine if that runs on the event's P; 0 otherwise. */
-static uint32_t doer(struct reader_v1 *r)
+static uint32_t acting_thread(struct reader_v1 *r)
 {
 	const struct sched *sched = &r->b->sched;
 	uint32_t g = r->ev.g ? builder_goroutine(r->b, r->ev.g) : 0, thread = p_thread(r);
@@ -127,7 +127,7 @@ static int proc_start(struct reader_v1 *r)
 	int ret;
 
 	if (!has_p(r))
-		return no_place(r);
+		return skip_event(r);
 	ret = fit_p(r);
 	if (ret)
 		return ret;
@@ -151,7 +151,7 @@ static int proc_stop(struct reader_v1 *r)
 	int ret;
 
 	if (!has_p(r))
-		return no_place(r);
+		return skip_event(r);
 	ret = introduce_p(r);
 	/* After GoSysBlock the P is idle already. */
 	return ret ? ret : release(r, (int32_t)r->ev.p);
@@ -172,14 +172,14 @@ static int gomaxprocs(struct reader_v1 *r)
 	if (v1_take_stack(r, r->ev.stack, &stack))
 		return -ENOMEM;
 	r->procs = r->ev.args[0];
-	if (!doer(r))
-		return no_place(r);
-	return STEP(r, .kind = OP_PROCS_CHANGE, .m = doer(r), .arg = r->procs, .stack = stack);
+	if (!acting_thread(r))
+		return skip_event(r);
+	return STEP(r, .kind = OP_PROCS_CHANGE, .m = acting_thread(r), .arg = r->procs, .stack = stack);
 }
 
 int v1_emit_procs(struct reader_v1 *r)
 {
-	uint32_t thread = doer(r);
+	uint32_t thread = acting_thread(r);
 
 	if (!thread)
 		return 0;
@@ -261,7 +261,7 @@ static int go_status(struct reader_v1 *r, unsigned status)
 	uint32_t g = builder_goroutine(r->b, r->ev.args[0]), thread = 0;
 
 	if (!g || r->b->sched.gs[g].status != G_RUNNABLE)
-		return no_place(r);
+		return skip_event(r);
 	if (status == G_SYSCALL && builder_new_thread(r->b, &thread))
 		return v1_no_memory(r);
 	if (r->starting && builder_began_as(r->b, g, G_RUNNABLE))
@@ -275,7 +275,7 @@ static int go_start(struct reader_v1 *r)
 	int ret;
 
 	if (!g || !has_p(r))
-		return no_place(r);
+		return skip_event(r);
 	ret = run_p(r);
 	thread = ret ? 0 : r->b->sched.ps[r->ev.p].m;
 	if (!ret && r->starting && builder_began_as(r->b, g, G_RUNNABLE) && !r->b->threads[thread].had_g &&
@@ -296,10 +296,10 @@ static int go_start(struct reader_v1 *r)
 
 static int go_leave(struct reader_v1 *r)
 {
-	uint32_t thread = doer(r), stack;
+	uint32_t thread = acting_thread(r), stack;
 
 	if (!thread)
-		return no_place(r);
+		return skip_event(r);
 	if (r->spec->op == OP_GO_DESTROY)
 		return STEP(r, .kind = OP_GO_DESTROY, .m = thread);
 	if (v1_take_stack(r, r->ev.stack, &stack))
@@ -313,7 +313,7 @@ static int go_unblock(struct reader_v1 *r)
 	uint32_t g = builder_goroutine(r->b, r->ev.args[0]), stack;
 
 	if (!g)
-		return no_place(r);
+		return skip_event(r);
 	if (r->b->sched.gs[g].status != G_WAITING)
 		return make_runnable(r, g, true);
 	if (v1_take_stack(r, r->ev.stack, &stack))
@@ -325,11 +325,11 @@ static int go_unblock(struct reader_v1 *r)
 
 static int sys_call(struct reader_v1 *r, bool blocks)
 {
-	uint32_t thread = doer(r), stack;
+	uint32_t thread = acting_thread(r), stack;
 	int ret;
 
 	if (!thread)
-		return no_place(r);
+		return skip_event(r);
 	if (v1_take_stack(r, r->ev.stack, &stack))
 		return -ENOMEM;
 	ret = STEP(r, .kind = OP_SYSCALL_BEGIN, .m = thread, .stack = stack);
@@ -339,7 +339,7 @@ static int sys_call(struct reader_v1 *r, bool blocks)
 /* The P was taken from a goroutine in a system call. The file does not record which thread took it. */
 static int sys_block(struct reader_v1 *r)
 {
-	uint32_t thread = doer(r), g = builder_goroutine(r->b, r->ev.g);
+	uint32_t thread = acting_thread(r), g = builder_goroutine(r->b, r->ev.g);
 	int ret = 0;
 
 	if (thread)
@@ -347,7 +347,7 @@ static int sys_block(struct reader_v1 *r)
 	if (ret)
 		return ret;
 	if (!g || r->b->sched.gs[g].status != G_SYSCALL || builder_p_status(r->b, r->ev.p) != P_SYSCALL)
-		return no_place(r);
+		return skip_event(r);
 	thread = r->b->sched.ps[r->ev.p].m;
 	ret = STEP_P(r, (int32_t)r->ev.p, .kind = OP_PROC_STEAL, .m = thread, .m2 = thread);
 	r->ps[r->ev.p].steal = (uint32_t)r->b->ops.n;
@@ -365,7 +365,7 @@ static int sys_exit(struct reader_v1 *r)
 	uint32_t thread = r->b->sched.gs[g].m;
 
 	if (!g)
-		return no_place(r);
+		return skip_event(r);
 	if (has_p(r) && introduce_p(r))
 		return -EBADMSG;
 	if (builder_p_status(r->b, r->ev.p) == P_IDLE && thread && r->b->sched.ms[thread].p == NO_P) {
@@ -394,11 +394,11 @@ static const char *stw_kind(const struct reader_v1 *r)
 
 static int stw(struct reader_v1 *r)
 {
-	uint32_t thread = doer(r);
+	uint32_t thread = acting_thread(r);
 	bool stopped = sched_stw_count(&r->b->sched, r->b->sched.ms[thread].g);
 
 	if (!thread || (r->ev.type == V1_STW_DONE) == !stopped)
-		return no_place(r);
+		return skip_event(r);
 	if (r->ev.type == V1_STW_DONE)
 		return STEP(r, .kind = OP_STW_END, .m = thread);
 	return STEP(r, .kind = OP_STW_BEGIN, .m = thread, .string = string(r, stw_kind(r)));
@@ -407,15 +407,15 @@ static int stw(struct reader_v1 *r)
 static int gc(struct reader_v1 *r)
 {
 	bool on = r->b->sched.gc == GC_ON, begins = r->ev.type == V1_GC_START;
-	uint32_t thread = doer(r), stack;
+	uint32_t thread = acting_thread(r), stack;
 
 	/* The first GCStart may have no goroutine. Without a P, too, the cycle began before the trace. */
 	if (!thread && begins && r->b->sched.gc == GC_UNKNOWN)
 		thread = p_thread(r);
 	if (!thread && begins && r->b->sched.gc == GC_UNKNOWN)
 		return STEP(r, .kind = OP_GC_ACTIVE);
-	if (on == begins || (!doer(r) && r->b->sched.gc != GC_UNKNOWN))
-		return no_place(r);
+	if (on == begins || (!acting_thread(r) && r->b->sched.gc != GC_UNKNOWN))
+		return skip_event(r);
 	if (v1_take_stack(r, r->ev.stack, &stack))
 		return -ENOMEM;
 	return STEP(r, .kind = begins ? OP_GC_BEGIN : OP_GC_END, .m = thread, .stack = stack);
@@ -427,7 +427,7 @@ static int sweep(struct reader_v1 *r)
 	uint32_t thread = p_thread(r), stack;
 
 	if (!thread || r->b->sched.ps[r->ev.p].sweeps == begins)
-		return no_place(r);
+		return skip_event(r);
 	if (v1_take_stack(r, r->ev.stack, &stack))
 		return -ENOMEM;
 	return STEP(r, .kind = begins ? OP_GC_SWEEP_BEGIN : OP_GC_SWEEP_END, .m = thread, .stack = stack,
@@ -437,7 +437,7 @@ static int sweep(struct reader_v1 *r)
 static int assist(struct reader_v1 *r)
 {
 	bool begins = r->ev.type == V1_GC_MARK_ASSIST_START;
-	uint32_t thread = doer(r), g = r->b->sched.ms[thread].g, stack;
+	uint32_t thread = acting_thread(r), g = r->b->sched.ms[thread].g, stack;
 	int ret = 0;
 
 	if (thread && !begins && !sched_assists(&r->b->sched, g))
@@ -445,7 +445,7 @@ static int assist(struct reader_v1 *r)
 	if (ret)
 		return ret;
 	if (!thread || sched_assists(&r->b->sched, g) == begins)
-		return no_place(r);
+		return skip_event(r);
 	if (v1_take_stack(r, r->ev.stack, &stack))
 		return -ENOMEM;
 	return STEP(r, .kind = begins ? OP_GC_ASSIST_BEGIN : OP_GC_ASSIST_END, .m = thread, .stack = stack);
@@ -456,7 +456,7 @@ static int heap(struct reader_v1 *r)
 	uint32_t thread = p_thread(r);
 
 	if (!thread)
-		return no_place(r);
+		return skip_event(r);
 	return STEP(r, .kind = r->ev.type == V1_HEAP_ALLOC ? OP_HEAP_ALLOC : OP_HEAP_GOAL, .m = thread,
 		    .arg = r->ev.args[0]);
 }
@@ -466,10 +466,10 @@ static int heap(struct reader_v1 *r)
 static int annotation(struct reader_v1 *r)
 {
 	const struct v1_event *ev = &r->ev;
-	uint32_t thread = doer(r), name, stack, message;
+	uint32_t thread = acting_thread(r), name, stack, message;
 
 	if (!thread)
-		return no_place(r);
+		return skip_event(r);
 	if (v1_take_stack(r, ev->stack, &stack) || v1_take_text(r, ev->text, &name))
 		return -ENOMEM;
 	switch (ev->type) {

@@ -297,7 +297,7 @@ static void set_clock(const struct builder *b, struct generation *gen)
 }
 
 /* Frees the indices of dead goroutines. Their ids can no longer be looked up. */
-static int bury(struct builder *b)
+static int free_dead_indices(struct builder *b)
 {
 	if (array_grow((void **)&b->unused, &b->unused_capacity, b->nunused + b->nended, sizeof(*b->unused)))
 		return -ENOMEM;
@@ -367,7 +367,7 @@ int builder_close(struct builder *b, bool last)
 	tables.nstacks = (uint32_t)b->stacks.n;
 	ret = b->sink.generation(b->sink.ctx, &gen);
 	strtab_clear(b->texts);
-	if (!ret && bury(b))
+	if (!ret && free_dead_indices(b))
 		ret = error_set(b->err, ENOMEM, "out of memory");
 	return ret;
 }

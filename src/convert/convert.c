@@ -33,14 +33,14 @@ static int read_trace(const uint8_t *bytes, size_t n, const struct functab *name
 int convert_trace(const uint8_t *bytes, size_t n, const struct functab *names,
 		  const struct convert_sink *sink, struct convert_result *result, struct error *err)
 {
-	struct convert_sink patient = *sink;
+	struct convert_sink retry_sink = *sink;
 	int ret = read_trace(bytes, n, names, sink, result, err);
 
 	if (ret == -EBADMSG && sink->restart) {
-		patient.restart = NULL;
+		retry_sink.restart = NULL;
 		ret = sink->restart(sink->ctx);
 		if (!ret)
-			ret = read_trace(bytes, n, names, &patient, result, err);
+			ret = read_trace(bytes, n, names, &retry_sink, result, err);
 	}
 	/* An inconsistent file is reported like one that breaks its format. */
 	if (ret == -EBADMSG && !result->fault.text[0]) {

@@ -40,7 +40,7 @@ struct convert_result {
 	uint64_t kinds[OP_KIND_COUNT];
 	uint64_t no_ops;       /* events without an op: single heap objects */
 	uint64_t nameless;     /* stacks of addresses without names */
-	uint64_t no_place;     /* events skipped because their goroutine, P or thread is unknown */
+	uint64_t skipped;      /* events whose goroutine, P or thread is unknown */
 	uint64_t error_offset; /* offset in the file of the fault that ended the conversion */
 	struct error fault;    /* "" if the whole file was read */
 };

@@ -23,7 +23,7 @@ struct cutter {
 	bool gc_reported; /* the open generation has an OP_GC_ACTIVE */
 	uint64_t total;
 	bool unwatched; /* nothing was recorded at the time of the current op */
-	uint64_t untold_gaps;
+	uint64_t unmarked_gaps;
 };
 
 /* Minimum distance in ns between a generation's start, its open ranges, and other ops (convert/builder.c). */
@@ -52,9 +52,9 @@ uint64_t cutter_ops(const struct cutter *cutter)
 	return cutter->total;
 }
 
-uint64_t cutter_untold_gaps(const struct cutter *cutter)
+uint64_t cutter_unmarked_gaps(const struct cutter *cutter)
 {
-	return cutter->untold_gaps;
+	return cutter->unmarked_gaps;
 }
 
 /* --- gaps in the recording --- */
@@ -76,7 +76,7 @@ static void note_gap(struct cutter *cutter, const struct op *op, bool shown)
 	if (kind == GAP_LOG_NONE)
 		return;
 	cutter->unwatched = kind == GAP_LOG_BEGINS;
-	cutter->untold_gaps += cutter->unwatched && cutter->begun && !shown;
+	cutter->unmarked_gaps += cutter->unwatched && cutter->begun && !shown;
 }
 
 static struct op *push(struct cutter *cutter)
@@ -94,27 +94,27 @@ static size_t count_open(const struct cutter *cutter)
 	const struct cut_state *state = &cutter->state;
 	size_t n = state->gc;
 
-	for (size_t i = 0; i < state->place_capacity; i++)
-		n += state->places[i].sweeps;
+	for (size_t i = 0; i < state->proc_capacity; i++)
+		n += state->procs[i].sweeps;
 	for (size_t i = 0; i < state->goroutine_capacity; i++)
 		n += state->goroutines[i].status && state->goroutines[i].assists;
 	return n;
 }
 
-static int put_places(struct cutter *cutter)
+static int put_procs(struct cutter *cutter)
 {
-	for (size_t i = 0; i < cutter->state.place_capacity; i++) {
-		const struct cut_place *place = &cutter->state.places[i];
-		struct op *op = place->known ? push(cutter) : NULL;
+	for (size_t i = 0; i < cutter->state.proc_capacity; i++) {
+		const struct cut_proc *proc = &cutter->state.procs[i];
+		struct op *op = proc->known ? push(cutter) : NULL;
 
-		if (!place->known)
+		if (!proc->known)
 			continue;
 		if (!op)
 			return -ENOMEM;
 		op->kind = OP_PROC_STATUS;
 		op->p = (int32_t)i;
-		op->status = place->status;
-		op->m = place->m;
+		op->status = proc->status;
+		op->m = proc->m;
 	}
 	return 0;
 }
@@ -184,9 +184,9 @@ static int put_ranges(struct cutter *cutter)
 	const struct cut_state *state = &cutter->state;
 	int rc = put_gc(cutter);
 
-	for (size_t i = 0; i < state->place_capacity && !rc; i++) {
-		if (state->places[i].sweeps)
-			rc = put_open(cutter, OP_GC_SWEEP_ACTIVE, NO_G, (int32_t)i, state->places[i].m);
+	for (size_t i = 0; i < state->proc_capacity && !rc; i++) {
+		if (state->procs[i].sweeps)
+			rc = put_open(cutter, OP_GC_SWEEP_ACTIVE, NO_G, (int32_t)i, state->procs[i].m);
 	}
 	for (size_t i = 1; i < state->goroutine_capacity && !rc; i++) {
 		if (state->goroutines[i].status && state->goroutines[i].assists)
@@ -202,8 +202,8 @@ static int begin(struct cutter *cutter, uint64_t start)
 	cutter->n = 0;
 	cutter->start = start;
 	cutter->number++;
-	cutter->untold_gaps += cutter->number == 1 && cutter->unwatched;
-	if (put_places(cutter) || put_goroutines(cutter))
+	cutter->unmarked_gaps += cutter->number == 1 && cutter->unwatched;
+	if (put_procs(cutter) || put_goroutines(cutter))
 		return -ENOMEM;
 	statuses = cutter->n;
 	if (put_ranges(cutter))
@@ -354,11 +354,11 @@ static void forget_stw(struct cutter *cutter)
 /* Returns true for a redundant status. Only those of the first generation and of new Ps are not. */
 static bool is_known(struct cutter *cutter, const struct op *op)
 {
-	const struct cut_place *place = op->kind == OP_PROC_STATUS ? cut_place(&cutter->state, op->p) : NULL;
+	const struct cut_proc *proc = op->kind == OP_PROC_STATUS ? cut_proc(&cutter->state, op->p) : NULL;
 	const struct cut_goroutine *g =
 		op->kind == OP_GO_STATUS ? cut_goroutine(&cutter->state, op->g) : NULL;
 
-	return (place && place->known) || (g && g->status);
+	return (proc && proc->known) || (g && g->status);
 }
 
 static bool is_head(unsigned kind)
@@ -418,7 +418,7 @@ static int step(struct cutter *cutter, const struct op *from)
  * Applies the first generation's assists and sweeps in advance: a native trace states that they were active
  * from the start only at the first event of the goroutine or P.
  */
-static int foresee(struct cutter *cutter, const struct generation *gen)
+static int preapply_active_ranges(struct cutter *cutter, const struct generation *gen)
 {
 	int rc = 0;
 
@@ -446,7 +446,7 @@ int cutter_generation(struct cutter *cutter, const struct generation *gen)
 	if (cutter->done)
 		return 0;
 	cutter->from = gen;
-	rc = foresee(cutter, gen);
+	rc = preapply_active_ranges(cutter, gen);
 	if (!rc)
 		rc = begin_with(cutter, gen);
 	for (size_t i = 0; i < gen->nops && !rc && !cutter->done; i++) {

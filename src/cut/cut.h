@@ -40,6 +40,6 @@ uint64_t cutter_ops(const struct cutter *cutter);
  * Returns the number of recording gaps that no piece reports: a piece began inside the gap, or a goroutine
  * that is not shown logged it. The states during a gap are the last known ones.
  */
-uint64_t cutter_untold_gaps(const struct cutter *cutter);
+uint64_t cutter_unmarked_gaps(const struct cutter *cutter);
 
 #endif

@@ -23,11 +23,11 @@ static bool become(struct op *op, unsigned kind)
 	return true;
 }
 
-static const struct cut_place *proc_place(const struct cut_state *state, int32_t p)
+static const struct cut_proc *find_proc(const struct cut_state *state, int32_t p)
 {
-	static const struct cut_place none;
+	static const struct cut_proc none;
 
-	return p >= 0 && (size_t)p < state->place_capacity ? &state->places[p] : &none;
+	return p >= 0 && (size_t)p < state->proc_capacity ? &state->procs[p] : &none;
 }
 
 /* Returns the thread's P as shown in the piece, or NO_P. */
@@ -39,20 +39,20 @@ static int32_t held_by(const struct cut_state *state, uint32_t m)
 }
 
 /* A P in a system call of a goroutine that is not shown appears as running until its thread releases it. */
-static bool filter_place(const struct cut_options *options, const struct cut_state *state,
-			 const struct tables *tables, struct op *op)
+static bool filter_proc(const struct cut_options *options, const struct cut_state *state,
+			const struct tables *tables, struct op *op)
 {
-	const struct cut_place *place = proc_place(state, op->p);
+	const struct cut_proc *proc = find_proc(state, op->p);
 
 	if (op->g && !is_kept(options, tables, op->g))
 		op->g = NO_G;
 	if (op->kind == OP_PROC_STATUS && (op->status == P_SYSCALL || op->status == P_ABANDONED))
 		op->status = op->m ? P_RUNNING : P_IDLE;
-	if (op->kind != OP_PROC_STEAL || place->status == P_SYSCALL || place->status == P_ABANDONED)
+	if (op->kind != OP_PROC_STEAL || proc->status == P_SYSCALL || proc->status == P_ABANDONED)
 		return true;
-	if (place->status != P_RUNNING)
+	if (proc->status != P_RUNNING)
 		return false;
-	op->m = place->m;
+	op->m = proc->m;
 	return become(op, OP_PROC_STOP);
 }
 
@@ -87,7 +87,7 @@ bool cut_filter(const struct cut_options *options, const struct cut_state *state
 	switch (op->kind) {
 	case OP_PROC_STATUS:
 	case OP_PROC_START ... OP_PROC_STEAL:
-		return filter_place(options, state, tables, op);
+		return filter_proc(options, state, tables, op);
 	case OP_GC_ACTIVE ... OP_GC_SWEEP_END: /* begin and end may be of different goroutines */
 		return false;
 	case OP_GO_CREATE:

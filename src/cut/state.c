@@ -9,7 +9,7 @@
 void cut_state_free(struct cut_state *state)
 {
 	free(state->goroutines);
-	free(state->places);
+	free(state->procs);
 	free(state->threads);
 	map64_free(&state->thread_by_id);
 }
@@ -22,12 +22,11 @@ struct cut_goroutine *cut_goroutine(struct cut_state *state, uint32_t g)
 	return &state->goroutines[g];
 }
 
-struct cut_place *cut_place(struct cut_state *state, int32_t p)
+struct cut_proc *cut_proc(struct cut_state *state, int32_t p)
 {
-	if (p < 0 ||
-	    array_grow(&state->places, &state->place_capacity, (size_t)p + 1, sizeof(*state->places)))
+	if (p < 0 || array_grow(&state->procs, &state->proc_capacity, (size_t)p + 1, sizeof(*state->procs)))
 		return NULL;
-	return &state->places[p];
+	return &state->procs[p];
 }
 
 struct cut_thread *cut_thread(struct cut_state *state, uint32_t m)
@@ -46,19 +45,19 @@ struct cut_thread *cut_thread(struct cut_state *state, uint32_t m)
 
 /* --- Ps --- */
 
-static int set_place(struct cut_state *state, int32_t p, unsigned status, uint32_t m)
+static int set_proc(struct cut_state *state, int32_t p, unsigned status, uint32_t m)
 {
-	struct cut_place *place = cut_place(state, p);
+	struct cut_proc *proc = cut_proc(state, p);
 	struct cut_thread *thread;
 
-	if (!place)
+	if (!proc)
 		return -ENOMEM;
-	thread = place->m ? cut_thread(state, place->m) : NULL;
+	thread = proc->m ? cut_thread(state, proc->m) : NULL;
 	if (thread && thread->p == p)
 		thread->p = NO_P;
-	place->known = true;
-	place->status = (uint8_t)status;
-	place->m = m;
+	proc->known = true;
+	proc->status = (uint8_t)status;
+	proc->m = m;
 	thread = m ? cut_thread(state, m) : NULL;
 	if (m && !thread)
 		return -ENOMEM;
@@ -67,15 +66,15 @@ static int set_place(struct cut_state *state, int32_t p, unsigned status, uint32
 	return 0;
 }
 
-static int place_step(struct cut_state *state, const struct op *op)
+static int proc_step(struct cut_state *state, const struct op *op)
 {
 	switch (op->kind) {
 	case OP_PROC_STATUS:
-		return set_place(state, op->p, op->status, op->m);
+		return set_proc(state, op->p, op->status, op->m);
 	case OP_PROC_START:
-		return set_place(state, op->p, P_RUNNING, op->m);
+		return set_proc(state, op->p, P_RUNNING, op->m);
 	default: /* stop or steal */
-		return set_place(state, op->p, P_IDLE, NO_M);
+		return set_proc(state, op->p, P_IDLE, NO_M);
 	}
 }
 
@@ -128,15 +127,15 @@ static int set_call(struct cut_state *state, const struct op *op, unsigned g_sta
 {
 	struct cut_thread *thread = cut_thread(state, op->m);
 	struct cut_goroutine *g = cut_goroutine(state, op->g);
-	struct cut_place *place = thread ? cut_place(state, thread->p) : NULL;
+	struct cut_proc *proc = thread ? cut_proc(state, thread->p) : NULL;
 
 	if (!thread || !g)
 		return -ENOMEM;
 	g->status = (uint8_t)g_status;
 	if (op->stack)
 		g->stack = op->stack;
-	if (place)
-		place->status = (uint8_t)p_status;
+	if (proc)
+		proc->status = (uint8_t)p_status;
 	return 0;
 }
 
@@ -147,7 +146,7 @@ static int destroy_in_call(struct cut_state *state, const struct op *op)
 
 	if (!thread)
 		return -ENOMEM;
-	if (thread->p != NO_P && set_place(state, thread->p, P_ABANDONED, NO_M))
+	if (thread->p != NO_P && set_proc(state, thread->p, P_ABANDONED, NO_M))
 		return -ENOMEM;
 	return bind(state, op->g, 0, NO_M);
 }
@@ -192,7 +191,7 @@ static int goroutine_step(struct cut_state *state, const struct op *op)
 static int range_step(struct cut_state *state, const struct op *op)
 {
 	struct cut_goroutine *g = cut_goroutine(state, op->g);
-	struct cut_place *place = cut_place(state, op->p);
+	struct cut_proc *proc = cut_proc(state, op->p);
 
 	if (!g)
 		return -ENOMEM;
@@ -218,8 +217,8 @@ static int range_step(struct cut_state *state, const struct op *op)
 		g->assists = op->kind != OP_GC_ASSIST_END;
 		break;
 	default:
-		if (place)
-			place->sweeps = op->kind != OP_GC_SWEEP_END;
+		if (proc)
+			proc->sweeps = op->kind != OP_GC_SWEEP_END;
 	}
 	return 0;
 }
@@ -229,7 +228,7 @@ int cut_apply(struct cut_state *state, const struct op *op)
 	switch (op->kind) {
 	case OP_PROC_STATUS:
 	case OP_PROC_START ... OP_PROC_STEAL:
-		return place_step(state, op);
+		return proc_step(state, op);
 	case OP_GO_STATUS:
 	case OP_GO_CREATE ... OP_SYSCALL_END_BLOCKED:
 		return goroutine_step(state, op);

@@ -16,7 +16,7 @@ struct cut_goroutine {
 	uint32_t stack; /* its stack when it is not running; 0 = unknown */
 };
 
-struct cut_place { /* a P */
+struct cut_proc { /* a P */
 	bool known, sweeps;
 	uint8_t status; /* enum p_status */
 	uint32_t m;
@@ -30,8 +30,8 @@ struct cut_thread {
 struct cut_state {
 	struct cut_goroutine *goroutines; /* by index, as in ops */
 	size_t goroutine_capacity;
-	struct cut_place *places;
-	size_t place_capacity;
+	struct cut_proc *procs;
+	size_t proc_capacity;
 	struct map64 thread_by_id; /* index in threads */
 	struct cut_thread *threads;
 	size_t nthreads, thread_capacity;
@@ -42,7 +42,7 @@ struct cut_state {
 void cut_state_free(struct cut_state *state);
 /* Return the entry of an op's goroutine, P or thread, added if needed. NULL for NO_P or if out of memory. */
 struct cut_goroutine *cut_goroutine(struct cut_state *state, uint32_t g);
-struct cut_place *cut_place(struct cut_state *state, int32_t p);
+struct cut_proc *cut_proc(struct cut_state *state, int32_t p);
 struct cut_thread *cut_thread(struct cut_state *state, uint32_t m);
 /* Applies an op to the state. Returns 0 or -ENOMEM. */
 int cut_apply(struct cut_state *state, const struct op *op);

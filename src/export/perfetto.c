@@ -107,13 +107,13 @@ static int leave_place(struct perfetto *px, const struct tl_change *change)
 {
 	const struct tl_interval *now = &change->g->now;
 	int rc;
-	struct pf_place *place = pf_place(&px->tracks, now->p, &rc);
+	struct pf_proc *proc = pf_proc(&px->tracks, now->p, &rc);
 	struct pf_event ev = {.time = change->time, .type = PF_END, .category = PF_RUN};
 
-	if (!place || !place->running)
+	if (!proc || !proc->running)
 		return rc;
-	place->running = false;
-	ev.track = place->track;
+	proc->running = false;
+	ev.track = proc->track;
 	if (!change->final && !change->wakes &&
 	    stacktab_stack(&px->st, px->tables, change->to->stack, &ev.stack))
 		return -ENOMEM;
@@ -123,7 +123,7 @@ static int leave_place(struct perfetto *px, const struct tl_change *change)
 static int enter_place(struct perfetto *px, struct pf_goroutine *g, const struct tl_change *change)
 {
 	int rc;
-	struct pf_place *place = pf_place(&px->tracks, change->to->p, &rc);
+	struct pf_proc *proc = pf_proc(&px->tracks, change->to->p, &rc);
 	struct pf_event ev = {
 		.time = change->time,
 		.type = PF_BEGIN,
@@ -135,21 +135,21 @@ static int enter_place(struct perfetto *px, struct pf_goroutine *g, const struct
 		.number = change->g->goid,
 	};
 
-	if (!place)
+	if (!proc)
 		return rc;
 	g->flow = 0;
-	place->running = true;
-	ev.track = place->track;
+	proc->running = true;
+	ev.track = proc->track;
 	return pf_put_event(px, &ev);
 }
 
 static int show_waking(struct perfetto *px, struct pf_goroutine *g, const struct tl_change *change)
 {
 	int rc;
-	struct pf_place *place = pf_place(&px->tracks, change->p, &rc);
+	struct pf_proc *proc = pf_proc(&px->tracks, change->p, &rc);
 	struct pf_event ev = {
 		.time = change->time,
-		.track = place ? place->track : px->tracks.wakers,
+		.track = proc ? proc->track : px->tracks.wakers,
 		.type = PF_INSTANT,
 		.category = PF_WAKE,
 		.flow = ++px->flows,

@@ -143,7 +143,7 @@ int pf_tracks_init(struct pf_tracks *tracks, struct pf_stream *pf, const struct 
 	if (!rc)
 		rc = pf_plain_track(tracks, tracks->go, "wakers", 4, false, &tracks->wakers);
 	if (!rc)
-		rc = group(tracks, tracks->go, census->threads ? "CPUs" : "Ps", 20, &tracks->places_group);
+		rc = group(tracks, tracks->go, census->threads ? "CPUs" : "Ps", 20, &tracks->procs_group);
 	if (!rc)
 		rc = group(tracks, tracks->go, "Tasks", 21, &tracks->tasks);
 	if (!rc)
@@ -157,7 +157,7 @@ void pf_tracks_free(struct pf_tracks *tracks)
 	for (size_t i = 0; i < tracks->nfunctions && tracks->functions; i++)
 		free(tracks->functions[i].rows);
 	free(tracks->functions);
-	free(tracks->places);
+	free(tracks->procs);
 	free(tracks->cpus);
 	free(tracks->goroutines);
 	free(tracks->threads);
@@ -169,38 +169,38 @@ void pf_tracks_free(struct pf_tracks *tracks)
 
 enum { MAX_PLACES = 1 << 16 }; /* as in src/convert/builder.c */
 
-struct pf_place *pf_place(struct pf_tracks *tracks, int32_t p, int *rc)
+struct pf_proc *pf_proc(struct pf_tracks *tracks, int32_t p, int *rc)
 {
-	struct pf_place *place;
+	struct pf_proc *proc;
 	char name[32];
 
 	*rc = 0;
 	if (p < 0 || p >= MAX_PLACES)
 		return NULL;
-	*rc = array_grow(&tracks->places, &tracks->place_capacity, (size_t)p + 1, sizeof(*tracks->places));
+	*rc = array_grow(&tracks->procs, &tracks->proc_capacity, (size_t)p + 1, sizeof(*tracks->procs));
 	if (*rc)
 		return NULL;
-	place = &tracks->places[p];
-	if (!place->track) {
+	proc = &tracks->procs[p];
+	if (!proc->track) {
 		snprintf(name, sizeof(name), "%s %d", tracks->census->threads ? "CPU" : "P", p);
-		*rc = pf_plain_track(tracks, tracks->places_group, name, 2 * p, false, &place->track);
+		*rc = pf_plain_track(tracks, tracks->procs_group, name, 2 * p, false, &proc->track);
 	}
-	return *rc ? NULL : place;
+	return *rc ? NULL : proc;
 }
 
 int pf_sweep_track(struct pf_tracks *tracks, int32_t p, uint64_t *uuid)
 {
 	int rc;
-	struct pf_place *place = pf_place(tracks, p, &rc);
+	struct pf_proc *proc = pf_proc(tracks, p, &rc);
 	char name[32];
 
 	*uuid = tracks->gc;
-	if (!place)
+	if (!proc)
 		return rc;
 	snprintf(name, sizeof(name), "P %d sweeps", p);
-	if (!place->sweeps)
-		rc = pf_plain_track(tracks, tracks->places_group, name, 2 * p + 1, false, &place->sweeps);
-	*uuid = place->sweeps;
+	if (!proc->sweeps)
+		rc = pf_plain_track(tracks, tracks->procs_group, name, 2 * p + 1, false, &proc->sweeps);
+	*uuid = proc->sweeps;
 	return rc;
 }
 

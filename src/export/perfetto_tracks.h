@@ -62,7 +62,7 @@ struct pf_cpu {
 	uint32_t tid; /* the thread whose slice is open; 0 = none */
 };
 
-struct pf_place { /* a P */
+struct pf_proc { /* a P */
 	uint64_t track, sweeps;
 	bool running;
 };
@@ -72,9 +72,9 @@ struct pf_tracks {
 	const struct census *census;
 	int32_t pid;
 	uint64_t uuids;
-	uint64_t process, go, gc, stw, gotrace, wakers, places_group, tasks, goroutines_group;
-	struct pf_place *places;
-	size_t place_capacity;
+	uint64_t process, go, gc, stw, gotrace, wakers, procs_group, tasks, goroutines_group;
+	struct pf_proc *procs;
+	size_t proc_capacity;
 	uint64_t cpus_group;
 	struct pf_cpu *cpus; /* by 1 + CPU number */
 	size_t cpu_capacity;
@@ -100,7 +100,7 @@ struct pf_goroutine *pf_goroutine(struct pf_tracks *tracks, uint32_t serial, int
 /* Frees the row of a goroutine that has ended. */
 int pf_goroutine_ended(struct pf_tracks *tracks, struct pf_goroutine *g);
 /* Returns NULL and sets *rc on error; *rc is 0 if there is no such P. */
-struct pf_place *pf_place(struct pf_tracks *tracks, int32_t p, int *rc);
+struct pf_proc *pf_proc(struct pf_tracks *tracks, int32_t p, int *rc);
 int pf_details_track(struct pf_tracks *tracks, uint32_t serial, uint64_t *uuid);
 int pf_sweep_track(struct pf_tracks *tracks, int32_t p, uint64_t *uuid);
 int pf_task_track(struct pf_tracks *tracks, uint32_t name, uint64_t *uuid);

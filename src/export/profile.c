@@ -224,7 +224,7 @@ static bool holds(const char *text, size_t len, const char *part)
 static bool is_wanted(const struct profiles *ps, enum profile_kind kind, const struct tl_interval *now)
 {
 	size_t len = 0;
-	uint32_t id = now->reason < ps->st.known_string_capacity ? ps->st.known_strings[now->reason] : 0;
+	uint32_t id = now->reason < ps->st.copied_string_capacity ? ps->st.copied_strings[now->reason] : 0;
 	const char *reason = strtab_get(ps->st.strings, id, &len);
 
 	switch (kind) {

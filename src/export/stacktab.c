@@ -30,8 +30,8 @@ void stacktab_free(struct stacktab *st)
 	free(st->frame_ids);
 	map64_free(&st->by_function);
 	map64_free(&st->by_frame);
-	free(st->known_stacks);
-	free(st->known_strings);
+	free(st->copied_stacks);
+	free(st->copied_strings);
 	*st = (struct stacktab){0};
 }
 
@@ -93,15 +93,15 @@ int stacktab_string(struct stacktab *st, const struct tables *tables, uint32_t s
 	*ours = 0;
 	if (string & TEXT_ID)
 		return tables ? take_string(st, tables->texts, string & ~TEXT_ID, ours) : 0;
-	*ours = string < st->known_string_capacity ? st->known_strings[string] : 0;
+	*ours = string < st->copied_string_capacity ? st->copied_strings[string] : 0;
 	if (*ours || !string || !tables || string >= strtab_count(tables->strings))
 		return 0;
-	if (array_grow(&st->known_strings, &st->known_string_capacity, (size_t)string + 1,
-		       sizeof(*st->known_strings)))
+	if (array_grow(&st->copied_strings, &st->copied_string_capacity, (size_t)string + 1,
+		       sizeof(*st->copied_strings)))
 		return -ENOMEM;
 	if (take_string(st, tables->strings, string, ours))
 		return -ENOMEM;
-	st->known_strings[string] = *ours;
+	st->copied_strings[string] = *ours;
 	return 0;
 }
 
@@ -167,15 +167,15 @@ static int take_stack(struct stacktab *st, const struct tables *tables, const st
 
 int stacktab_stack(struct stacktab *st, const struct tables *tables, uint32_t stack, uint32_t *ours)
 {
-	*ours = stack < st->known_stack_capacity ? st->known_stacks[stack] : 0;
+	*ours = stack < st->copied_stack_capacity ? st->copied_stacks[stack] : 0;
 	if (*ours || !stack || !tables || stack >= tables->nstacks || !tables->stacks[stack].frames ||
 	    !tables->stacks[stack].n)
 		return 0;
-	if (array_grow(&st->known_stacks, &st->known_stack_capacity, (size_t)stack + 1,
-		       sizeof(*st->known_stacks)))
+	if (array_grow(&st->copied_stacks, &st->copied_stack_capacity, (size_t)stack + 1,
+		       sizeof(*st->copied_stacks)))
 		return -ENOMEM;
 	if (take_stack(st, tables, &tables->stacks[stack], ours))
 		return -ENOMEM;
-	st->known_stacks[stack] = *ours;
+	st->copied_stacks[stack] = *ours;
 	return 0;
 }

@@ -36,8 +36,8 @@ struct stacktab {
 	size_t nfunctions, nframes, nstacks, nframe_ids;
 	size_t function_capacity, frame_capacity, stack_capacity, frame_id_capacity;
 	struct map64 by_function, by_frame;
-	uint32_t *known_stacks, *known_strings; /* by id of the trace: our id; 0 = not copied yet */
-	size_t known_stack_capacity, known_string_capacity;
+	uint32_t *copied_stacks, *copied_strings; /* by id of the trace: our id; 0 = not copied yet */
+	size_t copied_stack_capacity, copied_string_capacity;
 };
 
 int stacktab_init(struct stacktab *st);

@@ -181,7 +181,7 @@ static void notice_gaps(struct recorder_pipeline *recorder, const struct log_rec
 	const struct log_loss *loss = &model_stats(pipeline_model(recorder->pipe))->loss;
 	uint64_t lost = loss->ring_full + loss->unreadable + loss->missed;
 	const struct log_note *note = record->type == LOG_NOTE ? record->data : NULL;
-	bool gap = note && note->flags & (LOG_NOTE_GAP | LOG_NOTE_SEEN);
+	bool gap = note && note->flags & (LOG_NOTE_GAP | LOG_NOTE_RESUMED);
 
 	if (recorder->eval && (gap || lost != recorder->lost))
 		trigger_eval_forget(recorder->eval, gap ? note->time : 0);

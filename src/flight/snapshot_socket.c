@@ -63,7 +63,7 @@ static void send_answer(int fd, const char *verdict, const char *text)
 		return; /* the client is gone */
 }
 
-static void dismiss(struct snapshot_client *client)
+static void close_client(struct snapshot_client *client)
 {
 	close(client->fd);
 	*client = (struct snapshot_client){.fd = -1};
@@ -85,7 +85,7 @@ static void refuse(int fd, const char *why)
 	close(fd);
 }
 
-static void let_in(struct snapshot_socket *server, int fd, uint64_t now_ns)
+static void accept_client(struct snapshot_socket *server, int fd, uint64_t now_ns)
 {
 	struct snapshot_client *place = free_place(server);
 	struct ucred peer;
@@ -106,12 +106,12 @@ static void take_connections(struct snapshot_socket *server, uint64_t now_ns)
 
 		if (fd < 0)
 			return;
-		let_in(server, fd, now_ns);
+		accept_client(server, fd, now_ns);
 	}
 }
 
 /* A request is short and arrives in one piece. */
-static void listen_to(struct snapshot_client *client, uint64_t now_ns)
+static void read_request(struct snapshot_client *client, uint64_t now_ns)
 {
 	char text[sizeof(QUESTION)];
 	ssize_t n = recv(client->fd, text, sizeof(text), MSG_DONTWAIT);
@@ -122,7 +122,7 @@ static void listen_to(struct snapshot_client *client, uint64_t now_ns)
 	if (n == sizeof(QUESTION) - 1 && memcmp(text, QUESTION, sizeof(QUESTION) - 1) == 0)
 		client->asked = true;
 	else
-		dismiss(client); /* the client is gone, or is not gotrace */
+		close_client(client); /* the client is gone, or is not gotrace */
 }
 
 bool snapshot_socket_poll(struct snapshot_socket *server, uint64_t now_ns)
@@ -134,7 +134,7 @@ bool snapshot_socket_poll(struct snapshot_socket *server, uint64_t now_ns)
 		struct snapshot_client *client = &server->clients[i];
 
 		if (client->fd >= 0 && !client->asked)
-			listen_to(client, now_ns);
+			read_request(client, now_ns);
 		asked |= client->asked && !client->awaited;
 	}
 	return asked;
@@ -154,7 +154,7 @@ void snapshot_socket_answer(struct snapshot_socket *server, const char *path, co
 		if (client->fd < 0 || !client->awaited)
 			continue;
 		send_answer(client->fd, path ? WRITTEN : FAILED, path ? path : err->text);
-		dismiss(client);
+		close_client(client);
 	}
 }
 

@@ -7,7 +7,7 @@
  * tbz, br, ret, adr, literal loads). Instructions that make a frame (str, stp) are not simulated. So a
  * function is probed earlier, at the `b.ls` of its stack check: arguments are in registers, x30 is the return
  * address, x29 the caller's frame. If the stack has to grow, the function starts again and passes the probe a
- * second time. The flags identify the first pass, and the BPF program ignores it (comes_again() in
+ * second time. The flags identify the first pass, and the BPF program ignores it (will_restart_prologue() in
  * bpf/abi0.bpf.h).
  */
 #include "isa/code_ops.h"

@@ -115,7 +115,8 @@ static const struct x86_insn *source_of(const struct past *past, uint8_t reg)
  * `jmp *%reg` without a frame. A switch adds a distance from its table to the table's address
  * (position-independent code), or loads an address from the table.
  */
-static int judge_register(const struct probe_walk *walk, const struct x86_insn *insn, const struct past *past)
+static int classify_register_jump(const struct probe_walk *walk, const struct x86_insn *insn,
+				  const struct past *past)
 {
 	const struct x86_insn *source = source_of(past, insn->rm);
 
@@ -135,7 +136,7 @@ static int stays_inside(const struct probe_walk *walk, const struct x86_insn *in
 	if (insn->rip_relative)
 		return 0; /* through the GOT */
 	if (insn->mod == 3) {
-		int inside = judge_register(walk, insn, past);
+		int inside = classify_register_jump(walk, insn, past);
 
 		return distance == DISTANCE_UNKNOWN && inside == 0 ? -1 : inside;
 	}
@@ -170,7 +171,7 @@ static bool is_jump_indirect(const struct x86_insn *insn)
 }
 
 /* Jumps and returns that compilers do not use: far ones, and returns from interrupts. */
-static bool is_strange(const struct x86_insn *insn)
+static bool is_unsupported_transfer(const struct x86_insn *insn)
 {
 	if (insn->map == X86_0F && !insn->vex)
 		return insn->opcode == 0x07 || insn->opcode == 0x35; /* sysret, sysexit */
@@ -200,7 +201,7 @@ static int take(struct probe_walk *walk, const struct x86_insn *insn, const stru
 {
 	if (is_return(insn))
 		return walk_add_end(walk, address, 0);
-	if (is_strange(insn))
+	if (is_unsupported_transfer(insn))
 		return walk_refuse(walk, address,
 				   "an instruction returns or jumps in a way that gotrace does not follow");
 	if (is_jump_indirect(insn))

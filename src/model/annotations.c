@@ -32,7 +32,7 @@ void annotations_recycle(struct model *md)
 		strtab_clear(md->annotations.texts);
 }
 
-/* Names stay for the whole trace unless forget_names() drops them, so their number is limited. */
+/* Names stay for the whole trace unless prune_names() drops them, so their number is limited. */
 static uint32_t name_id(struct model *md, const char *text, size_t len)
 {
 	struct strtab *strings = md->options.strings;

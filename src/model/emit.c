@@ -2,7 +2,7 @@
 #include "model/emit.h"
 
 /* Notes that the last op concerns m, its goroutine and its P. */
-static void touch(const struct op_list *list, struct m *m)
+static void set_last_op(const struct op_list *list, struct m *m)
 {
 	uint64_t number = op_number(list);
 
@@ -22,7 +22,7 @@ struct op *emit(struct op_list *list, enum op_kind kind, struct m *m)
 		op->m = m->tid;
 		op->g = m->g ? m->g->index : NO_G;
 		op->p = m->p ? m->p->id : NO_P;
-		touch(list, m);
+		set_last_op(list, m);
 	}
 	op->time = op_list_next_time(list, kind, op->m);
 	if (list->provenance == INFERRED)
@@ -32,11 +32,11 @@ struct op *emit(struct op_list *list, enum op_kind kind, struct m *m)
 	return op;
 }
 
-size_t hold_place(struct op_list *list, struct m *m)
+size_t reserve_op(struct op_list *list, struct m *m)
 {
-	size_t index = op_list_hold(list, m ? m->tid : NO_M);
+	size_t index = op_list_reserve(list, m ? m->tid : NO_M);
 
 	if (m)
-		touch(list, m);
+		set_last_op(list, m);
 	return index;
 }

@@ -9,6 +9,6 @@
 /* Appends an op of m (NULL: of no thread) and sets last_op of m, its goroutine and its P. */
 struct op *emit(struct op_list *list, enum op_kind kind, struct m *m);
 /* The same with an OP_NONE, which the caller may fill in later. Returns its index. */
-size_t hold_place(struct op_list *list, struct m *m);
+size_t reserve_op(struct op_list *list, struct m *m);
 
 #endif

@@ -148,7 +148,7 @@ struct g *g_new(struct entities *all, uint64_t ptr, uint64_t goid)
 	return g;
 }
 
-void g_ended(struct entities *all, struct g *g)
+void g_end(struct entities *all, struct g *g)
 {
 	struct goroutine_table *gs = &all->gs;
 	uint32_t *index = map64_get(&gs->by_ptr, g->ptr);
@@ -272,7 +272,7 @@ enum { MANY_MS = 1 << 14 };
 /* Whether nothing is pending on m and nothing points to it, so that it can be dropped. */
 static bool is_idle(const struct m *m, uint64_t since)
 {
-	return !m->g && !m->p && !m->end.held && !m->ended_by_switch && m->last_hit < since;
+	return !m->g && !m->p && !m->end.reserved && !m->ended_by_switch && m->last_hit < since;
 }
 
 void m_forget_idle(struct entities *all, uint64_t since, const struct m *but)

@@ -24,8 +24,8 @@ struct region_list {
 	struct user_region *open;
 	unsigned n;
 	size_t capacity;
-	unsigned beyond; /* number of open regions too deep to be recorded */
-	uint32_t losses; /* annotations.losses when the list was last checked */
+	unsigned too_deep; /* number of open regions too deep to be recorded */
+	uint32_t losses;   /* annotations.losses when the list was last checked */
 };
 
 /* A goroutine's life. */
@@ -71,7 +71,7 @@ struct p {
 	uint8_t status;        /* enum p_status */
 	bool sweeps;           /* a sweep is open */
 	/* Index of the last goroutine created on this P, if its id is not known yet; 0 = none. */
-	uint32_t nameless;
+	uint32_t unnumbered;
 	/* The latest generation at whose start it existed; 0 = none, or a sweep was announced since. */
 	uint32_t opened_in;
 };
@@ -83,7 +83,7 @@ struct p {
 struct call_end {
 	bool exited;         /* the thread has left the kernel, or C: the call may be over */
 	bool explicit_end;   /* exitsyscall was called (cgo): the call is over */
-	bool held;           /* the thread still has its P, and a place is reserved for the end */
+	bool reserved;       /* the thread still has its P, and a place is reserved for the end */
 	uint32_t tick;       /* m.syscalltick of the call */
 	size_t op;           /* index of the OP_NONE that reserves the place */
 	size_t unseen_begin; /* 1 + index of an inferred begin whose record is still to come */
@@ -151,7 +151,7 @@ struct g *g_find(struct entities *all, uint64_t ptr);
  */
 struct g *g_new(struct entities *all, uint64_t ptr, uint64_t goid);
 /* Ends the goroutine: its address may be reused from now on. */
-void g_ended(struct entities *all, struct g *g);
+void g_end(struct entities *all, struct g *g);
 /* Allows indices of ended goroutines to be reused. */
 void g_recycle(struct entities *all);
 /* Sets a missing goid: up to Go 1.23 newproc1 assigns it after the probe, and the next record has it. */

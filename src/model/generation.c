@@ -4,7 +4,7 @@
 #include "model/announce.h"
 #include "model/annotations.h"
 #include "model/cpus.h"
-#include "model/forget.h"
+#include "model/prune.h"
 #include "model/labels.h"
 #include "model/labels_others.h"
 #include "model/locks.h"
@@ -60,11 +60,11 @@ static void write_first(struct model *md)
 		date_back(md, &md->ops.ops[i]);
 }
 
-static void carry_held_ends(struct model *md)
+static void carry_reserved_ends(struct model *md)
 {
 	for (unsigned i = 0; i < md->entities.nms; i++) {
-		if (md->entities.ms[i]->end.held)
-			md->entities.ms[i]->end.op = hold_place(&md->ops, md->entities.ms[i]);
+		if (md->entities.ms[i]->end.reserved)
+			md->entities.ms[i]->end.op = reserve_op(&md->ops, md->entities.ms[i]);
 		md->entities.ms[i]->end.unseen_begin = 0;
 	}
 }
@@ -90,7 +90,7 @@ void generation_open(struct model *md)
 		write_first(md);
 	md->ops.statuses = md->ops.n;
 	let_time_pass(md);
-	carry_held_ends(md);
+	carry_reserved_ends(md);
 	for (unsigned i = 0; i < md->entities.nms; i++) {
 		struct m *m = md->entities.ms[i];
 
@@ -140,7 +140,7 @@ static void number(struct model *md, uint32_t g)
 		md->entities.gs.goids[g] = SYNTHETIC_GOID + 1 + md->totals.unnumbered++;
 }
 
-static bool has_nameless(const struct model *md)
+static bool has_unnumbered(const struct model *md)
 {
 	uint32_t g = 1;
 
@@ -150,16 +150,16 @@ static bool has_nameless(const struct model *md)
 }
 
 /* Numbers them in order of appearance. */
-static void number_the_nameless(struct model *md)
+static void assign_missing_goids(struct model *md)
 {
-	size_t n = has_nameless(md) ? md->ops.n : 0;
+	size_t n = has_unnumbered(md) ? md->ops.n : 0;
 
 	for (size_t i = 0; i < n; i++) {
 		number(md, md->ops.ops[i].g);
 		number(md, md->ops.ops[i].g2);
 	}
 	for (unsigned i = 0; i < md->entities.nps; i++)
-		md->entities.ps[i]->nameless = 0;
+		md->entities.ps[i]->unnumbered = 0;
 }
 
 static void to_moment(const struct model *md, struct generation *gen)
@@ -223,7 +223,7 @@ void generation_close(struct model *md, bool last)
 	op_list_apply_moves(&md->ops);
 	lock_logs_complete(md);
 	if (md->options.watch) {
-		number_the_nameless(md);
+		assign_missing_goids(md);
 		fill_tables(md); /* for the watcher, which refers to stacks */
 		notes_watch(md);
 	}
@@ -234,7 +234,7 @@ void generation_close(struct model *md, bool last)
 	gen.nops = md->ops.n;
 	gen.ops = md->ops.ops;
 	md->generation.boundary_due = false;
-	number_the_nameless(md);
+	assign_missing_goids(md);
 	fill_tables(md);
 	to_moment(md, &gen);
 	if (stats_add(md->stats, md, &gen))
@@ -246,9 +246,9 @@ void generation_close(struct model *md, bool last)
 	g_recycle(&md->entities);
 	annotations_recycle(md);
 	labels_recycle(md);
-	forget_stacks(md);
-	forget_names(md);
-	forget_threads(md);
+	prune_stacks(md);
+	prune_names(md);
+	prune_threads(md);
 }
 
 void generation_boundary(struct model *md, const struct log_boundary *boundary, const struct log_m *ms)

@@ -18,8 +18,8 @@ static void begin_region(struct model *md, struct m *m, const struct user_region
 {
 	struct region_list *regions = &m->g->regions;
 
-	if (regions->n >= MAX_OPEN || regions->beyond)
-		regions->beyond++;
+	if (regions->n >= MAX_OPEN || regions->too_deep)
+		regions->too_deep++;
 	else
 		regions_begin(md, m, region, stack);
 }
@@ -54,8 +54,8 @@ static void end_region(struct model *md, struct m *m, const struct user_region *
 	struct region_list *regions = &m->g->regions;
 	unsigned depth = depth_of(regions, wanted);
 
-	if (regions->beyond) {
-		regions->beyond--;
+	if (regions->too_deep) {
+		regions->too_deep--;
 		return;
 	}
 	if (depth < regions->n) {
@@ -78,7 +78,7 @@ void regions_settle(struct model *md, struct m *m)
 	if (regions->losses == md->annotations.losses)
 		return;
 	regions->losses = md->annotations.losses;
-	regions->beyond = 0;
+	regions->too_deep = 0;
 	for (unsigned i = 0; i < regions->n; i++) {
 		if (regions->open[i].unnamed)
 			end_deeper(md, m, i);
@@ -142,7 +142,7 @@ static void on_log(struct model *md, const struct probe_hit *hit)
 
 void on_annotation(struct model *md, const struct probe_hit *hit)
 {
-	if (!running(md, hit))
+	if (!make_running(md, hit))
 		return;
 	switch (hit->rec->site) {
 	case SITE_TASK_BEGIN:

@@ -23,12 +23,12 @@ static void find_running(struct model *md, struct m *m, const struct log_m *seen
 /* The thread's system call may have ended with its P kept, which so far only the target's memory shows. */
 static void settle_call(struct model *md, struct m *m, const struct log_m *seen, uint64_t time_before)
 {
-	if (!m->end.held || m->end.time >= time_before)
+	if (!m->end.reserved || m->end.time >= time_before)
 		return;
 	if (seen->status == GO_G_RUNNING && seen->p && m->p && m->p->ptr == seen->p)
 		step_syscall_end(md, m);
 	else if (seen->status == GO_G_SYSCALL) /* between two kernel calls of one Go call */
-		drop_held_end(m);
+		release_reserved_end(m);
 }
 
 void go_settle(struct model *md, const struct log_boundary *boundary, const struct log_m *ms)

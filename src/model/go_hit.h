@@ -19,12 +19,12 @@ struct probe_hit {
 typedef void (*probe_hit_handler)(struct model *md, const struct probe_hit *hit);
 
 /* Makes the record's goroutine run on the thread that was hit. Returns it, or NULL if that is impossible. */
-struct g *running(struct model *md, const struct probe_hit *hit);
+struct g *make_running(struct model *md, const struct probe_hit *hit);
 /*
  * Makes the thread run curg, or scheduler code if curg is 0, when it acts on another goroutine. Returns false
  * if there is no P to run on.
  */
-bool acting(struct model *md, const struct probe_hit *hit, uint64_t curg);
+bool make_acting(struct model *md, const struct probe_hit *hit, uint64_t curg);
 /* The runtime acts on behalf of the record's goroutine, or of none. */
 void on_behalf(struct model *md, const struct probe_hit *hit);
 

@@ -7,7 +7,7 @@
 
 void on_labels(struct model *md, const struct probe_hit *hit)
 {
-	struct g *g = running(md, hit);
+	struct g *g = make_running(md, hit);
 	uint32_t set = md->annotations.ids.string;
 
 	if (!g || g->labels == set)

@@ -26,7 +26,7 @@ void settle_leaving(struct model *md, struct g *g, enum leaving how, uint64_t ar
 	op->stack = stack;
 	if (is_blocked(md, how, reason)) {
 		op->string = reason ? reason : op->string;
-		lock_fill_place(md, g->left - 1, arg2, stack);
+		lock_fill_reserved(md, g->left - 1, arg2, stack);
 	} else if (g->status == G_WAITING) {
 		op->kind = OP_GO_STOP;
 		op->string = reason_id(&md->reasons, REASON_STOP,

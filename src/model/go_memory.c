@@ -126,8 +126,8 @@ static bool is_area(const struct log_area *area)
 }
 
 /* An area whose first record is an allocation did not exist before. */
-static void find_younger(struct model *md, const struct early_records *early, size_t from,
-			 struct map64 younger[2])
+static void find_created_since(struct model *md, const struct early_records *early, size_t from,
+			       struct map64 created[2])
 {
 	for (size_t i = from; i < early->n; i++) {
 		const struct raw_record *rec = &early->records[i];
@@ -135,9 +135,9 @@ static void find_younger(struct model *md, const struct early_records *early, si
 		bool is_alloc = rec->site == SITE_ALLOC_STACK || rec->site == SITE_ALLOC_SPAN;
 
 		if (rec->site < SITE_ALLOC_SPAN || rec->site > SITE_ALLOC_STACK_FREE || !rec->arg ||
-		    map64_get(&younger[is_stack], rec->arg))
+		    map64_get(&created[is_stack], rec->arg))
 			continue;
-		if (map64_set(&younger[is_stack], rec->arg, is_alloc))
+		if (map64_set(&created[is_stack], rec->arg, is_alloc))
 			md->oom = true;
 	}
 }
@@ -156,21 +156,21 @@ static uint64_t least_address(const struct model_snapshot *snap)
 void memory_start(struct model *md, size_t from)
 {
 	struct model_snapshot *snap = &md->snapshot;
-	struct map64 younger[2] = {{0}, {0}};
+	struct map64 created[2] = {{0}, {0}};
 	size_t kept = 0;
 
-	find_younger(md, &md->early, from, younger);
+	find_created_since(md, &md->early, from, created);
 	for (size_t i = 0; i < snap->nareas; i++) {
 		const struct log_area *area = &snap->areas[i];
 		bool is_stack = area->kind == AREA_STACK;
-		const uint32_t *born = is_area(area) ? map64_get(&younger[is_stack], area->address) : NULL;
+		const uint32_t *born = is_area(area) ? map64_get(&created[is_stack], area->address) : NULL;
 
 		if (is_area(area) && (!born || !*born))
 			snap->areas[kept++] = *area;
 	}
 	snap->nareas = kept;
-	map64_free(&younger[0]);
-	map64_free(&younger[1]);
+	map64_free(&created[0]);
+	map64_free(&created[1]);
 }
 
 void memory_write_first(struct model *md)

@@ -37,7 +37,7 @@ void on_acquirep(struct model *md, const struct probe_hit *hit)
 	if (g && g->status == G_SYSCALL) {
 		/* The P was lost in the call; exitsyscall has found one again. */
 		if (m->p == p)
-			drop_held_end(m);
+			release_reserved_end(m);
 		if (m->p && m->p->status == P_SYSCALL)
 			step_proc_steal(md, m, m->p);
 		force_running(md, m, g, p);
@@ -59,7 +59,7 @@ void on_releasep(struct model *md, const struct probe_hit *hit)
 
 	if (!m->p)
 		return;
-	if (m->g && (m->g->status == G_RUNNING || (md->starts_only && m->end.held)))
+	if (m->g && (m->g->status == G_RUNNING || (md->starts_only && m->end.reserved)))
 		force_m_free(md, m);
 	step_proc_stop(md, m);
 }

@@ -23,17 +23,17 @@ struct preset_kind {
 	const char *unnamed; /* name of a request without a path */
 	/* Another preset: a request that begins during one of these is the same request. */
 	const char *part_of[OUTER];
-	bool statement;    /* the name is a statement, whose first word is the method */
-	bool alone;        /* a goroutine has one at a time: if another is open, its end was lost */
-	bool implicit_200; /* a status of 0 means 200 */
-	bool newest;       /* an end without a key belongs to the request that began last */
+	bool statement;         /* the name is a statement, whose first word is the method */
+	bool one_per_goroutine; /* a goroutine has one at a time: if another is open, its end was lost */
+	bool implicit_200;      /* a status of 0 means 200 */
+	bool newest;            /* an end without a key belongs to the request that began last */
 };
 
 static const struct preset_kind kinds[] = {
-	{.name = "http.server", .other = "(other paths)", .alone = true, .implicit_200 = true},
+	{.name = "http.server", .other = "(other paths)", .one_per_goroutine = true, .implicit_200 = true},
 	{.name = "http.client", .first = "client", .other = "(other paths)"},
 	{.name = "http.transport", .first = "client", .other = "(other paths)", .part_of = {"http.client"}},
-	{.name = "grpc.server", .other = "(other methods)", .alone = true},
+	{.name = "grpc.server", .other = "(other methods)", .one_per_goroutine = true},
 	{.name = "grpc.client", .first = "client", .other = "(other methods)", .newest = true},
 	{.name = "redis.command", .first = "redis", .other = "(other commands)", .unnamed = "pipeline"},
 	{.name = "otel.span", .first = "span", .other = "(other spans)"},
@@ -225,10 +225,10 @@ static bool has_begun(struct model *md, const struct request_hit *in, struct m *
 		return false;
 	if (request && request->losses == md->annotations.losses)
 		return true;
-	if (!request && (in->kind->alone || !key))
+	if (!request && (in->kind->one_per_goroutine || !key))
 		request = requests_of_g(md, m->g, in->preset);
 	/* Requests without a key nest, unless an end was lost. */
-	if (request && !in->kind->alone && request->losses == md->annotations.losses)
+	if (request && !in->kind->one_per_goroutine && request->losses == md->annotations.losses)
 		return false;
 	if (request)
 		end_lost(md, m, request);

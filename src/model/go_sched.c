@@ -51,7 +51,7 @@ static uint32_t block_reason(const struct model *md, const struct raw_record *re
 
 void on_park(struct model *md, const struct probe_hit *hit)
 {
-	if (!running(md, hit))
+	if (!make_running(md, hit))
 		return;
 	lock_note_park(md, hit->m, hit->rec->arg2, hit->stack);
 	step_go_block(md, hit->m, block_reason(md, hit->rec), hit->stack)->arg =
@@ -60,7 +60,7 @@ void on_park(struct model *md, const struct probe_hit *hit)
 
 void on_preemptpark(struct model *md, const struct probe_hit *hit)
 {
-	if (running(md, hit))
+	if (make_running(md, hit))
 		step_go_block(md, hit->m, string_id(md, "preempted"), hit->stack);
 }
 
@@ -68,7 +68,7 @@ void on_gosched(struct model *md, const struct probe_hit *hit)
 {
 	bool preempted = hit->rec->site == SITE_GOYIELD || hit->rec->arg;
 
-	if (running(md, hit))
+	if (make_running(md, hit))
 		step_go_stop(
 			md, hit->m,
 			reason_id(&md->reasons, REASON_STOP, preempted ? GO_STOP_PREEMPTED : GO_STOP_SCHED),
@@ -78,7 +78,7 @@ void on_gosched(struct model *md, const struct probe_hit *hit)
 void on_unblock(struct model *md, const struct probe_hit *hit)
 {
 	const struct raw_record *rec = hit->rec;
-	bool on_thread = acting(md, hit, rec->arg);
+	bool on_thread = make_acting(md, hit, rec->arg);
 	struct g *g = g_of_record(md, rec->g, rec->goid, G_WAITING);
 
 	if (!g)
@@ -112,7 +112,7 @@ void on_destroy(struct model *md, const struct probe_hit *hit)
 		hit->m->ended_by_switch = 0;
 		return;
 	}
-	if (running(md, hit))
+	if (make_running(md, hit))
 		step_go_destroy(md, hit->m);
 }
 
@@ -123,11 +123,11 @@ void on_destroy(struct model *md, const struct probe_hit *hit)
 static void name_last(struct model *md, struct p *p, const struct g *created, uint64_t goid)
 {
 	const uint64_t batch = 16; /* _GoidCacheBatch, Go 1.4 to 1.26 runtime/proc.go */
-	struct g *last = p->nameless ? md->entities.gs.all[p->nameless] : NULL;
+	struct g *last = p->unnumbered ? md->entities.gs.all[p->unnumbered] : NULL;
 
 	if (last && last->status != G_DEAD && goid % batch == 2)
 		g_set_goid(&md->entities, last, goid - 1);
-	p->nameless = goid ? 0 : created->index;
+	p->unnumbered = goid ? 0 : created->index;
 }
 
 void on_newproc(struct model *md, const struct probe_hit *hit)
@@ -135,7 +135,7 @@ void on_newproc(struct model *md, const struct probe_hit *hit)
 	const struct raw_record *rec = hit->rec;
 	struct g *old = g_find(&md->entities, rec->g);
 	struct g *g;
-	bool on_thread = acting(md, hit, rec->arg) && hit->m->p;
+	bool on_thread = make_acting(md, hit, rec->arg) && hit->m->p;
 	struct m *m = hit->m;
 
 	if (old)
@@ -158,7 +158,7 @@ void on_newproc(struct model *md, const struct probe_hit *hit)
 void on_coro(struct model *md, const struct probe_hit *hit)
 {
 	const struct raw_record *rec = hit->rec;
-	struct g *self = running(md, hit);
+	struct g *self = make_running(md, hit);
 	struct g *next = g_of_record(md, rec->arg, 0, G_WAITING);
 
 	if (!self || !next || next == self)

@@ -6,7 +6,7 @@
 
 static void begin_syscall(struct model *md, const struct probe_hit *hit)
 {
-	if (running(md, hit) && hit->m->p)
+	if (make_running(md, hit) && hit->m->p)
 		step_syscall_begin(md, hit->m, hit->stack);
 }
 
@@ -70,11 +70,11 @@ void on_syscall_exit(struct model *md, const struct probe_hit *hit)
 		.exited = true,
 		.explicit_end = hit->rec->site == SITE_CGO_EXIT,
 		.tick = m->tick,
-		.held = m->p && m->p->status == P_SYSCALL,
+		.reserved = m->p && m->p->status == P_SYSCALL,
 	};
-	if (!m->end.held)
+	if (!m->end.reserved)
 		return;
-	m->end.op = hold_place(&md->ops, m);
+	m->end.op = reserve_op(&md->ops, m);
 	m->end.time = md->ops.last_time;
 }
 
@@ -161,7 +161,7 @@ void on_gcwait(struct model *md, const struct probe_hit *hit)
 	struct m *m = hit->m;
 
 	if (!m->g)
-		running(md, hit); /* its start was not probed */
+		make_running(md, hit); /* its start was not probed */
 	if (!m->g || !m->p)
 		return;
 	if (m->end.exited || m->g->status == G_RUNNING)

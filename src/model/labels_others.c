@@ -80,9 +80,9 @@ void labels_announce_left(struct model *md)
 	struct labelled *all;
 	size_t n, at = 0;
 
-	if (md->labels.unsure || (md->labels.left_known && !md->options.any_first))
+	if (md->labels.unsure || (md->labels.initial_labels_logged && !md->options.any_first))
 		return;
-	md->labels.left_known = true;
+	md->labels.initial_labels_logged = true;
 	if (!md->labels.any)
 		return;
 	n = list_left(md, &all);

@@ -42,13 +42,13 @@ void lock_note_futex(struct model *md, struct m *m, uint64_t wait)
 		write_log(md, emit(&md->ops, OP_LOG, m), wait, 0);
 }
 
-void lock_hold_place(struct model *md, struct m *m)
+void lock_reserve_op(struct model *md, struct m *m)
 {
 	if (md->options.locks)
-		hold_place(&md->ops, m);
+		reserve_op(&md->ops, m);
 }
 
-void lock_fill_place(struct model *md, size_t block, uint64_t arg2, uint32_t stack)
+void lock_fill_reserved(struct model *md, size_t block, uint64_t arg2, uint32_t stack)
 {
 	const struct op *at = &md->ops.ops[block];
 	struct op *op = block ? &md->ops.ops[block - 1] : NULL;

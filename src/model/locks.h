@@ -13,9 +13,9 @@ void lock_note_park(struct model *md, struct m *m, uint64_t arg2, uint32_t stack
 /* The same for a thread. wait: WAIT_* of its system call. */
 void lock_note_futex(struct model *md, struct m *m, uint64_t wait);
 /* m's goroutine has left, and only its next start shows what it waits for: reserves a place for the log. */
-void lock_hold_place(struct model *md, struct m *m);
+void lock_reserve_op(struct model *md, struct m *m);
 /* At that start: fills the place before the block, which is ops[block]. */
-void lock_fill_place(struct model *md, size_t block, uint64_t arg2, uint32_t stack);
+void lock_fill_reserved(struct model *md, size_t block, uint64_t arg2, uint32_t stack);
 /* Writes the messages once the generation is complete: function names are known by now. */
 void lock_logs_complete(struct model *md);
 

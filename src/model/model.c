@@ -158,9 +158,9 @@ static void feed_note(struct model *md, const struct log_note *note)
 	if (!md->generation.number)
 		return;
 	/* Earlier observations take effect with the snapshot that follows. */
-	if (note->flags & (LOG_NOTE_GAP | LOG_NOTE_SEEN) && note->time > md->ops.now)
+	if (note->flags & (LOG_NOTE_GAP | LOG_NOTE_RESUMED) && note->time > md->ops.now)
 		md->ops.now = note->time;
-	if (note->flags & LOG_NOTE_SEEN) {
+	if (note->flags & LOG_NOTE_RESUMED) {
 		gap_end(md, note->time);
 		off_cpu_watched_since(md, note->time);
 	}
@@ -173,7 +173,7 @@ static void feed_note(struct model *md, const struct log_note *note)
 	if (note->flags & LOG_NOTE_GAP)
 		gap_begin(md, note->time);
 	md->ops.provenance = OBSERVED;
-	if (note->flags & (LOG_NOTE_GAP | LOG_NOTE_SEEN)) {
+	if (note->flags & (LOG_NOTE_GAP | LOG_NOTE_RESUMED)) {
 		labels_lost(md);
 		generation_close(md, false);
 		generation_open(md);
@@ -415,9 +415,9 @@ const struct goroutine_stats *model_goroutine_stats(struct model *md, enum stat_
 	return stats_rows(md->stats, order, count);
 }
 
-const struct whole_stats *model_whole_stats(const struct model *md)
+const struct program_stats *model_program_stats(const struct model *md)
 {
-	return stats_whole(md->stats);
+	return stats_program(md->stats);
 }
 
 void model_cpu_figures(struct model *md, struct cpu_figures *figures)

@@ -39,7 +39,7 @@ const struct model_stats *model_stats(const struct model *model);
 /* Returns rows, greatest first. The model owns them, and each call sorts them again. */
 const struct goroutine_stats *model_goroutine_stats(struct model *model, enum stat_order order,
 						    size_t *count);
-const struct whole_stats *model_whole_stats(const struct model *model);
+const struct program_stats *model_program_stats(const struct model *model);
 /* To be called after model_finish(). The model owns the memory behind the pointers. */
 void model_cpu_figures(struct model *model, struct cpu_figures *figures);
 unsigned model_threads(const struct model *model); /* number known now */

@@ -21,7 +21,7 @@ struct op *op_list_grow(struct op_list *list)
 	return &list->ops[list->n++];
 }
 
-static bool is_birth(enum op_kind kind)
+static bool is_creation(enum op_kind kind)
 {
 	return kind == OP_GO_CREATE || kind == OP_GO_CREATE_BLOCKED || kind == OP_GO_CREATE_SYSCALL;
 }
@@ -30,7 +30,7 @@ static uint64_t least_time(const struct op_spacing *before, enum op_kind kind, u
 {
 	uint64_t least = op_earliest(before, kind, m), apart = before->last + OP_UNIT_NS;
 
-	return is_birth(kind) && least < apart ? apart : least;
+	return is_creation(kind) && least < apart ? apart : least;
 }
 
 /*
@@ -59,7 +59,7 @@ uint64_t op_list_next_time(struct op_list *list, enum op_kind kind, uint32_t tid
 	return list->last_time;
 }
 
-size_t op_list_hold(struct op_list *list, uint32_t tid)
+size_t op_list_reserve(struct op_list *list, uint32_t tid)
 {
 	struct op *op = op_list_append(list);
 

@@ -55,7 +55,7 @@ static inline struct op *op_list_append(struct op_list *list)
 uint64_t op_list_next_time(struct op_list *list, enum op_kind kind, uint32_t tid);
 
 /* Appends an OP_NONE of thread tid, which the caller may fill in later. Returns its index. */
-size_t op_list_hold(struct op_list *list, uint32_t tid);
+size_t op_list_reserve(struct op_list *list, uint32_t tid);
 
 /* The number of the last op, counted over all generations. */
 static inline uint64_t op_number(const struct op_list *list)

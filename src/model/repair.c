@@ -25,15 +25,15 @@ void force_m_free(struct model *md, struct m *m)
 {
 	enum provenance before = with_provenance(md, unseen(md));
 
-	if (md->starts_only && m->g && m->g->status == G_SYSCALL && m->end.held)
+	if (md->starts_only && m->g && m->g->status == G_SYSCALL && m->end.reserved)
 		step_syscall_end(md, m); /* it returned from the call and has left since */
 	if (m->g && m->g->status == G_SYSCALL) {
-		drop_held_end(m);
+		release_reserved_end(m);
 		if (m->p && m->p->status == P_SYSCALL)
 			step_proc_steal(md, m, m->p);
 		step_syscall_end_blocked(md, m);
 	} else if (m->g && md->starts_only && m != md->synthetic.m) {
-		lock_hold_place(md, m);
+		lock_reserve_op(md, m);
 		step_go_leave_unseen(md, m);
 	} else if (m->g) {
 		step_go_stop_unseen(md, m);
@@ -230,7 +230,7 @@ bool force_running(struct model *md, struct m *m, struct g *g, struct p *p)
 	return m->g == g;
 }
 
-/* Whether the runtime.g now holds another goroutine. Made-up ids (number_the_nameless) prove nothing. */
+/* Whether the runtime.g now holds another goroutine. Made-up ids (assign_missing_goids) prove nothing. */
 static bool is_another(const struct model *md, const struct g *g, uint64_t goid)
 {
 	uint64_t known = md->entities.gs.goids[g->index];

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/whole.h"
+#include "model/program_stats.h"
 #include "sched/transition.h"
 #include "util/array.h"
 
@@ -36,7 +36,7 @@ struct stats {
 	uint32_t unwatched_reason;
 	uint32_t other_reasons; /* string id */
 	bool threads;           /* of a target traced as threads */
-	struct whole_program whole;
+	struct program_state program;
 };
 
 struct stats *stats_new(void)
@@ -51,7 +51,7 @@ void stats_free(struct stats *stats)
 	free(stats->intervals);
 	free(stats->rows);
 	map64_free(&stats->row_by_key);
-	whole_free(&stats->whole);
+	program_stats_free(&stats->program);
 	free(stats);
 }
 
@@ -150,12 +150,12 @@ static void charge(struct stats *stats, const struct g_interval *interval, uint6
 {
 	struct goroutine_stats *row = &stats->rows[interval->row];
 	uint64_t all = now > interval->since ? now - interval->since : 0;
-	uint64_t dark = unwatched_before(stats, now) - interval->unwatched;
+	uint64_t unwatched_part = unwatched_before(stats, now) - interval->unwatched;
 
-	if (dark > all)
-		dark = all;
-	row->not_watched_ns += dark;
-	add_time(stats, row, interval, all - dark);
+	if (unwatched_part > all)
+		unwatched_part = all;
+	row->not_watched_ns += unwatched_part;
+	add_time(stats, row, interval, all - unwatched_part);
 }
 
 /* Counts the time from runnable to running, if all of it was watched. */
@@ -163,7 +163,7 @@ static void add_latency(struct stats *stats, const struct g_interval *interval, 
 {
 	if (interval->status == G_RUNNABLE && status == G_RUNNING && interval->is_whole &&
 	    now > interval->since && unwatched_before(stats, now) == interval->unwatched)
-		latencies_add(&stats->whole.latencies, now - interval->since);
+		latencies_add(&stats->program.latencies, now - interval->since);
 }
 
 static void enter(struct stats *stats, uint32_t g, uint8_t status, uint32_t reason, uint64_t time)
@@ -175,9 +175,9 @@ static void enter(struct stats *stats, uint32_t g, uint8_t status, uint32_t reas
 	charge(stats, interval, time);
 	add_latency(stats, interval, status, time);
 	if (status == G_DEAD)
-		whole_death(&stats->whole);
+		program_g_ended(&stats->program);
 	if (status == G_DEAD && interval->assists_since)
-		stats->whole.stats.assists_ns += time - interval->assists_since;
+		stats->program.stats.assists_ns += time - interval->assists_since;
 	interval->since = time;
 	interval->unwatched = unwatched_before(stats, time);
 	interval->status = status;
@@ -198,7 +198,7 @@ static void add_assist(struct stats *stats, const struct op *op)
 		break;
 	case OP_GC_ASSIST_END:
 		if (interval->assists_since)
-			stats->whole.stats.assists_ns += op->time - interval->assists_since;
+			stats->program.stats.assists_ns += op->time - interval->assists_since;
 		interval->assists_since = 0;
 		break;
 	}
@@ -227,7 +227,7 @@ static int count_created(struct stats *stats, struct model *md, uint32_t g, uint
 	if (row_of(stats, md->entities.gs.all[g]->startpc, stats_row_name(md, md->entities.gs.all[g]), &row))
 		return -ENOMEM;
 	stats->rows[row].count++;
-	whole_birth(&stats->whole);
+	program_g_created(&stats->program);
 	*interval = (struct g_interval){.since = op->time,
 					.unwatched = unwatched_before(stats, op->time),
 					.row = row,
@@ -238,13 +238,13 @@ static int count_created(struct stats *stats, struct model *md, uint32_t g, uint
 }
 
 /* The synthetic goroutine's P is not one of the target's. */
-static int whole_add_op(struct stats *stats, const struct model *md, const struct op *op)
+static int program_add_op(struct stats *stats, const struct model *md, const struct op *op)
 {
 	const struct p *own = md->synthetic.p;
 
 	if (op->kind == OP_CPU_SAMPLE || (own && op->p == own->id))
 		return 0;
-	return whole_add(&stats->whole, op, unwatched_before(stats, op->time));
+	return program_stats_add(&stats->program, op, unwatched_before(stats, op->time));
 }
 
 /* Returns why a goroutine waits after the op: string id. */
@@ -265,7 +265,7 @@ static int add_op(struct stats *stats, struct model *md, const struct op *op)
 {
 	struct g_change changes[2];
 	unsigned n = op_changes(op, changes);
-	int ret = whole_add_op(stats, md, op);
+	int ret = program_add_op(stats, md, op);
 
 	for (unsigned i = 0; i < n && !ret; i++) {
 		uint32_t reason = changes[i].status == G_WAITING ? reason_of(md, op) : 0;
@@ -281,7 +281,7 @@ static int add_op(struct stats *stats, struct model *md, const struct op *op)
 
 static void end(struct stats *stats, uint64_t now)
 {
-	whole_end(&stats->whole, now, unwatched_before(stats, now));
+	program_stats_end(&stats->program, now, unwatched_before(stats, now));
 	for (uint32_t g = 1; g < stats->nintervals; g++)
 		enter(stats, g, G_DEAD, 0, now);
 }
@@ -348,7 +348,7 @@ const struct goroutine_stats *stats_rows(struct stats *stats, enum stat_order or
 	return stats->rows;
 }
 
-const struct whole_stats *stats_whole(const struct stats *stats)
+const struct program_stats *stats_program(const struct stats *stats)
 {
-	return &stats->whole.stats;
+	return &stats->program.stats;
 }

@@ -19,7 +19,7 @@ uint32_t stats_row_name(struct model *md, const struct g *g);
 int stats_off_cpu(struct stats *stats, struct model *md, uint32_t g, uint64_t ns);
 /* Returns the rows, greatest first, owned by stats. Call only at the end of the trace. */
 const struct goroutine_stats *stats_rows(struct stats *stats, enum stat_order order, size_t *count);
-const struct whole_stats *stats_whole(const struct stats *stats); /* complete at the end of the trace */
+const struct program_stats *stats_program(const struct stats *stats); /* complete at the end of the trace */
 /*
  * Nothing is watched from `since` to `until` (ns). Call before the generations that contain these times are
  * added. reason: string id of the wait that stands for "running before, not watched now".

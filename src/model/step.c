@@ -7,9 +7,9 @@
 #include "model/regions.h"
 #include "model/requests.h"
 
-void drop_held_end(struct m *m)
+void release_reserved_end(struct m *m)
 {
-	m->end.held = false;
+	m->end.reserved = false;
 }
 
 /* Whether m takes an object by this op: the op already shows it as m's. */
@@ -111,7 +111,7 @@ void step_proc_stop(struct model *md, struct m *m)
 {
 	end_sweep_of(md, m);
 	step_self(md, OP_PROC_STOP, m);
-	drop_held_end(m); /* without a P, the call can only end as blocked */
+	release_reserved_end(m); /* without a P, the call can only end as blocked */
 }
 
 void step_proc_steal(struct model *md, struct m *thief, struct p *p)
@@ -123,7 +123,7 @@ void step_proc_steal(struct model *md, struct m *thief, struct p *p)
 	p->last_op = op_number(&md->ops);
 	if (p->m) {
 		p->m->last_op = op_number(&md->ops);
-		drop_held_end(p->m);
+		release_reserved_end(p->m);
 	}
 	apply_op(OP_PROC_STEAL, thief, NULL, p);
 }
@@ -271,7 +271,7 @@ void step_go_stop_unseen(struct model *md, struct m *m)
 
 static void end_life(struct model *md, struct g *g)
 {
-	g_ended(&md->entities, g);
+	g_end(&md->entities, g);
 	md->front->end_life(md, g);
 }
 
@@ -326,7 +326,7 @@ void step_go_destroy_syscall(struct model *md, struct m *m)
 	if (m->p)
 		m->p->abandoned_by = m->tid;
 	step_self(md, OP_GO_DESTROY_SYSCALL, m);
-	drop_held_end(m);
+	release_reserved_end(m);
 	end_life(md, g);
 }
 
@@ -355,7 +355,7 @@ void step_syscall_begin(struct model *md, struct m *m, uint32_t stack)
 }
 
 /* Writes the op in the place that was reserved for it. */
-static void fill_held_end(struct model *md, struct m *m)
+static void fill_reserved_end(struct model *md, struct m *m)
 {
 	struct op *op = &md->ops.ops[m->end.op];
 
@@ -371,16 +371,16 @@ static void fill_held_end(struct model *md, struct m *m)
 
 void step_syscall_end(struct model *md, struct m *m)
 {
-	if (m->end.held)
-		fill_held_end(md, m);
+	if (m->end.reserved)
+		fill_reserved_end(md, m);
 	else
 		step_self(md, OP_SYSCALL_END, m);
-	drop_held_end(m);
+	release_reserved_end(m);
 	end_assist_over(md, m);
 }
 
 void step_syscall_end_blocked(struct model *md, struct m *m)
 {
 	step_self(md, OP_SYSCALL_END_BLOCKED, m);
-	drop_held_end(m);
+	release_reserved_end(m);
 }

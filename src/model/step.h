@@ -43,7 +43,7 @@ void step_syscall_begin(struct model *md, struct m *m, uint32_t stack);
 void step_syscall_end(struct model *md, struct m *m);
 void step_syscall_end_blocked(struct model *md, struct m *m);
 /* Gives up the place reserved for the end of m's system call. */
-void drop_held_end(struct m *m);
+void release_reserved_end(struct m *m);
 
 void step_stw_end(struct model *md, enum provenance provenance);
 void step_sweep_end(struct model *md, struct m *m, uint64_t swept, uint64_t reclaimed);

@@ -121,7 +121,7 @@ static void name_birth(struct model *md, const struct thread_life *t)
 static void end_thread(struct model *md, struct thread_life *t, bool last)
 {
 	thread_settle_resume(md, t, true);
-	thread_doubt_waking(md, t);
+	thread_expire_early_unblock(md, t);
 	if (last && t->exiting && t->losses == md->annotations.losses && t->g->m) {
 		md->ops.provenance = INFERRED; /* this follows from its exit, which was seen */
 		thread_die(md, t);

@@ -7,7 +7,7 @@
 #include "model/synthetic.h"
 
 /* PID_MAX_LIMIT, Linux 6.18 include/linux/threads.h; and a round number above it. */
-enum { MAX_TIDS = 1 << 22, REBORN = 10000000 };
+enum { MAX_TIDS = 1 << 22, REUSED_ID_STEP = 10000000 };
 
 bool threads_init_tids(struct threads_state *threads)
 {
@@ -34,7 +34,7 @@ static uint64_t goid_of(struct threads_state *threads, uint32_t tid)
 		threads->used_tids[tid / 32] |= 1u << tid % 32;
 		return tid;
 	}
-	return ++threads->reborn * REBORN + tid % REBORN;
+	return ++threads->reused_tids * REUSED_ID_STEP + tid % REUSED_ID_STEP;
 }
 
 struct thread_life *thread_new(struct model *md, uint32_t tid)

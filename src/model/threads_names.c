@@ -414,7 +414,7 @@ void threads_comm(struct model *md, const struct raw_text *text)
 		md->oom = true;
 }
 
-uint32_t outside_stack(struct model *md, uint32_t tid, uint64_t pid)
+uint32_t external_waker_stack(struct model *md, uint32_t tid, uint64_t pid)
 {
 	uint32_t *known = tid ? map64_get(&md->threads->comms, tid) : NULL;
 	uint32_t outside = string_id(md, "[outside]");

@@ -26,7 +26,7 @@ uint32_t thread_reason(struct model *md, const struct wait *wait);
 uint32_t thread_entry(struct model *md, const struct thread_life *t);
 uint32_t thread_name(struct model *md, const struct thread_life *t); /* string */
 /* Stacks of wakers that are not threads of the target. */
-uint32_t outside_stack(struct model *md, uint32_t tid, uint64_t pid);
+uint32_t external_waker_stack(struct model *md, uint32_t tid, uint64_t pid);
 uint32_t interrupt_stack(struct model *md, uint64_t kind);
 
 /* --- what is kept and forgotten: members of front_end --- */

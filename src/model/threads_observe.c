@@ -29,7 +29,7 @@ struct seen {
  * Puts the thread that acts in this record on its CPU and returns it. It has not gone to sleep, so an earlier
  * waking had no effect.
  */
-static struct thread_life *acting(struct model *md, const struct seen *seen)
+static struct thread_life *make_acting(struct model *md, const struct seen *seen)
 {
 	struct thread_life *t = thread_get(md, seen->rec->tid, false);
 
@@ -154,14 +154,14 @@ static bool describe_waker(struct model *md, const struct seen *seen, struct ear
 
 	switch (rec->status) {
 	case WAKER_THREAD:
-		waker = acting(md, seen);
+		waker = make_acting(md, seen);
 		if (!waker)
 			return false;
 		waking->stack =
 			thread_stack(md, waker, rec->stack, thread_leaf(md, waker->call, waker->file));
 		return true;
 	case WAKER_OTHER:
-		waking->stack = outside_stack(md, rec->tid, rec->arg);
+		waking->stack = external_waker_stack(md, rec->tid, rec->arg);
 		return true;
 	case WAKER_INTERRUPT:
 		waking->stack = interrupt_stack(md, rec->arg);
@@ -220,7 +220,7 @@ static void on_fork(struct model *md, const struct seen *seen)
 		thread_get(md, rec->g, false);
 		return;
 	}
-	parent = acting(md, seen);
+	parent = make_acting(md, seen);
 	child = parent ? thread_new(md, (uint32_t)rec->g) : NULL;
 	if (!child)
 		return;
@@ -235,7 +235,7 @@ static void on_fork(struct model *md, const struct seen *seen)
 
 static void on_exit(struct model *md, const struct seen *seen)
 {
-	struct thread_life *t = acting(md, seen);
+	struct thread_life *t = make_acting(md, seen);
 
 	if (!t)
 		return;
@@ -276,7 +276,7 @@ static void on_exec(struct model *md, const struct seen *seen)
 
 	if (old && seen->rec->g != seen->rec->tid && is_tid(seen->rec->tid))
 		take_over_tid(md, seen, old);
-	t = acting(md, seen);
+	t = make_acting(md, seen);
 	if (!t)
 		return;
 	if (t->calls.n) {
@@ -292,7 +292,7 @@ static void on_exec(struct model *md, const struct seen *seen)
 static void on_call(struct model *md, const struct seen *seen)
 {
 	const struct raw_record *rec = seen->rec;
-	struct thread_life *t = acting(md, seen);
+	struct thread_life *t = make_acting(md, seen);
 
 	if (!t)
 		return;
@@ -306,7 +306,7 @@ static void on_call(struct model *md, const struct seen *seen)
 
 static void on_call_done(struct model *md, const struct seen *seen)
 {
-	struct thread_life *t = acting(md, seen);
+	struct thread_life *t = make_acting(md, seen);
 
 	if (!t)
 		return;
@@ -319,7 +319,7 @@ static void on_call_done(struct model *md, const struct seen *seen)
 
 static void on_function(struct model *md, const struct seen *seen)
 {
-	struct thread_life *t = acting(md, seen);
+	struct thread_life *t = make_acting(md, seen);
 
 	if (!t)
 		return;

@@ -72,10 +72,10 @@ struct leaf_name { /* of a call and its file */
 enum { LEAF_SETS = 256, LEAF_WAYS = 4 };
 
 struct threads_state {
-	uint32_t *used_tids; /* bits: tids that have been the id of a goroutine */
-	uint64_t reborn;     /* number of ids made up because the tid had been one already */
-	bool sees_calls;     /* system calls are recorded */
-	struct map64 comms;  /* tid -> string id, also for threads without a life here */
+	uint32_t *used_tids;  /* bits: tids that have been the id of a goroutine */
+	uint64_t reused_tids; /* number of ids made up because the tid had been one already */
+	bool sees_calls;      /* system calls are recorded */
+	struct map64 comms;   /* tid -> string id, also for threads without a life here */
 
 	struct map64 symbols; /* address -> index in hints */
 	struct symbol_hint *hints;

@@ -58,7 +58,7 @@ void thread_resume_call(struct model *md, struct thread_life *t)
 {
 	if (!t->call || !md->threads->sees_calls)
 		return;
-	hold_place(&md->ops, t->g->m);
+	reserve_op(&md->ops, t->g->m);
 	t->resume = md->ops.n;
 }
 

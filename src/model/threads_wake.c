@@ -53,11 +53,11 @@ void thread_take_back_unblock(struct model *md, struct thread_life *t)
 }
 
 /* A thread that has not reached a CPU for this long was most likely not woken: few run queues are as long. */
-enum { DOUBT_NS = 100000000 };
+enum { EXPIRE_NS = 100000000 };
 
-void thread_doubt_waking(struct model *md, struct thread_life *t)
+void thread_expire_early_unblock(struct model *md, struct thread_life *t)
 {
-	if (md->ops.last_time > t->g->last_hit + DOUBT_NS)
+	if (md->ops.last_time > t->g->last_hit + EXPIRE_NS)
 		thread_take_back_unblock(md, t);
 }
 

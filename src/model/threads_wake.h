@@ -13,7 +13,7 @@ void thread_unblock(struct model *md, struct g *g, const struct early_waking *wa
  */
 void thread_take_back_unblock(struct model *md, struct thread_life *t);
 /* The same if that unblock is long ago, and the thread has not been seen since. */
-void thread_doubt_waking(struct model *md, struct thread_life *t);
+void thread_expire_early_unblock(struct model *md, struct thread_life *t);
 /* A snapshot shows that the thread waits; it may have been woken since. */
 void thread_fell_asleep_unseen(struct model *md, struct thread_life *t);
 

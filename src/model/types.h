@@ -112,7 +112,7 @@ struct cpu_figures {
 enum stat_order { BY_RUNNING, BY_RUNNABLE, BY_BLOCKED, BY_COUNT };
 
 /* Statistics of the whole program. Complete after model_finish(). */
-struct whole_stats {
+struct program_stats {
 	uint64_t goroutines_at_start, goroutines_peak, goroutines_at_end;
 	uint32_t gomaxprocs; /* the last one */
 	/* Of all Ps; their sum is the time that the Ps existed. */

@@ -23,21 +23,21 @@ static uint32_t align_up(uint32_t offset, uint32_t align)
 }
 
 static void put_on_stack(struct call_cursor *cursor, const struct value_layout *layout, uint32_t align,
-			 struct value_home *home)
+			 struct value_location *location)
 {
-	home->on_stack = true;
+	location->on_stack = true;
 	cursor->stack = align_up(cursor->stack, align);
-	home->stack = (int32_t)cursor->stack;
+	location->stack = (int32_t)cursor->stack;
 	cursor->stack += layout->size;
 }
 
 static void put_in_registers(struct call_cursor *cursor, const struct value_layout *layout,
-			     int (*word)(bool, unsigned), struct value_home *home)
+			     int (*word)(bool, unsigned), struct value_location *location)
 {
 	for (unsigned i = 0; i < layout->nparts; i++) {
 		if (layout->parts[i].is_float)
 			cursor->floats++;
-		home->places[i] =
+		location->places[i] =
 			layout->parts[i].is_float ? PLACE_NONE : word(cursor->abi->arm64, cursor->integers++);
 	}
 }
@@ -52,7 +52,8 @@ static unsigned count_floats(const struct value_layout *layout)
 }
 
 /* A value is entirely in registers or entirely on the stack. */
-static bool next_of_go(struct call_cursor *cursor, const struct value_layout *layout, struct value_home *home)
+static bool next_of_go(struct call_cursor *cursor, const struct value_layout *layout,
+		       struct value_location *location)
 {
 	bool arm64 = cursor->abi->arm64;
 	unsigned floats = count_floats(layout), integers = layout->nparts - floats;
@@ -62,13 +63,14 @@ static bool next_of_go(struct call_cursor *cursor, const struct value_layout *la
 	if (cursor->abi->go_minor < since || layout->in_memory ||
 	    (integers && place_of_go_word(arm64, cursor->integers + integers - 1) == PLACE_NONE) ||
 	    cursor->floats + floats > most)
-		put_on_stack(cursor, layout, layout->align, home);
+		put_on_stack(cursor, layout, layout->align, location);
 	else
-		put_in_registers(cursor, layout, place_of_go_word, home);
+		put_in_registers(cursor, layout, place_of_go_word, location);
 	return true;
 }
 
-static bool next_of_c(struct call_cursor *cursor, const struct value_layout *layout, struct value_home *home)
+static bool next_of_c(struct call_cursor *cursor, const struct value_layout *layout,
+		      struct value_location *location)
 {
 	bool arm64 = cursor->abi->arm64, large = layout->size > C_LARGEST || layout->in_memory;
 	unsigned floats = count_floats(layout), integers = layout->nparts - floats;
@@ -79,16 +81,16 @@ static bool next_of_c(struct call_cursor *cursor, const struct value_layout *lay
 	if (layout->size && !layout->nparts && !large)
 		return false;
 	if (large || cursor->integers + integers > most || cursor->floats + floats > C_FLOATS)
-		put_on_stack(cursor, layout, layout->align > WORD ? layout->align : WORD, home);
+		put_on_stack(cursor, layout, layout->align > WORD ? layout->align : WORD, location);
 	else
-		put_in_registers(cursor, layout, place_of_c_word, home);
+		put_in_registers(cursor, layout, place_of_c_word, location);
 	return true;
 }
 
-bool call_next(struct call_cursor *cursor, const struct value_layout *layout, struct value_home *home)
+bool call_next(struct call_cursor *cursor, const struct value_layout *layout, struct value_location *location)
 {
-	*home = (struct value_home){.on_stack = false};
+	*location = (struct value_location){.on_stack = false};
 	for (unsigned i = 0; i < VALUE_PARTS; i++)
-		home->places[i] = PLACE_NONE;
-	return cursor->abi->go ? next_of_go(cursor, layout, home) : next_of_c(cursor, layout, home);
+		location->places[i] = PLACE_NONE;
+	return cursor->abi->go ? next_of_go(cursor, layout, location) : next_of_c(cursor, layout, location);
 }

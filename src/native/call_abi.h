@@ -38,7 +38,7 @@ struct call_cursor {
 	uint32_t stack;            /* bytes above the caller's stack pointer */
 };
 
-struct value_home {
+struct value_location {
 	bool on_stack;
 	int32_t stack; /* bytes above the caller's stack pointer */
 	/* If not on_stack: each part's register (isa/value_places.h), or PLACE_NONE if unreadable. */
@@ -47,6 +47,7 @@ struct value_home {
 
 struct call_cursor call_begin(const struct call_abi *abi);
 /* Places the next argument. Returns false if the place of such a value is not known. */
-bool call_next(struct call_cursor *cursor, const struct value_layout *layout, struct value_home *home);
+bool call_next(struct call_cursor *cursor, const struct value_layout *layout,
+	       struct value_location *location);
 
 #endif

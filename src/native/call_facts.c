@@ -46,8 +46,8 @@ void call_facts_of_go(struct call_facts *facts, const char *name)
 	if (!part)
 		return;
 	last = strrchr(part, '.');
-	facts->is_closure = is_closure_name(last + 1) || strstr(name, "-fm") != NULL;
-	if (facts->is_closure || last == part)
+	/* The name of a closure or a method value does not show what it takes. */
+	if (is_closure_name(last + 1) || strstr(name, "-fm") || last == part)
 		return;
 	facts->has_receiver = true;
 	facts->receiver_is_pointer = part[1] == '(' && part[2] == '*';

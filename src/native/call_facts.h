@@ -12,14 +12,13 @@ struct call_facts {
 	bool has_receiver; /* its first parameter is the receiver of a Go method */
 	bool receiver_is_pointer;
 	bool is_generic; /* Go: a dictionary precedes the parameters */
-	bool is_closure; /* Go: a closure or method value, whose kind the name does not show */
 	bool is_copy;    /* a copy made by the compiler, which may take other arguments than the original */
 	struct native_dwarf *dwarf; /* debug information of its file, or NULL */
 	uint64_t entry, begin;      /* link-time addresses of the function and of the probe */
 	uint32_t written;           /* bitmap of registers that code before the probe changes, by number */
 };
 
-/* Sets the facts that a Go function's name shows: whether it is a method, generic, or a closure. */
+/* Sets the facts that a Go function's name shows: whether it is generic, and whether it is a method. */
 void call_facts_of_go(struct call_facts *facts, const char *name);
 
 #endif

@@ -593,8 +593,8 @@ bool native_dwarf_frames(struct native_dwarf *dwarf, uint64_t address, const str
 	return find_frames(dwarf, address, symbol, draft);
 }
 
-static int look_at(struct native_dwarf *dwarf, uint64_t address, int (*look)(void *ctx, Dwarf_Die *function),
-		   void *ctx)
+static int with_function(struct native_dwarf *dwarf, uint64_t address,
+			 int (*visit)(void *ctx, Dwarf_Die *function), void *ctx)
 {
 	const struct pc_range *code = pc_ranges_find(&dwarf->code, address), *function;
 	Dwarf_Die cu, die;
@@ -602,11 +602,11 @@ static int look_at(struct native_dwarf *dwarf, uint64_t address, int (*look)(voi
 	if (!code || !dwarf_offdie(dwarf->dwarf, dwarf->units[code->unit].die, &cu))
 		return -ENODATA;
 	function = find_function(dwarf, &dwarf->units[code->unit], &cu, address);
-	return function && dwarf_offdie(dwarf->dwarf, function->die, &die) ? look(ctx, &die) : -ENODATA;
+	return function && dwarf_offdie(dwarf->dwarf, function->die, &die) ? visit(ctx, &die) : -ENODATA;
 }
 
-int native_dwarf_look(struct native_dwarf *dwarf, uint64_t address,
-		      int (*look)(void *ctx, Dwarf_Die *function), void *ctx)
+int native_dwarf_with_function(struct native_dwarf *dwarf, uint64_t address,
+			       int (*visit)(void *ctx, Dwarf_Die *function), void *ctx)
 {
 	if (dwarf->broken)
 		return -ENODATA;
@@ -614,5 +614,5 @@ int native_dwarf_look(struct native_dwarf *dwarf, uint64_t address,
 		dwarf->broken = dwarf->cost->refused = true;
 		return -ENODATA;
 	}
-	return look_at(dwarf, address, look, ctx);
+	return with_function(dwarf, address, visit, ctx);
 }

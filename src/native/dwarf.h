@@ -33,10 +33,10 @@ bool native_dwarf_frames(struct native_dwarf *dwarf, uint64_t address, const str
 			 struct symbol_draft *draft);
 
 /*
- * Calls `look` with the entry of the function that contains a link-time address. Returns the result of
- * `look`, or -ENODATA if the debug information has no such function or memory runs out.
+ * Calls `visit` with the entry of the function that contains a link-time address. Returns the result of
+ * `visit`, or -ENODATA if the debug information has no such function or memory runs out.
  */
-int native_dwarf_look(struct native_dwarf *dwarf, uint64_t address,
-		      int (*look)(void *ctx, Dwarf_Die *function), void *ctx);
+int native_dwarf_with_function(struct native_dwarf *dwarf, uint64_t address,
+			       int (*visit)(void *ctx, Dwarf_Die *function), void *ctx);
 
 #endif

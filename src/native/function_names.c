@@ -282,7 +282,7 @@ static unsigned distance_of(const char *one, const char *other)
 }
 
 /* Returns the distance between the last components of the names, or NEAR_LEN if they are too different. */
-static unsigned unlikeness(const struct function_spec *spec, const char *part)
+static unsigned name_distance(const struct function_spec *spec, const char *part)
 {
 	size_t wanted = strlen(spec->part), len = strlen(part);
 	size_t longer = wanted > len ? wanted : len, shorter = wanted > len ? len : wanted;
@@ -298,28 +298,30 @@ static unsigned unlikeness(const struct function_spec *spec, const char *part)
 	return distance <= 1 + wanted / 4 ? distance : NEAR_LEN;
 }
 
-static void insert(struct function_near *near, const char *name, unsigned distance)
+static void insert(struct similar_functions *similar, const char *name, unsigned distance)
 {
-	unsigned at = near->n;
+	unsigned at = similar->n;
 
-	for (unsigned i = 0; i < near->n; i++) {
-		if (strcmp(near->names[i], name) == 0)
+	for (unsigned i = 0; i < similar->n; i++) {
+		if (strcmp(similar->names[i], name) == 0)
 			return;
 	}
-	while (at > 0 && near->distances[at - 1] > distance)
+	while (at > 0 && similar->distances[at - 1] > distance)
 		at--;
-	if (at == FUNCTION_NEAR)
+	if (at == SIMILAR_FUNCTIONS)
 		return;
-	if (near->n < FUNCTION_NEAR)
-		near->n++;
-	memmove(near->names[at + 1], near->names[at], (near->n - at - 1) * sizeof(near->names[0]));
-	memmove(&near->distances[at + 1], &near->distances[at],
-		(near->n - at - 1) * sizeof(near->distances[0]));
-	snprintf(near->names[at], sizeof(near->names[at]), "%s", name);
-	near->distances[at] = distance;
+	if (similar->n < SIMILAR_FUNCTIONS)
+		similar->n++;
+	memmove(similar->names[at + 1], similar->names[at],
+		(similar->n - at - 1) * sizeof(similar->names[0]));
+	memmove(&similar->distances[at + 1], &similar->distances[at],
+		(similar->n - at - 1) * sizeof(similar->distances[0]));
+	snprintf(similar->names[at], sizeof(similar->names[at]), "%s", name);
+	similar->distances[at] = distance;
 }
 
-void function_near_offer(struct function_near *near, const struct function_spec *spec, const char *name)
+void similar_functions_offer(struct similar_functions *similar, const struct function_spec *spec,
+			     const char *name)
 {
 	char readable[FUNCTION_NAME_MAX], part[FUNCTION_NAME_MAX];
 	size_t len = function_base(name), bare, begin;
@@ -331,7 +333,7 @@ void function_near_offer(struct function_near *near, const struct function_spec 
 	begin = behind_type(readable, bare);
 	readable[bare] = '\0';
 	last_part(readable, bare, part);
-	distance = unlikeness(spec, part);
-	if (distance < NEAR_LEN && strlen(readable + begin) < sizeof(near->names[0]))
-		insert(near, readable + begin, distance);
+	distance = name_distance(spec, part);
+	if (distance < NEAR_LEN && strlen(readable + begin) < sizeof(similar->names[0]))
+		insert(similar, readable + begin, distance);
 }

@@ -55,14 +55,15 @@ bool function_matches(const struct function_spec *spec, const char *name, char r
 bool function_is_in(const char *where, const char *path);
 
 /* Names similar to the one that was not found. */
-enum { FUNCTION_NEAR = 5 };
+enum { SIMILAR_FUNCTIONS = 5 };
 
-struct function_near {
-	char names[FUNCTION_NEAR][128];
-	unsigned distances[FUNCTION_NEAR];
+struct similar_functions {
+	char names[SIMILAR_FUNCTIONS][128];
+	unsigned distances[SIMILAR_FUNCTIONS];
 	unsigned n;
 };
 
-void function_near_offer(struct function_near *near, const struct function_spec *spec, const char *name);
+void similar_functions_offer(struct similar_functions *similar, const struct function_spec *spec,
+			     const char *name);
 
 #endif

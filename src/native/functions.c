@@ -166,7 +166,7 @@ static int open_path(struct function_search *search, const char *path)
 /* --- one function --- */
 
 /* Distinguishes functions of the same name: by parameters, or by source file. */
-static void name_apart(const struct function_symbol *symbol, const char *readable, char *to)
+static void qualified_name(const struct function_symbol *symbol, const char *readable, char *to)
 {
 	if (symbol->local && symbol->source && !strchr(readable, '('))
 		snprintf(to, FUNCTION_NAME_MAX, "%.200s:%.300s", symbol->source, readable);
@@ -188,7 +188,7 @@ static void keep_copy(struct found *found, struct mapped *in, const struct funct
 		if (found->in == in && found->copies[i]->address == symbol->address)
 			return;
 	}
-	name_apart(symbol, readable, name);
+	qualified_name(symbol, readable, name);
 	for (unsigned i = 0; i < found->different; i++) {
 		if (strcmp(found->names[i], name) == 0)
 			name[0] = '\0';
@@ -232,7 +232,7 @@ static int refuse_several(const struct function_search *search, const struct fun
 static int refuse_unknown(const struct function_search *search, const struct function_want *want,
 			  const struct function_spec *spec, bool in_file)
 {
-	struct function_near near = {.n = 0};
+	struct similar_functions similar = {.n = 0};
 	char list[400] = "";
 	size_t len = 0;
 
@@ -242,11 +242,11 @@ static int refuse_unknown(const struct function_search *search, const struct fun
 		if (in_file && !function_is_in(spec->where, in->path))
 			continue;
 		for (size_t j = 0; j < in->file.n; j++)
-			function_near_offer(&near, spec, in->file.symbols[j].name);
+			similar_functions_offer(&similar, spec, in->file.symbols[j].name);
 	}
-	for (unsigned i = 0; i < near.n && len < 300; i++)
+	for (unsigned i = 0; i < similar.n && len < 300; i++)
 		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%.90s",
-					i ? ", " : "; near: ", near.names[i]);
+					i ? ", " : "; near: ", similar.names[i]);
 	return error_set(search->err, ENOENT, "no function %.100s%s%s", want->text,
 			 in_file ? " in that file" : " in the program or its libraries", list);
 }
@@ -375,7 +375,7 @@ static int add_probe(struct function_search *search, struct mapped *in, uint8_t 
 }
 
 /* Go passes arguments in other registers. The names of its functions include a package. */
-static bool is_of_go(const struct mapped *in, const struct function_symbol *symbol)
+static bool is_go_function(const struct mapped *in, const struct function_symbol *symbol)
 {
 	GElf_Shdr header;
 
@@ -404,7 +404,7 @@ static int plan_values(struct function_search *search, struct mapped *in,
 
 	if (!list->n)
 		return 0;
-	if (is_of_go(in, symbol))
+	if (is_go_function(in, symbol))
 		return error_set(
 			search->err, EINVAL,
 			"it is a Go function, whose arguments can be read only if goroutines are traced");

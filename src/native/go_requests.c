@@ -35,7 +35,8 @@ struct request_planner {
 
 /* --- the report --- */
 
-__attribute__((format(printf, 2, 3))) static void say(struct function_plan *plan, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void report_append(struct function_plan *plan,
+								const char *format, ...)
 {
 	size_t len = strlen(plan->report);
 	va_list args;
@@ -58,10 +59,10 @@ static void report_left_out(struct function_plan *plan, const struct preset_plan
 		why = why ? why : in->why[i].text;
 	}
 	if (absent && !in->begins)
-		say(plan, "-%s: not in the program\n", in->preset->title);
+		report_append(plan, "-%s: not in the program\n", in->preset->title);
 	else
-		say(plan, "!%s: left out: %.150s\n", in->preset->title,
-		    why ? why : "not known for this release of Go");
+		report_append(plan, "!%s: left out: %.150s\n", in->preset->title,
+			      why ? why : "not known for this release of Go");
 }
 
 static bool is_same_part(const struct request_probe *one, const struct request_probe *two)
@@ -105,7 +106,7 @@ static void report_traced(const struct request_planner *planner, const struct pr
 						"; incomplete: %.80s is also inlined into %.80s",
 						probe->function, host);
 	}
-	say(plan, "%c%s: traced%s\n", *missing ? '!' : '+', in->preset->title, missing);
+	report_append(plan, "%c%s: traced%s\n", *missing ? '!' : '+', in->preset->title, missing);
 }
 
 /* --- probes --- */

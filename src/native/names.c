@@ -58,7 +58,7 @@ struct names {
 	void *ctx;
 	struct native_map *map;
 	struct native_search search;
-	struct names_shared own, *shared;
+	struct names_limits own, *limits;
 	struct native_go *go; /* NULL = none */
 	struct map64 index;   /* pc -> known */
 	struct named_address *known;
@@ -83,7 +83,7 @@ static uint64_t hash_line(const char *line)
 /* Paths come from the target and are untrusted for the terminal. */
 static void report(void *ctx, const char *line)
 {
-	struct map64 *reported = &((struct names_shared *)ctx)->reported;
+	struct map64 *reported = &((struct names_limits *)ctx)->reported;
 	uint64_t hash = hash_line(line);
 
 	if (reported->count >= MAX_LINES || map64_get(reported, hash) || map64_set(reported, hash, 1))
@@ -93,45 +93,45 @@ static void report(void *ctx, const char *line)
 	fputs(reported->count < MAX_LINES ? "\n" : "; no more lines like this one are shown\n", stderr);
 }
 
-void names_shared_init(struct names_shared *shared)
+void names_limits_init(struct names_limits *limits)
 {
-	*shared = (struct names_shared){.budget = {.bytes = NAMES_BYTES, .cpu_ns = NAMES_NS},
+	*limits = (struct names_limits){.budget = {.bytes = NAMES_BYTES, .cpu_ns = NAMES_NS},
 					.earned_ns = now_ns(),
 					.search_budget_ns = SEARCH_NS,
 					.search_refilled_ns = now_ns()};
 }
 
-bool names_may_search(struct names_shared *shared)
+bool names_may_search(struct names_limits *limits)
 {
 	uint64_t now = now_ns();
 	int64_t more =
-		shared->search_budget_ns + (int64_t)((now - shared->search_refilled_ns) / SEARCH_SHARE);
+		limits->search_budget_ns + (int64_t)((now - limits->search_refilled_ns) / SEARCH_SHARE);
 
-	shared->search_budget_ns = more < SEARCH_NS ? more : SEARCH_NS;
-	shared->search_refilled_ns = now;
-	if (shared->search_budget_ns > 0)
+	limits->search_budget_ns = more < SEARCH_NS ? more : SEARCH_NS;
+	limits->search_refilled_ns = now;
+	if (limits->search_budget_ns > 0)
 		return true;
-	report(shared, "programs start faster than their files can be opened: some stacks have no names");
+	report(limits, "programs start faster than their files can be opened: some stacks have no names");
 	return false;
 }
 
-void names_charge_search(struct names_shared *shared, uint64_t ns)
+void names_charge_search(struct names_limits *limits, uint64_t ns)
 {
-	shared->search_budget_ns -= (int64_t)ns;
+	limits->search_budget_ns -= (int64_t)ns;
 }
 
-void names_shared_free(struct names_shared *shared)
+void names_limits_free(struct names_limits *limits)
 {
-	map64_free(&shared->reported);
+	map64_free(&limits->reported);
 }
 
-void names_share(void *ctx, struct names_shared *shared)
+void names_set_limits(void *ctx, struct names_limits *limits)
 {
 	struct names *names = ctx;
 
-	names->shared = shared;
-	names->search.ctx = shared;
-	names->search.budget = &shared->budget;
+	names->limits = limits;
+	names->search.ctx = limits;
+	names->search.budget = &limits->budget;
 }
 
 int names_new(pid_t pid, log_sink sink, void *ctx, void **names, struct error *err)
@@ -151,8 +151,8 @@ int names_new(pid_t pid, log_sink sink, void *ctx, void **names, struct error *e
 	made->ctx = ctx;
 	made->search = (struct native_search){
 		.roots = {native_map_root(made->map), native_map_own_root(made->map)}, .report = report};
-	names_shared_init(&made->own);
-	names_share(made, &made->own);
+	names_limits_init(&made->own);
+	names_set_limits(made, &made->own);
 	made->text_left = MAX_TEXT;
 	*names = made;
 	return 0;
@@ -166,7 +166,7 @@ void names_free(void *ctx)
 		return;
 	native_map_free(names->map);
 	native_go_free(names->go);
-	names_shared_free(&names->own);
+	names_limits_free(&names->own);
 	map64_free(&names->index);
 	free(names->known);
 	free(names);
@@ -182,12 +182,12 @@ static int send_draft(struct names *names)
 	return names->sink(names->ctx, &record);
 }
 
-static void earn_time(struct names_shared *shared)
+static void refill_cpu_budget(struct names_limits *limits)
 {
 	uint64_t now = now_ns();
 
-	budget_earn(&shared->budget, (now - shared->earned_ns) / NAMES_PART, NAMES_NS);
-	shared->earned_ns = now;
+	budget_earn(&limits->budget, (now - limits->earned_ns) / NAMES_PART, NAMES_NS);
+	limits->earned_ns = now;
 }
 
 static void find_name(struct names *names, struct named_address *known)
@@ -197,7 +197,7 @@ static void find_name(struct names *names, struct named_address *known)
 
 	if (!file)
 		return;
-	earn_time(names->shared);
+	refill_cpu_budget(names->limits);
 	if (names->go && native_go_frames(names->go, known->pc, draft)) {
 		known->named = true;
 		draft_finish(draft, false);
@@ -294,7 +294,7 @@ static int refresh(struct names *names)
 		return 0;
 	names->stale = false;
 	if (native_map_refresh(names->map) == 0) {
-		if (names->shared->budget.bytes < NAMES_BYTES / 2)
+		if (names->limits->budget.bytes < NAMES_BYTES / 2)
 			native_map_drop_unmapped(names->map);
 		rc = name_again(names);
 	}
@@ -341,7 +341,8 @@ static bool starts_by_place(const struct names *names, const struct named_addres
 
 /* Classifies what start code calls: more start code, or the program's main. False if it is neither, or
  * already classified. */
-static bool learn(const struct names *names, const struct named_address *caller, struct named_address *known)
+static bool classify_callee(const struct names *names, const struct named_address *caller,
+			    struct named_address *known)
 {
 	if (starts_by_place(names, caller, known)) {
 		known->hint = HINT_START;
@@ -366,7 +367,7 @@ static int mark_starts(struct names *names, const struct raw_stack *stack)
 		if (!known)
 			return 0;
 		if (known->hint != HINT_START) {
-			if (!caller || !learn(names, caller, known))
+			if (!caller || !classify_callee(names, caller, known))
 				return 0;
 			rc = name(names, known);
 			if (rc)

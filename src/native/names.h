@@ -16,7 +16,7 @@
 #define NAMES_BYTES (320ull << 20)
 
 /* State shared by several instances: messages already shown, memory, CPU time, and time for new programs. */
-struct names_shared {
+struct names_limits {
 	struct map64 reported;
 	struct budget budget;
 	uint64_t earned_ns;       /* when CPU time was last added */
@@ -24,15 +24,15 @@ struct names_shared {
 	uint64_t search_refilled_ns; /* when that time was last added */
 };
 
-void names_shared_init(struct names_shared *shared);
-void names_shared_free(struct names_shared *shared);
+void names_limits_init(struct names_limits *limits);
+void names_limits_free(struct names_limits *limits);
 /*
  * Returns true if there is time to open the files of one more program. Otherwise prints a message on standard
  * error, once.
  */
-bool names_may_search(struct names_shared *shared);
+bool names_may_search(struct names_limits *limits);
 /* Charges ns nanoseconds for opening the files of a program. */
-void names_charge_search(struct names_shared *shared, uint64_t ns);
+void names_charge_search(struct names_limits *limits, uint64_t ns);
 
 /*
  * Opens the files that the process has mapped as code. Free `*names` with names_free(). Returns 0, -ESRCH,
@@ -45,8 +45,8 @@ int names_new(pid_t pid, log_sink sink, void *ctx, void **names, struct error *e
  * each. Not thread-safe.
  */
 int names_put(void *names, const struct log_record *record);
-/* Uses `shared`, which is not owned, instead of the instance's own state. Call it right after names_new(). */
-void names_share(void *names, struct names_shared *shared);
+/* Uses `limits`, which is not owned, instead of the instance's own state. Call it right after names_new(). */
+void names_set_limits(void *names, struct names_limits *limits);
 void names_free(void *names);
 
 #endif

@@ -24,10 +24,10 @@ struct shared_names {
 	pid_t pid;
 	log_sink sink;
 	void *ctx;
-	struct names_shared *all;   /* shared by all */
-	struct shared_image *image; /* NULL: not inspected yet */
-	struct shared_names *next;  /* next of the image's users */
-	struct map64 known;         /* addresses that are in its log */
+	struct names_limits *limits; /* shared by all */
+	struct shared_image *image;  /* NULL: not inspected yet */
+	struct shared_names *next;   /* next of the image's users */
+	struct map64 known;          /* addresses that are in its log */
 };
 
 static uint64_t address_of(const struct log_record *symbol)
@@ -81,7 +81,7 @@ static int keep_symbol(struct shared_image *image, const struct log_record *reco
 }
 
 /* Receives symbols from `names`. Users whose logs already have the address get the new name. */
-static int learn(void *ctx, const struct log_record *record)
+static int on_symbol(void *ctx, const struct log_record *record)
 {
 	struct shared_image *image = ctx;
 	int rc;
@@ -129,40 +129,40 @@ static int open_image(struct shared_names *names)
 
 	if (!image)
 		return -ENOMEM;
-	if (names_new(names->pid, learn, image, &image->names, &none))
+	if (names_new(names->pid, on_symbol, image, &image->names, &none))
 		image->names = NULL;
-	else if (names->all)
-		names_share(image->names, names->all);
+	else if (names->limits)
+		names_set_limits(image->names, names->limits);
 	join(names, image);
 	return 0;
 }
 
 /* Opens what is mapped now. If there is no time for that, the process has no image until a later stack. */
-static int look(struct shared_names *names)
+static int reopen_image(struct shared_names *names)
 {
 	uint64_t begin = now_ns();
 	int rc;
 
 	leave(names);
-	if (names->all && !names_may_search(names->all))
+	if (names->limits && !names_may_search(names->limits))
 		return 0;
 	rc = open_image(names);
-	if (names->all)
-		names_charge_search(names->all, now_ns() - begin);
+	if (names->limits)
+		names_charge_search(names->limits, now_ns() - begin);
 	return rc;
 }
 
 struct shared_names *shared_names_new(pid_t pid, log_sink sink, void *ctx, const struct shared_names *like,
-				      struct names_shared *all)
+				      struct names_limits *limits)
 {
 	struct shared_names *names = calloc(1, sizeof(*names));
 
 	if (!names)
 		return NULL;
-	*names = (struct shared_names){.pid = pid, .sink = sink, .ctx = ctx, .all = all};
+	*names = (struct shared_names){.pid = pid, .sink = sink, .ctx = ctx, .limits = limits};
 	if (like && like->image) {
 		join(names, like->image);
-	} else if (look(names)) {
+	} else if (reopen_image(names)) {
 		free(names);
 		return NULL;
 	}
@@ -195,7 +195,7 @@ static int name_stack(struct shared_names *names, const struct log_record *recor
 {
 	const struct raw_stack *stack = record->data;
 	uint32_t n = (uint32_t)((record->size - sizeof(*stack)) / sizeof(stack->pcs[0]));
-	int rc = names->image ? 0 : look(names);
+	int rc = names->image ? 0 : reopen_image(names);
 
 	if (rc || !names->image || !names->image->names)
 		return rc;
@@ -212,7 +212,7 @@ static int on_mapped(struct shared_names *names, const struct raw_record *rec)
 	bool shared = names->image && (names->image->users != names || names->next);
 
 	if (shared || !names->image)
-		return look(names);
+		return reopen_image(names);
 	return names->image->names ? names_put(names->image->names, &record) : 0;
 }
 
@@ -220,7 +220,7 @@ static int on_mapped(struct shared_names *names, const struct raw_record *rec)
 static int on_exec(struct shared_names *names)
 {
 	map64_clear(&names->known);
-	return look(names);
+	return reopen_image(names);
 }
 
 static int scan_records(struct shared_names *names, const struct log_record *record)

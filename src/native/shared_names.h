@@ -17,10 +17,10 @@ struct shared_names;
 /*
  * Creates names for a process that runs the same program as `like`, or its own program if `like` is NULL. A
  * process that cannot be inspected, for example because it has exited, has no names; this is not an error.
- * all: see names_share(); may be NULL. Returns NULL if out of memory.
+ * limits: see names_set_limits(); may be NULL. Returns NULL if out of memory.
  */
 struct shared_names *shared_names_new(pid_t pid, log_sink sink, void *ctx, const struct shared_names *like,
-				      struct names_shared *all);
+				      struct names_limits *limits);
 /* A log_sink: passes everything on, with LOG_SYMBOLs before the stacks that need them. All instances must be
  * used in one thread. */
 int shared_names_put(void *names, const struct log_record *record);

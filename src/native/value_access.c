@@ -11,16 +11,17 @@ enum {
 	FARTHEST = 1 << 28, /* largest offset of a field */
 };
 
-struct value_access access_begin(const struct value_home *home, const struct value_layout *layout,
+struct value_access access_begin(const struct value_location *location, const struct value_layout *layout,
 				 const char *label)
 {
-	struct value_access access = {.home = home, .layout = layout, .in_home = true, .label = label};
+	struct value_access access = {
+		.location = location, .layout = layout, .in_parameter = true, .label = label};
 
-	if (home->on_stack) {
-		access.in_home = false;
+	if (location->on_stack) {
+		access.in_parameter = false;
 		access.rule.place = VALUE_STACK;
 		access.rule.nsteps = 1;
-		access.rule.offsets[0] = home->stack;
+		access.rule.offsets[0] = location->stack;
 	}
 	return access;
 }
@@ -32,7 +33,7 @@ int access_field(struct value_access *access, uint64_t offset, struct error *err
 	if (offset > FARTHEST || (last && *last > FARTHEST))
 		return error_set(err, EINVAL, "%s: the field is too far from the struct's beginning",
 				 access->label);
-	if (access->in_home)
+	if (access->in_parameter)
 		access->offset += (uint32_t)offset;
 	else if (last)
 		*last += (int32_t)offset;
@@ -47,7 +48,7 @@ static int register_at(const struct value_access *access, uint32_t offset, int *
 	for (unsigned i = 0; i < layout->nparts; i++) {
 		if (layout->parts[i].offset != offset)
 			continue;
-		*place = access->home->places[i];
+		*place = access->location->places[i];
 		if (*place == PLACE_NONE)
 			return error_set(err, EINVAL,
 					 "%s is in a floating-point register, which probes cannot read",
@@ -62,10 +63,10 @@ int access_pointer(struct value_access *access, struct error *err)
 	struct value_rule *rule = &access->rule;
 	int place = 0, rc;
 
-	if (access->in_home) {
+	if (access->in_parameter) {
 		rc = register_at(access, access->offset, &place, err);
 		rule->place = (uint8_t)place;
-		access->in_home = false;
+		access->in_parameter = false;
 		rule->nsteps = 1;
 		return rc;
 	}
@@ -89,7 +90,7 @@ int access_end(struct value_access *access, uint8_t kind, uint8_t size, struct e
 	rule->kind = kind;
 	rule->size = size;
 	rule->max = VALUE_TEXT;
-	if (!access->in_home)
+	if (!access->in_parameter)
 		return 0;
 	if (is_in_memory_only(kind))
 		return error_set(err, EINVAL, "%s is in a register", access->label);

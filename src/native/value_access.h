@@ -9,15 +9,15 @@
 
 /* A rule under construction. */
 struct value_access {
-	const struct value_home *home;
+	const struct value_location *location;
 	const struct value_layout *layout;
-	uint32_t offset; /* in the parameter, while in_home */
-	bool in_home;    /* else the rule leads to the value, and its last offset can still grow */
+	uint32_t offset;   /* in the parameter, while in_parameter */
+	bool in_parameter; /* else the rule leads to the value, and its last offset can still grow */
 	struct value_rule rule;
 	const char *label; /* for messages */
 };
 
-struct value_access access_begin(const struct value_home *home, const struct value_layout *layout,
+struct value_access access_begin(const struct value_location *location, const struct value_layout *layout,
 				 const char *label);
 /* Moves to a field, `offset` bytes further. Returns 0, or -EINVAL if it is too far away. */
 int access_field(struct value_access *access, uint64_t offset, struct error *err);

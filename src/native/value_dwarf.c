@@ -32,7 +32,7 @@ struct search {
 	struct error *err;
 	Dwarf_Die function; /* the concrete entry, as compiled */
 	Dwarf_Die list;     /* the entry with the parameters: `function` or its abstract origin */
-	struct value_home home;
+	struct value_location location;
 	struct value_layout layout;
 	Dwarf_Die type;                     /* of the parameter */
 	char names[LISTED][VALUE_NAME_MAX]; /* of existing parameters, for messages */
@@ -130,11 +130,11 @@ static int refuse_places(const struct search *search)
 
 static int compare_register(const struct search *search, const Dwarf_Op *op)
 {
-	const struct value_home *home = &search->home;
+	const struct value_location *location = &search->location;
 
 	if (search->layout.nparts == 0)
 		return 0;
-	if (home->on_stack || register_of(op, search->facts->abi.arm64) != home->places[0])
+	if (location->on_stack || register_of(op, search->facts->abi.arm64) != location->places[0])
 		return refuse_places(search);
 	return 0;
 }
@@ -147,7 +147,7 @@ static int compare_stack(const struct search *search, const Dwarf_Op *op)
 	if (!search->facts->abi.go || search->layout.nparts != 1 ||
 	    (op->atom != DW_OP_fbreg && op->atom != DW_OP_call_frame_cfa))
 		return 0;
-	if (search->home.on_stack ? search->home.stack != offset : offset >= 0)
+	if (search->location.on_stack ? search->location.stack != offset : offset >= 0)
 		return refuse_places(search);
 	return 0;
 }
@@ -246,7 +246,7 @@ static bool skip_result(struct search *search, struct call_cursor *cursor)
 {
 	const struct call_abi *abi = &search->facts->abi;
 	struct value_layout layout;
-	struct value_home home;
+	struct value_location location;
 	Dwarf_Die type;
 
 	if (abi->go || abi->arm64 || !type_of_entry(&search->function, &type))
@@ -254,7 +254,7 @@ static bool skip_result(struct search *search, struct call_cursor *cursor)
 	if (!type_layout(&type, abi, &layout))
 		return type_is_scalar(&type);
 	if (layout.by_reference || layout.in_memory)
-		call_next(cursor, &one_word, &home);
+		call_next(cursor, &one_word, &location);
 	return true;
 }
 
@@ -269,7 +269,7 @@ static int take_parameter(struct search *search, struct call_cursor *cursor, Dwa
 	count->numbered += kind == PARAMETER;
 	if (!type_of_entry(die, &search->type) ||
 	    !type_layout(&search->type, &search->facts->abi, &search->layout) ||
-	    !call_next(cursor, &search->layout, &search->home))
+	    !call_next(cursor, &search->layout, &search->location))
 		return error_set(search->err, EINVAL,
 				 "%s: the place of parameter %.60s is not known, because of its type",
 				 search->item->label, name);
@@ -283,7 +283,7 @@ static int find_parameter(struct search *search)
 	struct call_cursor cursor = call_begin(&facts->abi);
 	struct parameter_count count = {.all = 0};
 	bool dictionary = facts->is_generic;
-	struct value_home home;
+	struct value_location location;
 	Dwarf_Die die;
 	int rc = 0;
 
@@ -302,7 +302,7 @@ static int find_parameter(struct search *search)
 			 * (cmd/compile/internal/noder/reader.go, shapeSig).
 			 */
 			if (dictionary && count.all >= facts->has_receiver) {
-				call_next(&cursor, &one_word, &home);
+				call_next(&cursor, &one_word, &location);
 				dictionary = false;
 			}
 			rc = take_parameter(search, &cursor, &die, &count);
@@ -435,7 +435,7 @@ static int find_value(struct search *search)
 
 	if (rc)
 		return rc;
-	access = access_begin(&search->home, &search->layout, search->item->label);
+	access = access_begin(&search->location, &search->layout, search->item->label);
 	if (search->layout.by_reference)
 		rc = access_pointer(&access, search->err);
 	for (unsigned i = 0; i < search->item->nfields && rc == 0; i++)
@@ -446,7 +446,7 @@ static int find_value(struct search *search)
 	return rc;
 }
 
-static int look(void *ctx, Dwarf_Die *function)
+static int find_value_in(void *ctx, Dwarf_Die *function)
 {
 	struct search *search = ctx;
 	Dwarf_Addr low;
@@ -464,5 +464,5 @@ int value_plan_dwarf(const struct value_item *item, const struct call_facts *fac
 {
 	struct search search = {.item = item, .facts = facts, .rule = rule, .err = err};
 
-	return native_dwarf_look(facts->dwarf, facts->entry, look, &search);
+	return native_dwarf_with_function(facts->dwarf, facts->entry, find_value_in, &search);
 }

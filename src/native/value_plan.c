@@ -66,14 +66,14 @@ static int check_language(const struct value_item *item, const struct value_type
 }
 
 static int skip_receiver(const struct call_facts *facts, const struct given *given,
-			 struct call_cursor *cursor, struct value_layout *layout, struct value_home *home,
-			 struct error *err)
+			 struct call_cursor *cursor, struct value_layout *layout,
+			 struct value_location *location, struct error *err)
 {
-	struct value_home dictionary;
+	struct value_location dictionary;
 
 	if (!facts->has_receiver) {
 		if (facts->is_generic)
-			call_next(cursor, &one_word, home);
+			call_next(cursor, &one_word, location);
 		return 0;
 	}
 	if (given->receiver)
@@ -84,7 +84,7 @@ static int skip_receiver(const struct call_facts *facts, const struct given *giv
 		return error_set(err, EINVAL,
 				 "the receiver's type is not known, as the program has no debug information: "
 				 "give it as _=recv:TYPE, or use wordN");
-	call_next(cursor, layout, home);
+	call_next(cursor, layout, location);
 	if (facts->is_generic) /* cmd/compile/internal/noder/reader.go, shapeSig */
 		call_next(cursor, &one_word, &dictionary);
 	return 0;
@@ -92,11 +92,11 @@ static int skip_receiver(const struct call_facts *facts, const struct given *giv
 
 /* Finds the place of the argument. The types of all arguments before it must be given. */
 static int find_argument(const struct value_item *item, const struct call_facts *facts,
-			 const struct given *given, struct value_layout *layout, struct value_home *home,
-			 struct error *err)
+			 const struct given *given, struct value_layout *layout,
+			 struct value_location *location, struct error *err)
 {
 	struct call_cursor cursor = call_begin(&facts->abi);
-	int rc = skip_receiver(facts, given, &cursor, layout, home, err);
+	int rc = skip_receiver(facts, given, &cursor, layout, location, err);
 
 	if (item->base == BASE_RECEIVER)
 		return rc || facts->has_receiver
@@ -112,7 +112,7 @@ static int find_argument(const struct value_item *item, const struct call_facts 
 					 item->label, i, i);
 		rc = check_language(item, type, facts->abi.go, err);
 		*layout = layout_of(type, facts->abi.go);
-		if (rc == 0 && !call_next(&cursor, layout, home))
+		if (rc == 0 && !call_next(&cursor, layout, location))
 			rc = error_set(err, EINVAL, "%s: it is not known where such an argument is",
 				       item->label);
 	}
@@ -121,23 +121,23 @@ static int find_argument(const struct value_item *item, const struct call_facts 
 
 /* --- words --- */
 
-static int word_place(const struct call_facts *facts, unsigned word, struct value_home *home)
+static int word_place(const struct call_facts *facts, unsigned word, struct value_location *location)
 {
 	const struct call_abi *abi = &facts->abi;
 	struct call_cursor cursor = call_begin(abi);
 
 	for (unsigned i = 0; i <= word; i++) {
-		if (!call_next(&cursor, &one_word, home))
+		if (!call_next(&cursor, &one_word, location))
 			return -EINVAL;
 	}
-	return abi->go && abi->go_minor > 16 && home->on_stack ? -EINVAL : 0;
+	return abi->go && abi->go_minor > 16 && location->on_stack ? -EINVAL : 0;
 }
 
 /* Finds the place of a value that begins at this word and takes as many words as its type. */
 static int find_words(const struct value_item *item, const struct call_facts *facts,
-		      struct value_layout *layout, struct value_home *home, struct error *err)
+		      struct value_layout *layout, struct value_location *location, struct error *err)
 {
-	struct value_home one;
+	struct value_location one;
 
 	if (item->type && !item->type->words)
 		return error_set(err, EINVAL, "%s: floating-point arguments are in no word", item->label);
@@ -147,10 +147,10 @@ static int find_words(const struct value_item *item, const struct call_facts *fa
 			return error_set(err, EINVAL, "%s: word %u is not in a register", item->label,
 					 item->number + i);
 		if (i == 0)
-			*home = one;
-		if (one.on_stack != home->on_stack)
+			*location = one;
+		if (one.on_stack != location->on_stack)
 			return error_set(err, EINVAL, "%s: it would be partly on the stack", item->label);
-		home->places[i] = one.places[0];
+		location->places[i] = one.places[0];
 	}
 	return 0;
 }
@@ -180,7 +180,7 @@ static int plan_given(const struct value_item *item, const struct call_facts *fa
 	const struct value_type *type = item->type;
 	struct value_access access;
 	struct value_layout layout = one_word;
-	struct value_home home;
+	struct value_location location;
 	int rc;
 
 	if (item->nfields || item->base == BASE_NAME)
@@ -189,13 +189,13 @@ static int plan_given(const struct value_item *item, const struct call_facts *fa
 			"%s: names and fields of parameters need debug information, which the program "
 			"does not have: give arguments as argN:TYPE or wordN:TYPE",
 			item->label);
-	rc = item->base == BASE_WORD ? find_words(item, facts, &layout, &home, err)
-				     : find_argument(item, facts, given, &layout, &home, err);
+	rc = item->base == BASE_WORD ? find_words(item, facts, &layout, &location, err)
+				     : find_argument(item, facts, given, &layout, &location, err);
 	if (rc)
 		return rc;
 	if (!type && item->base == BASE_ARG)
 		type = given->arguments[item->number];
-	access = access_begin(&home, &layout, item->label);
+	access = access_begin(&location, &layout, item->label);
 	rc = end_given(item, facts, type, &access, err);
 	*rule = access.rule;
 	return rc;

@@ -267,8 +267,8 @@ int output_publish(struct output *out, struct error *err)
 	struct rights before;
 	int rc;
 
-	if (out->keeping)
-		return out->keeping->publish(out, err);
+	if (out->owner)
+		return out->owner->publish(out, err);
 	if (!out->hidden)
 		return 0;
 	before = rights_as_user();
@@ -387,8 +387,8 @@ void output_discard(struct output *out)
 {
 	struct rights before = rights_as_user();
 
-	if (out->fd >= 0 && out->keeping)
-		out->keeping->discard(out);
+	if (out->fd >= 0 && out->owner)
+		out->owner->discard(out);
 	else if (out->fd >= 0 && out->regular && out->dir >= 0)
 		hidden_remove(out->fd, out->dir, out->hidden ? out->part : base_name(out));
 	rights_restore(&before);

@@ -20,7 +20,7 @@
 struct output;
 
 /* Names and removes a file that another process has opened. */
-struct output_keeping {
+struct output_owner {
 	int (*publish)(struct output *out, struct error *err);
 	void (*discard)(struct output *out);
 };
@@ -41,12 +41,12 @@ struct output {
 	time_t now; /* for UTCTIME */
 	uint8_t *buffer;
 	size_t used;
-	uint64_t written;                     /* bytes passed to the kernel */
-	uint64_t committed;                   /* of these, bytes that will be kept */
-	const struct output_keeping *keeping; /* NULL: this process names and removes it */
-	void *keeping_ctx;                    /* for keeping */
-	uint64_t number;                      /* for keeping */
-	int error;                            /* errno of the first failed write; 0 = none */
+	uint64_t written;                 /* bytes passed to the kernel */
+	uint64_t committed;               /* of these, bytes that will be kept */
+	const struct output_owner *owner; /* NULL: this process names and removes it */
+	void *owner_ctx;                  /* for owner */
+	uint64_t number;                  /* for owner */
+	int error;                        /* errno of the first failed write; 0 = none */
 };
 
 /* Sets the state that an output has before it is opened and after it is closed. */

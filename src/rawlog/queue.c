@@ -204,7 +204,7 @@ static long futex(_Atomic uint32_t *word, int op, uint32_t value, const struct t
 	return syscall(SYS_futex, word, op, value, timeout, NULL, 0);
 }
 
-void queue_ring(struct queue *queue)
+void queue_wake(struct queue *queue)
 {
 	atomic_thread_fence(memory_order_seq_cst);
 	if (atomic_exchange(&queue->shared->is_sleeping, 0))

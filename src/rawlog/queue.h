@@ -23,15 +23,15 @@ void queue_free(struct queue *queue);
 /* A log_sink: appends the record. Returns 0, or -ENOBUFS if the unread records far exceed the budget. */
 int queue_put(void *queue, const struct log_record *record);
 /* Wakes the consumer if it sleeps. Until then, it may not notice new records. */
-void queue_ring(struct queue *queue);
+void queue_wake(struct queue *queue);
 /* Returns the unread bytes as a fraction of the budget; may exceed 1. */
 double queue_fill(const struct queue *queue);
 
 /* For the consumer: gets the next record, valid until the next call. Returns false if there is none now. */
 bool queue_take(struct queue *queue, struct log_record *record);
-/* Call it before checking for other reasons to wake up. Any later queue_ring() ends queue_wait(). */
+/* Call it before checking for other reasons to wake up. Any later queue_wake() ends queue_wait(). */
 void queue_arm(struct queue *queue);
-/* Sleeps until there is a record, queue_ring is called, or timeout_ms have passed. */
+/* Sleeps until there is a record, queue_wake is called, or timeout_ms have passed. */
 void queue_wait(struct queue *queue, unsigned timeout_ms);
 
 #endif

@@ -433,7 +433,7 @@ struct log_note {
 
 enum log_note_flags {
 	LOG_NOTE_GAP = 1,       /* nothing is recorded from here on */
-	LOG_NOTE_SEEN = 2,      /* end of such a gap; a snapshot follows */
+	LOG_NOTE_RESUMED = 2,   /* end of such a gap; a snapshot follows */
 	LOG_NOTE_NO_HEAP = 8,   /* until the next note, no sweeps are observed */
 	LOG_NOTE_NO_CALLS = 32, /* until the next note, no system calls of threads are observed */
 	/* Not for the trace: directly after this note, the kernel forgets which stacks it has sent. */

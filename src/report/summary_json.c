@@ -95,42 +95,42 @@ static void put_counts(struct json *json, const struct summary *sum)
 	put_events(json, stats);
 }
 
-static void put_collector(struct json *json, const struct summary *sum, const struct whole_stats *whole)
+static void put_collector(struct json *json, const struct summary *sum, const struct program_stats *program)
 {
 	json_open(json, "gc", '{');
-	json_number(json, "cycles", whole->gc_cycles);
-	json_number(json, "cycles_ns", whole->gc_ns);
+	json_number(json, "cycles", program->gc_cycles);
+	json_number(json, "cycles_ns", program->gc_ns);
 	json_number(json, "workers_ns", summary_gc_workers(sum));
-	json_number(json, "assists_ns", whole->assists_ns);
-	json_number(json, "pauses", whole->stw_count);
-	json_number(json, "pauses_ns", whole->stw_ns);
-	json_number(json, "longest_pause_ns", whole->stw_max_ns);
+	json_number(json, "assists_ns", program->assists_ns);
+	json_number(json, "pauses", program->stw_count);
+	json_number(json, "pauses_ns", program->stw_ns);
+	json_number(json, "longest_pause_ns", program->stw_max_ns);
 	json_close(json, '}');
 }
 
 static void put_whole(struct json *json, const struct summary *sum)
 {
-	const struct whole_stats *whole = model_whole_stats(pipeline_model(sum->pipe));
+	const struct program_stats *program = model_program_stats(pipeline_model(sum->pipe));
 
-	json_number(json, "goroutines_at_start", whole->goroutines_at_start);
-	json_number(json, "goroutines_peak", whole->goroutines_peak);
-	json_number(json, "goroutines_at_end", whole->goroutines_at_end);
+	json_number(json, "goroutines_at_start", program->goroutines_at_start);
+	json_number(json, "goroutines_peak", program->goroutines_peak);
+	json_number(json, "goroutines_at_end", program->goroutines_at_end);
 	json_open(json, "scheduling_latency", '{');
-	json_number(json, "count", whole->latency_count);
-	json_number(json, "p50_ns", whole->latency_p50_ns);
-	json_number(json, "p99_ns", whole->latency_p99_ns);
-	json_number(json, "max_ns", whole->latency_max_ns);
+	json_number(json, "count", program->latency_count);
+	json_number(json, "p50_ns", program->latency_p50_ns);
+	json_number(json, "p99_ns", program->latency_p99_ns);
+	json_number(json, "max_ns", program->latency_max_ns);
 	json_close(json, '}');
 	if (summary_is_threads(sum))
 		return;
 	json_open(json, "procs", '{');
-	json_number(json, "gomaxprocs", whole->gomaxprocs);
-	json_number(json, "running_ns", whole->p_running_ns);
-	json_number(json, "syscall_ns", whole->p_syscall_ns);
-	json_number(json, "idle_ns", whole->p_idle_ns);
-	json_number(json, "not_watched_ns", whole->p_not_watched_ns);
+	json_number(json, "gomaxprocs", program->gomaxprocs);
+	json_number(json, "running_ns", program->p_running_ns);
+	json_number(json, "syscall_ns", program->p_syscall_ns);
+	json_number(json, "idle_ns", program->p_idle_ns);
+	json_number(json, "not_watched_ns", program->p_not_watched_ns);
 	json_close(json, '}');
-	put_collector(json, sum, whole);
+	put_collector(json, sum, program);
 }
 
 static void put_reasons(struct json *json, const struct tables *tables, const struct goroutine_stats *row)

@@ -115,28 +115,28 @@ static struct text share(uint64_t part, uint64_t all)
 	return text_percent(all ? (double)part / (double)all : 0);
 }
 
-static uint64_t watched_p_time(const struct whole_stats *whole)
+static uint64_t watched_p_time(const struct program_stats *program)
 {
-	return whole->p_running_ns + whole->p_syscall_ns + whole->p_idle_ns;
+	return program->p_running_ns + program->p_syscall_ns + program->p_idle_ns;
 }
 
-static void print_ps(const struct whole_stats *whole, FILE *out)
+static void print_ps(const struct program_stats *program, FILE *out)
 {
-	uint64_t all = watched_p_time(whole);
+	uint64_t all = watched_p_time(program);
 
-	if (!whole->gomaxprocs || !all)
+	if (!program->gomaxprocs || !all)
 		return;
 	fprintf(out, "  GOMAXPROCS  %u; Ps were running %s of the time, in system calls %s\n",
-		whole->gomaxprocs, share(whole->p_running_ns, all).bytes,
-		share(whole->p_syscall_ns, all).bytes);
+		program->gomaxprocs, share(program->p_running_ns, all).bytes,
+		share(program->p_syscall_ns, all).bytes);
 }
 
-static void print_latency(const struct whole_stats *whole, FILE *out)
+static void print_latency(const struct program_stats *program, FILE *out)
 {
-	if (whole->latency_count)
+	if (program->latency_count)
 		fprintf(out, "  scheduling  waited for a %s: p50 %s, p99 %s, max %s\n",
-			whole->gomaxprocs ? "P" : "CPU", text_time(whole->latency_p50_ns).bytes,
-			text_time(whole->latency_p99_ns).bytes, text_time(whole->latency_max_ns).bytes);
+			program->gomaxprocs ? "P" : "CPU", text_time(program->latency_p50_ns).bytes,
+			text_time(program->latency_p99_ns).bytes, text_time(program->latency_max_ns).bytes);
 }
 
 /* Running time of the garbage collector's mark workers. */
@@ -156,43 +156,43 @@ uint64_t summary_gc_workers(const struct summary *sum)
 	return 0;
 }
 
-static void print_gc(const struct summary *sum, const struct whole_stats *whole, FILE *out)
+static void print_gc(const struct summary *sum, const struct program_stats *program, FILE *out)
 {
 	const struct model_stats *stats = model_stats(pipeline_model(sum->pipe));
 	uint64_t watched_ns = stats->end_ns - stats->start_ns - stats->unwatched_ns;
 
-	if (whole->gc_cycles)
+	if (program->gc_cycles)
 		fprintf(out, "  GC          %s cycles, %s of the time; workers %s of Ps, assists %s\n",
-			text_count(whole->gc_cycles).bytes, share(whole->gc_ns, watched_ns).bytes,
-			share(summary_gc_workers(sum), watched_p_time(whole)).bytes,
-			text_time(whole->assists_ns).bytes);
-	if (whole->stw_count)
+			text_count(program->gc_cycles).bytes, share(program->gc_ns, watched_ns).bytes,
+			share(summary_gc_workers(sum), watched_p_time(program)).bytes,
+			text_time(program->assists_ns).bytes);
+	if (program->stw_count)
 		fprintf(out, "  pauses      the world was stopped %s times: %s in all, %s at most\n",
-			text_count(whole->stw_count).bytes, text_time(whole->stw_ns).bytes,
-			text_time(whole->stw_max_ns).bytes);
+			text_count(program->stw_count).bytes, text_time(program->stw_ns).bytes,
+			text_time(program->stw_max_ns).bytes);
 }
 
-static void print_lives(const struct summary *sum, const struct whole_stats *whole, FILE *out)
+static void print_lives(const struct summary *sum, const struct program_stats *program, FILE *out)
 {
 	const struct model_stats *stats = model_stats(pipeline_model(sum->pipe));
 
 	fprintf(out, "  %s %s at the start, %s at most, %s at the end; %s in all\n",
 		summary_is_threads(sum) ? "threads    " : "goroutines ",
-		text_count(whole->goroutines_at_start).bytes, text_count(whole->goroutines_peak).bytes,
-		text_count(whole->goroutines_at_end).bytes, text_count(stats->goroutines).bytes);
+		text_count(program->goroutines_at_start).bytes, text_count(program->goroutines_peak).bytes,
+		text_count(program->goroutines_at_end).bytes, text_count(stats->goroutines).bytes);
 }
 
 void summary_print_whole(const struct summary *sum, FILE *out)
 {
-	struct whole_stats whole = *model_whole_stats(pipeline_model(sum->pipe));
+	struct program_stats program = *model_program_stats(pipeline_model(sum->pipe));
 
 	if (summary_is_threads(sum))
-		whole.gomaxprocs = 0; /* not a property of the program */
-	print_ps(&whole, out);
+		program.gomaxprocs = 0; /* not a property of the program */
+	print_ps(&program, out);
 	summary_print_cpu(sum, out);
-	print_lives(sum, &whole, out);
-	print_latency(&whole, out);
+	print_lives(sum, &program, out);
+	print_latency(&program, out);
 	if (!summary_is_threads(sum))
-		print_gc(sum, &whole, out);
+		print_gc(sum, &program, out);
 	print_blocked(sum, out);
 }

@@ -103,7 +103,7 @@ static void run(int fd, pid_t parent, struct window window, sandbox_work work, v
 		_exit(1);
 	if (hello(&channel, parent))
 		_exit(1);
-	target_reads_by(NULL);
+	target_reads_set_delegate(NULL);
 	window_use(window);
 	work(&channel, ctx);
 	_exit(0);
@@ -162,7 +162,7 @@ static void leave_out_own_stop(struct sandbox_wait *wait, uint64_t now)
 	wait->ending_ns += wait->ending_ns ? away : 0;
 }
 
-static void look(struct sandbox *sandbox, uint64_t now)
+static void check_worker(struct sandbox *sandbox, uint64_t now)
 {
 	struct sandbox_wait *wait = &sandbox->wait;
 	uint64_t cpu = clock_process_ns(sandbox->pid);
@@ -186,7 +186,7 @@ static bool may_wait(void *ctx)
 	struct sandbox *sandbox = ctx;
 	uint64_t now = now_ns();
 
-	look(sandbox, now);
+	check_worker(sandbox, now);
 	sandbox->slow = too_slow(sandbox, now);
 	return !sandbox->slow;
 }

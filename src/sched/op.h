@@ -108,7 +108,7 @@ struct op {
 	uint64_t time;
 	uint64_t arg, arg2;
 	uint32_t m, m2; /* kernel thread ids */
-	uint32_t g, g2; /* indices in tables.goroutines, one per goroutine life */
+	uint32_t g, g2; /* indices in tables.goids, one per goroutine life */
 	int32_t p;
 	uint32_t stack, stack2;   /* ids in tables */
 	uint32_t string, string2; /* ids in tables.strings; with TEXT_ID in tables.texts */

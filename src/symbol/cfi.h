@@ -26,14 +26,14 @@ struct cfi_reader {
 };
 
 /* Where a register of the caller is saved. */
-enum cfi_place { CFI_SAME, CFI_AT_CFA, CFI_AT_RBP, CFI_IN_LINK, CFI_UNDEFINED, CFI_ODD };
+enum cfi_place { CFI_SAME, CFI_AT_CFA, CFI_AT_RBP, CFI_IN_LINK, CFI_UNDEFINED, CFI_UNSUPPORTED };
 
 struct cfi_saved {
 	enum cfi_place place;
 	int64_t offset; /* CFI_AT_CFA */
 };
 
-enum cfa_kind { CFA_REGISTER, CFA_RBP_DEREF, CFA_RSP_DEREF, CFA_PLT, CFA_UCONTEXT, CFA_ODD };
+enum cfa_kind { CFA_REGISTER, CFA_RBP_DEREF, CFA_RSP_DEREF, CFA_PLT, CFA_UCONTEXT, CFA_UNSUPPORTED };
 
 struct cfi_state {
 	enum cfa_kind kind;

@@ -26,7 +26,7 @@ static int64_t scaled(int64_t factor, int64_t align)
 
 /*
  * The expressions used by compilers, linkers and libc's assembly, compared byte by byte. All others are
- * CFI_ODD or CFA_ODD.
+ * CFI_UNSUPPORTED or CFA_UNSUPPORTED.
  */
 enum { OP_DEREF = 0x06, OP_PLUS_UCONST = 0x23, OP_BREG6 = 0x76, OP_BREG7 = 0x77 };
 
@@ -59,7 +59,7 @@ static void cfa_expression(struct cfi_state *state, struct cfi_reader *reader)
 	struct cfi_reader block = take_block(reader);
 	uint64_t op;
 
-	state->kind = CFA_ODD;
+	state->kind = CFA_UNSUPPORTED;
 	if (block.bad)
 		return;
 	if (is_plt(block.at, (size_t)(block.end - block.at), &state->offset)) {
@@ -88,7 +88,7 @@ static struct cfi_saved saved_by_expression(struct cfi_reader *reader)
 	if (!block.bad && (size_t)(block.end - block.at) == sizeof(at_rbp) &&
 	    !memcmp(block.at, at_rbp, sizeof(at_rbp)))
 		return (struct cfi_saved){CFI_AT_RBP, 0};
-	return (struct cfi_saved){CFI_ODD, 0};
+	return (struct cfi_saved){CFI_UNSUPPORTED, 0};
 }
 
 /* Sets the rule of a register; ignores registers that are not needed. */
@@ -202,7 +202,7 @@ static bool run_register(struct cfi_run *run, uint8_t op)
 	default:
 		return false;
 	}
-	save(run, reg, (struct cfi_saved){CFI_ODD, 0});
+	save(run, reg, (struct cfi_saved){CFI_UNSUPPORTED, 0});
 	return true;
 }
 
@@ -233,18 +233,18 @@ static bool run_other(struct cfi_run *run, uint8_t op)
 }
 
 /* Advances the location to the next row. */
-static enum cfi_ran advance(struct cfi_run *run, uint64_t by)
+static enum cfi_run_result advance(struct cfi_run *run, uint64_t by)
 {
 	uint64_t to;
 
 	if (__builtin_mul_overflow(by, run->cie->code_align, &by) ||
 	    __builtin_add_overflow(run->location, by, &to))
-		return RAN_BAD;
+		return CFI_RUN_BAD;
 	run->location = to;
-	return by ? RAN_TO_NEXT : RAN_ON;
+	return by ? CFI_RUN_NEXT_ROW : CFI_RUN_SAME_ROW;
 }
 
-static enum cfi_ran run_one(struct cfi_run *run)
+static enum cfi_run_result run_one(struct cfi_run *run)
 {
 	struct cfi_reader *program = &run->program;
 	uint8_t op = (uint8_t)cfi_unsigned(program, 1), low = op & 0x3f;
@@ -263,27 +263,27 @@ static enum cfi_ran run_one(struct cfi_run *run)
 		if (op == 0x01) { /* set_loc */
 			to = cfi_pointer(run->section, program, run->cie->encoding);
 			if (program->bad || to < run->location)
-				return RAN_BAD;
+				return CFI_RUN_BAD;
 			run->location = to;
-			return RAN_TO_NEXT;
+			return CFI_RUN_NEXT_ROW;
 		}
 		if (op >= 0x02 && op <= 0x04) /* advance_loc1, 2, 4 */
 			return advance(run, cfi_unsigned(program, (size_t)1 << (op - 2)));
 		if (!run_other(run, op))
-			return RAN_BAD;
+			return CFI_RUN_BAD;
 	}
-	return program->bad ? RAN_BAD : RAN_ON;
+	return program->bad ? CFI_RUN_BAD : CFI_RUN_SAME_ROW;
 }
 
-enum cfi_ran cfi_run_row(struct cfi_run *run)
+enum cfi_run_result cfi_run_row(struct cfi_run *run)
 {
 	while (run->program.at < run->program.end) {
-		enum cfi_ran ran = run_one(run);
+		enum cfi_run_result result = run_one(run);
 
-		if (ran != RAN_ON)
-			return run->program.bad ? RAN_BAD : ran;
+		if (result != CFI_RUN_SAME_ROW)
+			return run->program.bad ? CFI_RUN_BAD : result;
 	}
-	return RAN_TO_END;
+	return CFI_RUN_END;
 }
 
 /* Registers that the instructions do not mention keep the caller's value. */
@@ -291,11 +291,11 @@ bool cfi_run_initial(const struct cfi_section *section, struct cfi_cie *cie)
 {
 	struct cfi_run run = {.section = section, .cie = cie, .program = cie->program};
 
-	run.state = (struct cfi_state){.kind = CFA_ODD, .ra = {CFI_ODD, 0}};
+	run.state = (struct cfi_state){.kind = CFA_UNSUPPORTED, .ra = {CFI_UNSUPPORTED, 0}};
 	if (section->registers == &cfi_arm64)
 		run.state.ra.place = CFI_IN_LINK;
 	cie->initial = run.state;
-	if (cfi_run_row(&run) != RAN_TO_END)
+	if (cfi_run_row(&run) != CFI_RUN_END)
 		return false;
 	cie->initial = run.state;
 	return true;

@@ -19,10 +19,10 @@ struct cfi_run {
 };
 
 /* How a run ended. */
-enum cfi_ran { RAN_ON, RAN_TO_NEXT, RAN_TO_END, RAN_BAD };
+enum cfi_run_result { CFI_RUN_SAME_ROW, CFI_RUN_NEXT_ROW, CFI_RUN_END, CFI_RUN_BAD };
 
 /* Runs up to the next row, or to the program's end. */
-enum cfi_ran cfi_run_row(struct cfi_run *run);
+enum cfi_run_result cfi_run_row(struct cfi_run *run);
 /* Runs the initial instructions of a CIE, which fill in cie->initial. False if they cannot be run. */
 bool cfi_run_initial(const struct cfi_section *section, struct cfi_cie *cie);
 

@@ -92,7 +92,7 @@ static int put_fde(struct row_output *output, struct cfi_section *section, const
 	struct cfi_cie *cie = cfi_cie_at(section, fde->cie);
 	struct cfi_run run = {
 		.section = section, .cie = cie, .program = fde->program, .location = fde->start};
-	enum cfi_ran ran = RAN_TO_NEXT;
+	enum cfi_run_result result = CFI_RUN_NEXT_ROW;
 	bool first = true;
 	int rc = 0;
 
@@ -100,16 +100,16 @@ static int put_fde(struct row_output *output, struct cfi_section *section, const
 		return 0;
 	output->rows->functions++;
 	run.state = cie->initial;
-	while (rc == 0 && ran == RAN_TO_NEXT && output->at < end) {
+	while (rc == 0 && result == CFI_RUN_NEXT_ROW && output->at < end) {
 		uint64_t next, from;
 		uint32_t rule;
 
 		if (!cfi_may_go_on(section))
 			return -ETIME;
-		ran = cfi_run_row(&run);
-		next = ran == RAN_TO_NEXT && run.location < end ? run.location : end;
-		rule = ran == RAN_BAD ? UNWIND_NONE
-				      : unwind_rule_of(section->registers, &run.state, cie->is_signal);
+		result = cfi_run_row(&run);
+		next = result == CFI_RUN_NEXT_ROW && run.location < end ? run.location : end;
+		rule = result == CFI_RUN_BAD ? UNWIND_NONE
+					     : unwind_rule_of(section->registers, &run.state, cie->is_signal);
 		if (first && fde->start > output->at)
 			rc = put_gap(output, fde->start, rule_before(output, fde, rule));
 		first = false;
@@ -117,9 +117,9 @@ static int put_fde(struct row_output *output, struct cfi_section *section, const
 		if (rc == 0)
 			rc = put(output, next, rule);
 		if (rule == UNWIND_NONE)
-			output->rows->odd += output->at - from;
+			output->rows->unsupported += output->at - from;
 	}
-	output->rows->damaged += ran == RAN_BAD;
+	output->rows->damaged += result == CFI_RUN_BAD;
 	return rc;
 }
 

@@ -175,7 +175,7 @@ static int read_layout(Dwarf *dwarf, unsigned minor, struct layout *layout, stru
 
 		if (offset == LAYOUT_ABSENT)
 			offset = field_offset(&types, field);
-		if (layout_field_goes_on(i))
+		if (layout_field_has_next_row(i))
 			continue;
 		if (offset == LAYOUT_ABSENT && minor >= field->since && field->since != LAYOUT_OPTIONAL)
 			return error_set(err, ENODATA, "its debug information does not have %s.%s",

@@ -12,12 +12,12 @@
 #include "util/map64.h"
 #include "util/proc_stat.h"
 
-struct kin {
+struct process_link {
 	pid_t pid, parent;
 };
 
-struct kin_list {
-	struct kin *all;
+struct process_links {
+	struct process_link *all;
 	size_t n, capacity;
 };
 
@@ -38,15 +38,15 @@ bool process_is_alive(const char *proc, pid_t pid)
 	return (stat.state != 'Z' && stat.state != 'X') || stat.threads > 1;
 }
 
-static int add(struct kin_list *list, struct kin kin)
+static int add(struct process_links *list, struct process_link link)
 {
 	if (array_grow(&list->all, &list->capacity, list->n + 1, sizeof(*list->all)))
 		return -ENOMEM;
-	list->all[list->n++] = kin;
+	list->all[list->n++] = link;
 	return 0;
 }
 
-static int list_all(const char *proc, struct kin_list *list, struct error *err)
+static int list_all(const char *proc, struct process_links *list, struct error *err)
 {
 	DIR *dir = opendir(proc);
 	const struct dirent *entry;
@@ -59,7 +59,7 @@ static int list_all(const char *proc, struct kin_list *list, struct error *err)
 		struct proc_stat stat;
 
 		if (pid > 0 && read_stat(proc, pid, &stat))
-			rc = add(list, (struct kin){pid, stat.parent});
+			rc = add(list, (struct process_link){pid, stat.parent});
 	}
 	closedir(dir);
 	return rc ? error_set(err, ENOMEM, "out of memory") : 0;
@@ -68,7 +68,7 @@ static int list_all(const char *proc, struct kin_list *list, struct error *err)
 /*
  * A parent may follow its children in the list, because pids are reused: repeats until no process is added.
  */
-static int find_kin(const struct kin_list *list, pid_t root, struct map64 *found)
+static int find_descendants(const struct process_links *list, pid_t root, struct map64 *found)
 {
 	size_t before;
 
@@ -85,7 +85,7 @@ static int find_kin(const struct kin_list *list, pid_t root, struct map64 *found
 	return 0;
 }
 
-static int choose(const char *proc, const struct kin_list *list, pid_t root, const struct map64 *found,
+static int choose(const char *proc, const struct process_links *list, pid_t root, const struct map64 *found,
 		  pid_t *pids)
 {
 	int n = 0;
@@ -102,12 +102,12 @@ static int choose(const char *proc, const struct kin_list *list, pid_t root, con
 
 int descendants(const char *proc, pid_t root, pid_t **pids, struct error *err)
 {
-	struct kin_list list = {0};
+	struct process_links list = {0};
 	struct map64 found = {0};
 	int n = list_all(proc, &list, err);
 
 	*pids = NULL;
-	if (n == 0 && find_kin(&list, root, &found) == 0)
+	if (n == 0 && find_descendants(&list, root, &found) == 0)
 		*pids = calloc(found.count, sizeof(**pids));
 	if (n == 0)
 		n = *pids ? choose(proc, &list, root, &found, *pids)

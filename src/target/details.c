@@ -5,7 +5,6 @@
 
 #include "target/private.h"
 
-#define WORD sizeof(uint64_t)
 /* Times from here on are implausible (rawlog/check.c) and are read as 0. */
 #define LATEST_NS ((uint64_t)1 << 60)
 

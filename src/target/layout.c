@@ -101,7 +101,7 @@ const struct layout_field layout_fields[] = {
 
 const unsigned layout_field_count = COUNT(layout_fields);
 
-bool layout_field_goes_on(unsigned i)
+bool layout_field_has_next_row(unsigned i)
 {
 	return i + 1 < COUNT(layout_fields) && layout_fields[i + 1].offset == layout_fields[i].offset;
 }

@@ -81,7 +81,7 @@ extern const struct layout_field layout_fields[];
 extern const unsigned layout_field_count;
 
 /* Whether the next row describes the same field. i < layout_field_count. */
-bool layout_field_goes_on(unsigned i);
+bool layout_field_has_next_row(unsigned i);
 uint32_t layout_get(const struct layout *layout, const struct layout_field *field);
 void layout_set(struct layout *layout, const struct layout_field *field, uint32_t value);
 /* Returns the size of a struct's prefix that contains these 8-byte fields. Ignores LAYOUT_ABSENT. */

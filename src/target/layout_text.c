@@ -191,7 +191,7 @@ static int read_fields(struct reader *reader, struct release *release)
 	int rc = 0;
 
 	for (unsigned i = 0; rc == 0 && i < layout_field_count; i++) {
-		if (layout_field_goes_on(i))
+		if (layout_field_has_next_row(i))
 			continue;
 		rc = next_line(reader);
 		if (rc == 0)
@@ -312,7 +312,7 @@ static int print_fields(const struct layout *layout, FILE *out, struct error *er
 	for (unsigned i = 0; i < layout_field_count; i++) {
 		uint32_t value = layout_get(layout, &layout_fields[i]);
 
-		if (layout_field_goes_on(i))
+		if (layout_field_has_next_row(i))
 			continue;
 		if (value == LAYOUT_ABSENT)
 			fprintf(out, "%s absent\n", layout_fields[i].name);

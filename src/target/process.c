@@ -171,7 +171,7 @@ int process_check(const char *proc, pid_t pid, struct error *err)
 	return check_opened(file_open(path), label, err);
 }
 
-int process_hold(pid_t pid, struct error *err)
+int process_open_pidfd(pid_t pid, struct error *err)
 {
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0); /* Linux 5.3; glibc has a wrapper since 2.36 */
 

@@ -24,7 +24,7 @@ struct process {
  * report its end, the PID has not been reused. Returns a descriptor, which the caller closes, or a negative
  * errno.
  */
-int process_hold(pid_t pid, struct error *err);
+int process_open_pidfd(pid_t pid, struct error *err);
 
 /*
  * Checks that a process with this PID exists and can be traced, as Go or as threads; `proc` is "/proc".

@@ -3,7 +3,7 @@
 
 static const struct target_reads *chosen;
 
-void target_reads_by(const struct target_reads *reads)
+void target_reads_set_delegate(const struct target_reads *reads)
 {
 	chosen = reads;
 }

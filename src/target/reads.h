@@ -30,7 +30,7 @@ struct target_reads {
 };
 
 /* Sets the delegate of this process; NULL: read directly. Must be called before any thread reads. */
-void target_reads_by(const struct target_reads *reads);
+void target_reads_set_delegate(const struct target_reads *reads);
 const struct target_reads *target_reads(void);
 
 #endif

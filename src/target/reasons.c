@@ -82,7 +82,7 @@ const struct reasons *release_reasons(const struct release *release, enum log_re
 {
 	static const struct reasons blocks = {block_events, COUNT(block_events)};
 	static const struct reasons kinds = {stw_kinds, COUNT(stw_kinds)};
-	static const struct reasons leaves = {stops, COUNT(stops)};
+	static const struct reasons stop_reasons = {stops, COUNT(stops)};
 	static const struct reasons waits = {wait_texts, COUNT(wait_texts)};
 
 	if (release->minor < 11 && table == REASON_WAIT)
@@ -92,6 +92,6 @@ const struct reasons *release_reasons(const struct release *release, enum log_re
 	if (release->minor < 21 && table == REASON_STW)
 		return &kinds;
 	if (release->minor < 22 && table == REASON_STOP)
-		return &leaves;
+		return &stop_reasons;
 	return &release->reasons[table];
 }

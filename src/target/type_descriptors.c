@@ -358,7 +358,7 @@ static unsigned descriptor_size(unsigned kind)
 }
 
 /* Size of the data between a descriptor and its methods: parameters, interface methods or fields. */
-static uint64_t size_behind(const uint8_t *bytes, unsigned kind)
+static uint64_t size_after(const uint8_t *bytes, unsigned kind)
 {
 	uint16_t in, out;
 
@@ -381,26 +381,26 @@ static uint64_t distance_to_next(const struct type_walk *walk, uint64_t address)
 {
 	const uint8_t *bytes = image_bytes(walk->image, address, HEAD);
 	unsigned kind = bytes ? bytes[KIND] & KIND_MASK : TYPE_NONE, size = descriptor_size(kind);
-	uint64_t behind, limit = walk->places->end - address;
+	uint64_t after, limit = walk->places->end - address;
 	uint16_t methods = 0;
 
 	bytes = size ? image_bytes(walk->image, address, size) : NULL;
 	if (!bytes)
 		return 0;
-	behind = size_behind(bytes, kind);
-	if (behind > limit)
+	after = size_after(bytes, kind);
+	if (after > limit)
 		return 0;
 	if (bytes[FLAGS] & FLAG_UNCOMMON) {
 		bytes = image_bytes(walk->image, address, size + UNCOMMON_SIZE);
 		if (!bytes)
 			return 0;
 		memcpy(&methods, bytes + size + 4, sizeof(methods));
-		behind += UNCOMMON_SIZE + (uint64_t)methods * METHOD_SIZE;
+		after += UNCOMMON_SIZE + (uint64_t)methods * METHOD_SIZE;
 	}
-	return (size + behind + 7) & ~7ull;
+	return (size + after + 7) & ~7ull;
 }
 
-static int add_row(struct type_walk *walk)
+static int add_contiguous(struct type_walk *walk)
 {
 	/* The linker leaves the first word free (cmd/link/internal/ld/data.go). */
 	uint64_t at = walk->places->types + 8, distance;
@@ -424,7 +424,7 @@ int type_fields_find(const struct image *image, const struct type_places *places
 
 	for (unsigned i = 0; i < n; i++)
 		fields[i].n = 0;
-	rc = places->nlinks ? add_links(&walk) : add_row(&walk);
+	rc = places->nlinks ? add_links(&walk) : add_contiguous(&walk);
 	for (size_t i = 0; rc == 0 && i < walk.n; i++) {
 		look_at_struct(&walk, walk.list[i]);
 		rc = add_parts(&walk, walk.list[i]);

@@ -289,7 +289,7 @@ static uint64_t find_assist_trace_call(const struct target *target)
 }
 
 /* Up to Go 1.21 the tracer's own function is the leaf; wake-ups by injectglist have no stack. */
-static void find_abi0_trace_callees(struct target *target)
+static void find_v1_trace_callees(struct target *target)
 {
 	struct go_places *places = &target->places;
 
@@ -316,7 +316,7 @@ static void find_trace_call_sites(struct target *target)
 		return;
 	}
 	if (target->go_minor <= 21) {
-		find_abi0_trace_callees(target);
+		find_v1_trace_callees(target);
 		return;
 	}
 	places->injectglist_trace_call =

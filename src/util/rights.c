@@ -76,7 +76,7 @@ bool rights_have(unsigned capability)
 }
 
 /* PROC_USER_INIT_INO (include/linux/proc_ns.h since Linux 3.8): the inode of the initial user namespace. */
-bool rights_are_inner(void)
+bool rights_in_user_namespace(void)
 {
 	struct stat st;
 

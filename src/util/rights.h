@@ -32,7 +32,7 @@ bool rights_have(unsigned capability);
  * Whether the capabilities are those of a user namespace, as in a rootless container. The kernel does not
  * accept these for system-wide operations.
  */
-bool rights_are_inner(void);
+bool rights_in_user_namespace(void);
 
 /*
  * Must be called before anything else. With file capabilities, drops all except those above, and unsets

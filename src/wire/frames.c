@@ -82,7 +82,7 @@ static int add_leaf(const struct stack *stack, struct frame frames[MAX_FRAMES], 
 }
 
 /* Adds a thread's leaf and root names. The root keeps its code address. */
-static int around(const struct stack *stack, struct frame frames[MAX_FRAMES], int n)
+static int add_thread_names(const struct stack *stack, struct frame frames[MAX_FRAMES], int n)
 {
 	if (n < 0)
 		return n;
@@ -116,5 +116,5 @@ static int inner_frames(const struct frame_names *names, const struct stack *sta
 int frames_of(const struct frame_names *names, const struct stack *stack, unsigned flags,
 	      struct frame frames[MAX_FRAMES])
 {
-	return around(stack, frames, inner_frames(names, stack, flags, frames));
+	return add_thread_names(stack, frames, inner_frames(names, stack, flags, frames));
 }

@@ -12,7 +12,7 @@
 #include "wire/stream_v1.h"
 
 /* A goroutine's state in the readers. */
-enum g_belief { UNKNOWN, RUNNABLE, RUNNING, WAITING, STOPPED /* blocked forever */, DEAD };
+enum g_reader_state { UNKNOWN, RUNNABLE, RUNNING, WAITING, STOPPED /* blocked forever */, DEAD };
 
 struct g_v1 {
 	uint64_t id;

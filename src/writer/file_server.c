@@ -312,7 +312,7 @@ static int publish(struct output *out, struct error *err)
 {
 	struct rpc request = {.kind = FILE_REQUEST_PUBLISH, .arg = out->number};
 	char path[PATH_MAX];
-	int rc = rpc_call_for(out->keeping_ctx, &request, path, sizeof(path));
+	int rc = rpc_call_for(out->owner_ctx, &request, path, sizeof(path));
 
 	rc = explain(&request, rc, out->path, err);
 	path[sizeof(path) - 1] = '\0';
@@ -325,10 +325,10 @@ static void discard(struct output *out)
 {
 	struct rpc request = {.kind = FILE_REQUEST_DISCARD, .arg = out->number};
 
-	rpc_call_for(out->keeping_ctx, &request, NULL, 0);
+	rpc_call_for(out->owner_ctx, &request, NULL, 0);
 }
 
-static const struct output_keeping keeping = {.publish = publish, .discard = discard};
+static const struct output_owner owner = {.publish = publish, .discard = discard};
 
 int file_server_open(struct channel *server, enum file_role which, pid_t pid, uint32_t times,
 		     struct output *out, struct error *err)
@@ -352,8 +352,8 @@ int file_server_open(struct channel *server, enum file_role which, pid_t pid, ui
 		return rc;
 	}
 	rc = output_adopt(out, fd, opened.path, opened.regular, false);
-	out->keeping = &keeping;
-	out->keeping_ctx = server;
+	out->owner = &owner;
+	out->owner_ctx = server;
 	out->number = opened.number;
 	return rc;
 }

@@ -34,9 +34,9 @@ struct process_tree {
 	pid_t first;
 	struct map64 used; /* pids that had a trace -> number of traces */
 	uint32_t ntraces;
-	bool full;                 /* MAX_TRACES was reached and reported */
-	struct names_shared names; /* shared by all processes */
-	struct process_rows rows;  /* of processes that have ended */
+	bool full;                  /* MAX_TRACES was reached and reported */
+	struct names_limits limits; /* shared by all processes */
+	struct process_rows rows;   /* of processes that have ended */
 	struct error error;
 	_Atomic uint64_t written, expected;
 };
@@ -194,7 +194,7 @@ static int open_process(struct traced_process *process, const struct traced_proc
 		wanted.raw = &process->raw;
 	process->pipe = pipeline_new(&wanted);
 	process->names = shared_names_new(process->pid, put_named, process, parent ? parent->names : NULL,
-					  &process->tree->names);
+					  &process->tree->limits);
 	return process->pipe && process->names ? 0 : error_set(err, ENOMEM, "out of memory");
 }
 
@@ -279,7 +279,7 @@ struct process_tree *process_tree_new(const struct process_tree_options *options
 	if (!tree)
 		return NULL;
 	tree->options = *options;
-	names_shared_init(&tree->names);
+	names_limits_init(&tree->limits);
 	output_init(&tree->trace);
 	output_init(&tree->raw);
 	tree->demux = demux_new(&wanted);
@@ -333,6 +333,6 @@ void process_tree_free(struct process_tree *tree)
 		demux_free(tree->demux);
 	process_rows_free(&tree->rows);
 	map64_free(&tree->used);
-	names_shared_free(&tree->names);
+	names_limits_free(&tree->limits);
 	free(tree);
 }

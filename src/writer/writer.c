@@ -100,7 +100,7 @@ void writer_flush(void *ctx)
 {
 	struct writer *writer = ctx;
 
-	queue_ring(writer->queue);
+	queue_wake(writer->queue);
 }
 
 double writer_fill(void *ctx)
@@ -117,7 +117,7 @@ static int send_request(struct writer *writer, const struct rpc *request)
 
 	if (rc == 0)
 		rc = rpc_send(&writer->sandbox.channel, request);
-	queue_ring(writer->queue);
+	queue_wake(writer->queue);
 	return rc;
 }
 

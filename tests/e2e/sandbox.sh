@@ -2,12 +2,12 @@
 # Least privilege: what the processes of gotrace may do once everything is attached, and what happens if one
 # of those without privileges dies. To be sourced after native.sh.
 
-# field FILE NAME: a field of /proc/PID/status.
+# field FILE NAME: prints a field of /proc/PID/status.
 field() {
 	awk -v name="$2:" '$1 == name { print $2 }' "$1"
 }
 
-# fields FILE NAME...: several of them, as they were at one time.
+# fields FILE NAME...: prints several fields, as they were at one time.
 fields() {
 	local file=$1
 	shift
@@ -15,13 +15,13 @@ fields() {
 		END { n = split(names, name, " "); for (i = 1; i <= n; i++) printf "%s ", value[name[i] ":"]; print "" }' "$file"
 }
 
-# workers: the processes that $tracer has started, except the target.
+# workers: prints the processes that $tracer has started, except the target.
 workers() {
 	pgrep -P $tracer -x gotrace
 }
 
-# confined [THREADS]: both workers have no capabilities, unprivileged ids, a filter, and no way to regain
-# privileges; THREADS threads in all.
+# confined [THREADS]: checks that both workers have no capabilities, unprivileged ids, a filter, and no way to regain
+# privileges; and THREADS threads in all.
 confined() {
 	local pid status id n=0 threads=0
 	for pid in $(workers); do
@@ -41,7 +41,7 @@ confined() {
 	[ $threads -eq ${1:-2} ] || die "they have $threads threads instead of ${1:-2}"
 }
 
-# confined_threads PID: the same for each thread, because capabilities and filters are per thread.
+# confined_threads PID: checks the same for each thread, because capabilities and filters are per thread.
 confined_threads() {
 	local status
 	for status in /proc/$1/task/*/status; do
@@ -50,8 +50,8 @@ confined_threads() {
 	done
 }
 
-# kept MASK...: each thread of gotrace itself and of its broker has one of these sets of capabilities, and no
-# way to gain more.
+# kept MASK...: checks that each thread of gotrace itself and of its broker has one of these sets of capabilities, and
+# no way to gain more.
 kept() {
 	local status set prm privs allowed broker
 	broker=$(pgrep -P $tracer -x gotrace-broker) || die "there is no broker"
@@ -81,7 +81,7 @@ probes_by_links() {
 	[ "$major" -gt 6 ] || { [ "$major" -eq 6 ] && [ "$minor" -ge 10 ]; }
 }
 
-# rights_of MASK... -- OPTION...: for a run with these options on $target.
+# rights_of MASK... -- OPTION...: checks a run with these options on $target.
 rights_of() {
 	local masks=() i
 	while [ "$1" != -- ]; do
@@ -125,7 +125,7 @@ case_sandbox_rights_children() {
 	gone_on
 }
 
-# dies N WORDS: kills the Nth process without privileges: what was written is kept, and one line says so.
+# dies N WORDS: kills the Nth process without privileges: what was written must be kept, and one line must say so.
 dies() {
 	rm -f "$W/trace"
 	background -p "$target" -d 10s -o "$W/trace" -q
@@ -154,7 +154,7 @@ case_sandbox_killed_c() {
 	gone_on
 }
 
-case_sandbox_damaged() { # programs whose ELF sections, symbols and debug information are rubbish
+case_sandbox_damaged() { # programs with damaged ELF sections, symbols and debug information
 	local binary seed
 	start_c pingpong
 	stop_target
@@ -186,7 +186,7 @@ case_sandbox_damaged() { # programs whose ELF sections, symbols and debug inform
 	done
 }
 
-# left_over WORD WHEN: processes whose command line has the word, some seconds after gotrace has ended.
+# left_over WORD WHEN: checks that some seconds after gotrace has ended no process has the word in its command line.
 left_over() {
 	local i
 	for ((i = 0; i < 50; i++)); do
@@ -196,7 +196,7 @@ left_over() {
 	die "$2: processes are left: $(tr '\n' ' ' <"$W/left")"
 }
 
-case_sandbox_closed() { # without standard input, output, error: nothing waits for ever, nothing goes elsewhere
+case_sandbox_closed() { # without standard input, output, error: nothing hangs, and nothing is written elsewhere
 	local how
 	load mixed
 	for how in '<&-' '>&-' '2>&-' '<&- >&- 2>&-'; do
@@ -238,12 +238,12 @@ ends_soon() {
 	[ $status -lt 126 ] || die "gotrace crashed with status $status: $(tail -n 3 "$W/err")"
 }
 
-# own_processes: $tracer and the processes that it has started for itself.
+# own_processes: prints $tracer and the processes that it has started for itself.
 own_processes() {
 	echo $tracer $(workers) $(pgrep -P $tracer -x gotrace-broker)
 }
 
-# none_lives PID...: checked within a second. Zombies do not count as alive.
+# none_lives PID...: checks that within a second none is alive. Zombies do not count as alive.
 none_lives() {
 	local i pid left
 	for ((i = 0; i < 20; i++)); do
@@ -260,7 +260,7 @@ none_lives() {
 	die "left behind:$left"
 }
 
-# whole_or_repaired FILE: it is valid, perhaps after --repair; or it does not exist.
+# whole_or_repaired FILE: checks that it is valid, perhaps after --repair; or that it does not exist.
 whole_or_repaired() {
 	[ -s "$1" ] || return 0
 	timeout 60 "$GOTRACE" check "$1" >"$W/check.out" 2>&1 && return
@@ -270,7 +270,7 @@ whole_or_repaired() {
 		[ ! -s "$W/torn" ] || die "gotrace check --repair: $(tail -n 3 "$W/check.out")"
 }
 
-# start_unserved: a target whose stacks cannot be read because its file system does not respond. The file
+# start_unserved: starts a target whose stacks cannot be read because its file system does not respond. The file
 # system ends with it.
 start_unserved() {
 	[ -w /dev/fuse ] || skip "no /dev/fuse here"
@@ -286,7 +286,7 @@ stop_unserved() {
 	umount -l "$W/mount"
 } 2>/dev/null
 
-case_sandbox_unserved_stack() { # the end of -d, and of Ctrl-C, come in time; what could not be read is said
+case_sandbox_unserved_stack() { # -d and Ctrl-C end it in time, and what could not be read is reported
 	local begin
 	start_unserved
 	begin=$(now_ms)
@@ -330,7 +330,7 @@ worker_stopped() {
 	[ ! -e "$W/trace" ] || checked "$W/trace"
 }
 
-case_sandbox_stopped() { # by somebody who may: at the beginning, in the midst, at the end
+case_sandbox_stopped() { # a worker is stopped by a privileged user: at the beginning, in the middle, at the end
 	local n when
 	load mixed
 	for n in 1 2; do
@@ -345,7 +345,7 @@ case_sandbox_stopped() { # by somebody who may: at the beginning, in the midst, 
 	gone_on
 }
 
-case_sandbox_stopped_flight() { # snapshots, too, are not waited for without end
+case_sandbox_stopped_flight() { # the wait for a snapshot is limited, too
 	local pids
 	load mixed
 	record -p "$target"
@@ -387,7 +387,7 @@ one_killed() {
 	return 0
 }
 
-case_sandbox_killed_often() { # nothing is left of it: no process, no probe, no file that is not valid
+case_sandbox_killed_often() { # it leaves no process, no probe, and no invalid file
 	local i n=30
 	[ "$ALL" = 1 ] && n=300
 	for ((i = 0; i < n; i++)); do
@@ -398,7 +398,7 @@ case_sandbox_killed_often() { # nothing is left of it: no process, no probe, no 
 	echo "$n times"
 }
 
-case_sandbox_neighbours() { # no program of another user's, of nobody's neither, can signal a worker; no two have one id
+case_sandbox_neighbours() { # no other user's program, not even nobody's, can signal a worker; no two have one id
 	local first second pid
 	load mixed
 	background -p "$target" -o "$W/trace" -q

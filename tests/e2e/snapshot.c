@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the target module sees of a live process, as text: `snapshot PID`. First
- * the release and the Ps and Ms, then a line a goroutine: its id, status and
- * wait reason, and the functions of its stack, leaf first.
+ * `snapshot PID` prints what the target module sees of a live process. First the release and the Ps and Ms,
+ * then a line per goroutine: its id, status and wait reason, and the functions of its stack, leaf first.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +38,7 @@ static void print_function(const struct functab *functab, uint64_t pc)
 	uint64_t entry, end;
 	size_t index;
 
-	/* A return address is behind the call, which may be the last of its function. */
+	/* A return address is after the call, which may be the last instruction of its function. */
 	if (functab_lookup(functab, pc - 1, &index) == 0)
 		functab_entry(functab, index, &entry, &end, &name);
 	printf(" %s", name);

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Users without root, processes in namespaces of their own, malicious names. To be sourced after children.sh.
 
-USER_ID=60123  # nobody's
-GROUP_ID=60124 # of those who may trace; no user database knows it
+USER_ID=60123  # belongs to no user
+GROUP_ID=60124 # the group of users who may trace; in no user database
 
 # installed [CAPABILITY,...]: installs gotrace as `make install-caps` does, for the group $GROUP_ID, as
 # $tracing. The user has a directory, $public/own. make needs a group with that number to exist, but the
@@ -35,12 +35,12 @@ as_user() {
 	quiet "$W/err"
 }
 
-# owned FILE: it belongs to the user, and nobody else can read it.
+# owned FILE: checks that it belongs to the user, and that nobody else can read it.
 owned() {
 	[ "$(stat -c %a:%u "$1")" = 600:$USER_ID ] || die "$1 is $(stat -c %a:%u "$1") instead of 600:$USER_ID"
 }
 
-# frames FILE FUNCTION...: these functions are in the trace's stacks.
+# frames FILE FUNCTION...: checks that these functions are in the trace's stacks.
 frames() {
 	local file=$1 name
 	shift
@@ -70,15 +70,15 @@ start_apart() {
 	target=$(pgrep -P $!) || die "no program in the namespace"
 }
 
-# own_ids FILE: the threads in the trace have the ids of their own namespace, which are small. (2147483647 is
-# the synthetic thread for transitions without a record.)
+# own_ids FILE: checks that the threads in the trace have the ids of their own namespace, which are small. (2147483647
+# is the synthetic thread for transitions without a record.)
 own_ids() {
 	local last
 	last=$("$GOTRACE" dump "$1" | grep -o ' M=[0-9]*' | cut -d = -f 2 | grep -v 2147483647 | sort -n | tail -n 1)
 	[ "${last:-1000}" -lt 200 ] || die "a thread $last in a namespace of a few"
 }
 
-case_spaces_user() { # make install-caps: Go and C of other users', without root; the files are the user's
+case_spaces_user() { # make install-caps: traces other users' Go and C programs without root; the files are the user's
 	load mixed
 	installed
 	as_user -p "$target" -d 1s -o go.trace
@@ -101,7 +101,7 @@ case_spaces_user() { # make install-caps: Go and C of other users', without root
 	still_lives
 }
 
-case_spaces_user_flight() { # a recorder of such a user's: snapshots for the user and for root, and for nobody else
+case_spaces_user_flight() { # a recorder of such a user: snapshots for the user and for root, and for nobody else
 	local i
 	load mixed
 	installed
@@ -130,7 +130,7 @@ case_spaces_user_flight() { # a recorder of such a user's: snapshots for the use
 	[ "$(find "$public/own/dir" -type f | wc -l)" = 2 ] || die "files: $(ls "$public/own/dir")"
 }
 
-case_spaces_user_deleted() { # a program that is deleted, and may be read by root alone
+case_spaces_user_deleted() { # a program that is deleted, and that only root may read
 	load idle
 	installed
 	cp "$(ctarget default)" "$W/secret"
@@ -155,10 +155,10 @@ case_spaces_user_deleted() { # a program that is deleted, and may be read by roo
 	frames "$public/own/c.trace" 'secret\+0x'
 }
 
-case_spaces_user_refused() { # what the rights do not give, and do not open
+case_spaces_user_refused() { # what the capabilities do not permit
 	load idle
 	installed
-	# Files of others, and directories that do not belong to the user.
+	# Files of other users, and directories that do not belong to the user.
 	echo precious >"$public/roots/file"
 	cp "$public/roots/file" "$public/own/roots"
 	chmod 600 "$public/roots/file" "$public/own/roots"
@@ -312,7 +312,7 @@ case_spaces_container() { # a root directory of its own, the host's pid namespac
 	still_lives
 }
 
-case_spaces_exchanged() { # another program is where the executable was: probes go into the one that runs
+case_spaces_exchanged() { # the executable was replaced by another program: probes go into the one that runs
 	cp "$(target_binary $NEWEST default)" "$W/program"
 	start_target "$W/program" pingpong -seconds 60
 	rm "$W/program"
@@ -375,7 +375,7 @@ case_spaces_inside() { # gotrace itself is in a pid namespace: ids are those of 
 	[ ! -e "$W/x" ] || die "left a file"
 }
 
-# tame FILE: it contains no terminal control sequences, as single bytes or as two-byte characters.
+# tame FILE: checks that it contains no terminal control sequences, as single bytes or as two-byte characters.
 tame() {
 	LC_ALL=C grep -qP '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\x8b-\x8f\xa8-\xae]' "$1" &&
 		die "$1 commands the terminal: $(head -c 300 "$1" | cat -v)"
@@ -427,7 +427,7 @@ case_spaces_names() { # names that look like something else, or command a termin
 	tame "$W/err"
 }
 
-case_spaces_long() { # a path that is longer than any that can be named
+case_spaces_long() { # a path that is too long to be named
 	local program
 	program=$(ctarget default)
 	cd "$W" || exit 1
@@ -451,7 +451,7 @@ case_spaces_long() { # a path that is longer than any that can be named
 	kill $target
 }
 
-case_spaces_debug() { # a debug file that is in the process's root alone, by a link that leads to the top of that
+case_spaces_debug() { # a debug file that is only in the process's root, behind a link that is absolute in that root
 	local id
 	cp "$(ctarget default)" "$W/program"
 	objcopy --only-keep-debug "$W/program" "$W/debug" && strip "$W/program" || die "objcopy"

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# For gdb: every thread's stack, one function a line, innermost first. Callers that left by a jump have no frame;
-# gdb reckons which they must have been, and these are left out.
+# For gdb: prints every thread's stack, one function per line, innermost first. Callers that left by a jump have no
+# frame; gdb infers them, and they are left out.
 import gdb
 
 
 def name(frame):
     if frame.name():
         return frame.name()
-    # How threads start has no symbols in Debian's libraries: at the root, what is nameless there is that.
+    # The start code of threads has no symbols in Debian's libraries: what is unnamed at the root there is start code.
     where = (gdb.solib_name(frame.pc()) or "").split("/")[-1]
     return "?? of a library" if where.startswith(("libc.so", "libstdc++.so")) else "??"
 

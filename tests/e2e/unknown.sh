@@ -2,7 +2,7 @@
 # Releases that are not known: gotrace is built without some rows of its table of layouts (layout_without.c). To be
 # sourced after cells.sh.
 
-# without NAME: that gotrace, as $GOTRACE.
+# without NAME: builds that gotrace, and sets $GOTRACE to it.
 without() {
 	make "build/e2e/gotrace-$1" >"$W/build.out" 2>&1 || die "cannot build: $(tail -n 3 "$W/build.out")"
 	GOTRACE=$E2E/gotrace-$1
@@ -15,7 +15,7 @@ case_nearest_release() {
 	says "this release \(go1.26.8\) is not verified: the layouts of Go 1.27 fit"
 }
 
-# refused_for WORDS: the program is not traced, for that reason, and lives on.
+# refused_for WORDS: checks that the program is not traced, for that reason, and goes on.
 refused_for() {
 	start_target "$(target_binary 1.26.8 stripped)" mixed
 	run_gotrace -p "$target" -d 1s -o "$W/trace"
@@ -33,13 +33,13 @@ case_nearest_far_release() {
 	refused_for "1.25 do not fit: "
 }
 
-# One field alone is elsewhere.
+# A single field is elsewhere.
 case_nearest_moved_field() {
 	without moved
 	refused_for "1.27 do not fit: ids of goroutines are not unique"
 }
 
-# A program that has not begun proves nothing.
+# A program that has not started cannot verify a layout.
 case_nearest_command() {
 	without without-26
 	run_gotrace -d 1s -o "$W/trace" -- "$(target_binary 1.26.8 stripped)" pingpong
@@ -48,13 +48,13 @@ case_nearest_command() {
 	says "was built by go1.26.8, which this gotrace does not know: start it"
 }
 
-# layout_of RELEASE: the table of that release, made of a program that is not stripped, as $W/layout.
+# layout_of RELEASE: makes the table of that release from a program that is not stripped, as $W/layout.
 layout_of() {
 	"$GOTRACE" layout --go "$(target_binary "$1" default)" >"$W/layout" 2>"$W/err" || die "layout: $(cat "$W/err")"
 	[ ! -s "$W/err" ] || die "layout: $(cat "$W/err")"
 }
 
-# changed_layout NAME VALUE: that table with another value, as $W/changed.
+# changed_layout NAME VALUE: makes that table with another value, as $W/changed.
 changed_layout() {
 	/usr/bin/python3 tests/e2e/move_field.py "$W/layout" "$1" "$2" >"$W/changed" || die "no such field: $1"
 }
@@ -115,7 +115,7 @@ case_layout_commands() {
 	stop_target
 }
 
-# refused_table FILE WORDS: no trace with that table, for that reason, in one line.
+# refused_table FILE WORDS: checks that there is no trace with that table, for that reason, in one line.
 refused_table() {
 	rm -f "$W/trace"
 	run_gotrace -p "$target" -d 500ms --layout "$1" -o "$W/trace"
@@ -148,7 +148,7 @@ case_layout_moved_field() {
 		go.p_id 0x8 Ps have the wrong ids
 		go.p_m 0x38 Ps have threads that do not exist
 	FIELDS
-	# By hand, without the sum.
+	# Changed by hand, without the checksum.
 	sed 's/^go.g_goid .*/go.g_goid 0xa0/' "$W/layout" >"$W/changed"
 	refused_table "$W/changed" "--layout: $W/changed: line [0-9]+: the lines before it are not those that gotrace layout"
 	refused_table "$W/nothing" "cannot open $W/nothing"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A program whose threads sleep with their stacks in a file of its own file system (FUSE), which never answers a
- * read: reading such a stack waits in the kernel. unserved DIRECTORY: where to mount it; takes root.
+ * A program whose threads sleep with their stacks in a file of its own file system (FUSE), which never
+ * answers a read: reading such a stack waits in the kernel. unserved DIRECTORY: where to mount it; needs
+ * root.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -93,7 +94,7 @@ static int mount_on(const char *directory)
 	return fuse;
 }
 
-/* Sleeps for good, without a touch of the stack that it has then. */
+/* Sleeps for good, without touching that stack. */
 static void *sleep_there(void *stack)
 {
 #if defined(__x86_64__)

@@ -23,19 +23,19 @@ value_target() {
 	echo "$binary"
 }
 
-# values_of TARGET CALLS OPTION...: traces the whole program. What the trace says of the values, $W/seen, is
-# what the program has printed about the functions that were asked for, $W/said.
+# values_of TARGET CALLS OPTION...: traces the whole program, and checks that the values in the trace, $W/seen, are
+# those that the program has printed for the requested functions, $W/said.
 values_of() {
 	timeout 120 "$GOTRACE" -q --max-overhead none -o "$W/trace" --raw "$W/raw" --format 1.26 "${@:3}" -- \
 		"$1" "$2" >"$W/out" 2>"$W/err" || die "gotrace: $(tail -n 3 "$W/err")"
 	values_in_trace "${@:3}"
 }
 
-# values_in_trace OPTION...: compares them.
+# values_in_trace OPTION...: compares the values in $W/trace with those that the program has printed.
 values_in_trace() {
 	local names option
 	"$GOTRACE" dump "$W/trace" >"$W/dump" 2>"$W/err" || die "dump: $(tail -n 3 "$W/err")"
-	# The dump quotes the message once more.
+	# The dump quotes the message again.
 	sed -n 's/^.* UserLog .* key="\([^"]*\)" message="\(.*\)" stack=[0-9]*$/\1 \2/p' "$W/dump" |
 		grep -v '^\[\|^gotrace' | sed 's/\\\(["\\]\)/\1/g' | sort >"$W/seen"
 	names=$(for option in "$@"; do
@@ -117,7 +117,7 @@ case_values_c() {
 		--task 'odd(text=arg1:cstring)'
 }
 
-case_values_apart() { # the debug information is in a file of its own; the process runs already
+case_values_apart() { # the debug information is in a separate file; the process is already running
 	binary=$(value_target c -g -O2 2>"$W/build.err") || die "cannot build: $(tail -n 3 "$W/build.err")"
 	(cd "$W" && objcopy --only-keep-debug "$binary" "$binary.debug" && strip "$binary" &&
 		objcopy --add-gnu-debuglink="$binary.debug" "$binary") 2>"$W/build.err" || die "$(head -n 1 "$W/build.err")"
@@ -143,7 +143,7 @@ case_values_cxx() {
 	done
 }
 
-# refuses_values TARGET OPTION TEXT: one line that says what is wrong.
+# refuses_values TARGET OPTION TEXT: checks that the error is one line that says what is wrong.
 refuses_values() {
 	timeout 60 "$GOTRACE" -o "$W/trace" --region "$2" -- "$1" 1 >"$W/out" 2>"$W/err" && die "$2 is accepted"
 	grep -qF -- "$3" "$W/err" || die "$2: $(head -n 3 "$W/err" | tr '\n' ';')"

@@ -64,7 +64,7 @@ static bool range(void *ctx, uint64_t address, struct code_range *to)
 static void names(const uint8_t *data, size_t size)
 {
 	char text[1024], readable[FUNCTION_NAME_MAX];
-	struct function_near near = {.n = 0};
+	struct similar_functions similar = {.n = 0};
 	struct function_spec spec;
 	size_t half = size / 2;
 
@@ -77,7 +77,7 @@ static void names(const uint8_t *data, size_t size)
 	memcpy(text, data + half, size - half);
 	text[size - half] = '\0';
 	function_matches(&spec, text, readable);
-	function_near_offer(&near, &spec, text);
+	similar_functions_offer(&similar, &spec, text);
 	function_is_in(spec.where, text);
 }
 

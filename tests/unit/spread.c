@@ -285,7 +285,7 @@ static int one_round(struct spread *spread)
 
 	for (unsigned i = 0; i < spread->plan.count; i++) {
 		if (look_at(&spread->queues[i], spread->now + draw(spread, LOOK_NS)))
-			merge_whole(&spread->merge, i, spread->now);
+			merge_complete_at(&spread->merge, i, spread->now);
 		else
 			spread->result->stuck++;
 	}

@@ -103,10 +103,11 @@ static void test_capabilities(void **state)
 	(void)state;
 	capable(ALL, "0");
 	probe_privileges(&features, root);
-	expect(&features, FEATURE_HERE, 0, "capabilities: CAP_SYS_ADMIN CAP_BPF CAP_PERFMON CAP_SYS_PTRACE");
+	expect(&features, FEATURE_AVAILABLE, 0,
+	       "capabilities: CAP_SYS_ADMIN CAP_BPF CAP_PERFMON CAP_SYS_PTRACE");
 	capable(BPF, "0");
 	probe_privileges(&features, root);
-	expect(&features, FEATURE_HERE, 0, "capabilities: CAP_BPF CAP_PERFMON CAP_SYS_PTRACE");
+	expect(&features, FEATURE_AVAILABLE, 0, "capabilities: CAP_BPF CAP_PERFMON CAP_SYS_PTRACE");
 	capable(ADMIN, "0");
 	probe_privileges(&features, root);
 	expect(&features, FEATURE_MISSING, NEED_GO | NEED_C,
@@ -139,7 +140,7 @@ static void test_btf(void **state)
 	probe_btf(&features, root, NULL);
 	assert_true(features.own_btf);
 	assert_null(features.btf);
-	expect(&features, FEATURE_HERE, 0, "BTF: /sys/kernel/btf/vmlinux");
+	expect(&features, FEATURE_AVAILABLE, 0, "BTF: /sys/kernel/btf/vmlinux");
 	capable(BPF, "0"); /* without CAP_SYS_ADMIN, libbpf must not look into modules */
 	probe_btf(&features, root, NULL);
 	assert_string_equal(features.btf, "/sys/kernel/btf/vmlinux");
@@ -170,13 +171,13 @@ static void test_lockdown(void **state)
 
 	(void)state;
 	probe_lockdown(&features, root);
-	expect(&features, FEATURE_HERE, 0, "lockdown: none");
+	expect(&features, FEATURE_AVAILABLE, 0, "lockdown: none");
 	put_text("/sys/kernel/security/lockdown", "none integrity [confidentiality]\n");
 	probe_lockdown(&features, root);
-	expect(&features, FEATURE_HERE, 0, "lockdown: confidentiality");
+	expect(&features, FEATURE_AVAILABLE, 0, "lockdown: confidentiality");
 	put_text("/sys/kernel/security/lockdown", "[none] integrity confidentiality\n");
 	probe_lockdown(&features, root);
-	expect(&features, FEATURE_HERE, 0, "lockdown: none");
+	expect(&features, FEATURE_AVAILABLE, 0, "lockdown: none");
 }
 
 static void test_yama(void **state)
@@ -185,10 +186,10 @@ static void test_yama(void **state)
 
 	(void)state;
 	probe_yama(&features, root);
-	expect(&features, FEATURE_HERE, 0, "ptrace_scope: no Yama");
+	expect(&features, FEATURE_AVAILABLE, 0, "ptrace_scope: no Yama");
 	put_text("/proc/sys/kernel/yama/ptrace_scope", "1\n");
 	probe_yama(&features, root);
-	expect(&features, FEATURE_HERE, 0, "ptrace_scope: 1 (does not limit gotrace)");
+	expect(&features, FEATURE_AVAILABLE, 0, "ptrace_scope: 1 (does not limit gotrace)");
 	put_text("/proc/sys/kernel/yama/ptrace_scope", "3\n");
 	probe_yama(&features, root);
 	assert_int_equal(last(&features)->state, FEATURE_MISSING);
@@ -206,13 +207,13 @@ static void test_proc(void **state)
 	put_text("/proc/self/mounts", "proc /proc proc rw,nosuid,relatime,hidepid=invisible 0 0\n");
 	capable(ALL, "0");
 	probe_proc(&features, root);
-	expect(&features, FEATURE_HERE, 0, "/proc: hides processes, but not from gotrace");
+	expect(&features, FEATURE_AVAILABLE, 0, "/proc: hides processes, but not from gotrace");
 	capable("000000c000000000", "0");
 	probe_proc(&features, root);
 	assert_int_equal(last(&features)->state, FEATURE_REPLACED);
 	put_text("/proc/self/mounts", "proc /proc proc rw,nosuid,relatime 0 0\n");
 	probe_proc(&features, root);
-	expect(&features, FEATURE_HERE, 0, "/proc: shows all processes");
+	expect(&features, FEATURE_AVAILABLE, 0, "/proc: shows all processes");
 }
 
 static void test_clock(void **state)
@@ -221,11 +222,11 @@ static void test_clock(void **state)
 
 	(void)state;
 	probe_clock(&features, root); /* before Linux 5.6 */
-	expect(&features, FEATURE_HERE, 0, "clock: the kernel's");
+	expect(&features, FEATURE_AVAILABLE, 0, "clock: the kernel's");
 	put_text("/proc/self/timens_offsets",
 		 "monotonic           0         0\nboottime        86400         0\n");
 	probe_clock(&features, root);
-	expect(&features, FEATURE_HERE, 0, "clock: the kernel's");
+	expect(&features, FEATURE_AVAILABLE, 0, "clock: the kernel's");
 	put_text("/proc/self/timens_offsets",
 		 "monotonic       -1000         5\nboottime            0         0\n");
 	probe_clock(&features, root);
@@ -240,10 +241,10 @@ static void test_tracefs(void **state)
 
 	(void)state;
 	probe_tracefs(&features, root);
-	expect(&features, FEATURE_HERE, 0, "tracefs: not mounted, and not needed");
+	expect(&features, FEATURE_AVAILABLE, 0, "tracefs: not mounted, and not needed");
 	put_text("/sys/kernel/tracing/events/header_page", "");
 	probe_tracefs(&features, root);
-	expect(&features, FEATURE_HERE, 0, "tracefs: mounted (not needed)");
+	expect(&features, FEATURE_AVAILABLE, 0, "tracefs: mounted (not needed)");
 }
 
 static void why(int error, const char *capabilities, const char *begin)
@@ -274,7 +275,7 @@ static void test_miss(void **state)
 	struct features features = {.n = 0};
 
 	(void)state;
-	feature_here(feature_add(&features, "one"), "there");
+	feature_available(feature_add(&features, "one"), "there");
 	feature_missing(feature_add(&features, "two"), NEED_FUNCTIONS, "none", "no --region", "");
 	assert_null(features_find_missing(&features, NEED_GO | NEED_C | NEED_SAMPLES));
 	probe_cookies(&features);

@@ -224,11 +224,11 @@ static void test_less_is_looked_at_when_records_pile_up(void **state)
 	for (unsigned i = 0; i < 500; i++)
 		governor_update(&governor, &none);
 	assert_int_equal(governor.level, LEVEL_EXACT);
-	assert_true(governor_press(&governor));
+	assert_true(governor_lower(&governor));
 	assert_int_equal(governor.level, LEVEL_LIGHT);
 	governor_init(&governor, &exact);
 	assert_false(governor_update(&governor, &full));
-	assert_false(governor_press(&governor));
+	assert_false(governor_lower(&governor));
 }
 
 int main(void)

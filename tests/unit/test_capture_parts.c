@@ -39,7 +39,7 @@ static pid_t child(int *go, const char *program)
 
 static void open_watch(struct watch *watch, pid_t pid)
 {
-	int pidfd = process_hold(pid, NULL);
+	int pidfd = process_open_pidfd(pid, NULL);
 
 	assert_true(pidfd >= 0);
 	assert_int_equal(watch_open(watch, pid, pidfd, NULL), 0);
@@ -91,7 +91,7 @@ static void test_no_process_cannot_be_held(void **state)
 	struct error err = {""};
 
 	(void)state;
-	assert_int_equal(process_hold(0x7ffffffe, &err), -ESRCH);
+	assert_int_equal(process_open_pidfd(0x7ffffffe, &err), -ESRCH);
 	assert_non_null(strstr(err.text, "2147483646"));
 }
 

@@ -130,15 +130,15 @@ static void test_what_is_being_written_holds_up(void **state)
 	reserve(fake, 16, 9, BPF_RINGBUF_DISCARD_BIT);
 	busy = reserve(fake, 16, 2, BPF_RINGBUF_BUSY_BIT);
 	reserve(fake, 24, 3, 0);
-	assert_false(ring_is_whole(&fake->ring, ring_end(&fake->ring)));
-	assert_true(ring_is_whole(&fake->ring, busy));
-	assert_int_equal(fake->ring.whole, busy);
+	assert_false(ring_is_complete(&fake->ring, ring_end(&fake->ring)));
+	assert_true(ring_is_complete(&fake->ring, busy));
+	assert_int_equal(fake->ring.complete, busy);
 	assert_true(ring_peek(&fake->ring, ring_end(&fake->ring), &next));
 	assert_int_equal(*(const uint8_t *)next.data, 1);
 	ring_pass(&fake->ring, &next);
 	assert_false(ring_peek(&fake->ring, ring_end(&fake->ring), &next));
 	set_head(fake, busy, 16);
-	assert_true(ring_is_whole(&fake->ring, ring_end(&fake->ring)));
+	assert_true(ring_is_complete(&fake->ring, ring_end(&fake->ring)));
 	assert_true(ring_peek(&fake->ring, ring_end(&fake->ring), &next));
 	assert_int_equal(*(const uint8_t *)next.data, 2);
 	ring_pass(&fake->ring, &next);
@@ -187,7 +187,7 @@ static void run(struct ring_merge *merge, struct lists *lists, uint64_t until)
 	struct merge_input input = {.ctx = lists, .peek = peek, .take = take};
 
 	for (unsigned i = 0; i < SOURCES; i++)
-		merge_whole(merge, i, until + MERGE_GUARD_NS);
+		merge_complete_at(merge, i, until + MERGE_GUARD_NS);
 	assert_int_equal(merge_run(merge, &input), 0);
 }
 
@@ -273,13 +273,13 @@ static void test_all_wait_for_the_one_that_is_held_up(void **state)
 	run(&merge, &lists, 100);
 	put(&lists, 0, 90);
 	put(&lists, 0, 110);
-	merge_whole(&merge, 0, 500 + MERGE_GUARD_NS);
-	merge_whole(&merge, 1, 500 + MERGE_GUARD_NS);
+	merge_complete_at(&merge, 0, 500 + MERGE_GUARD_NS);
+	merge_complete_at(&merge, 1, 500 + MERGE_GUARD_NS);
 	assert_int_equal(merge_run(&merge, &input), 0);
 	EXPECT(lists, AT(1, 90));
 	assert_int_equal(merge.passed, 100);
 	put(&lists, 2, 105);
-	merge_whole(&merge, 2, 500 + MERGE_GUARD_NS);
+	merge_complete_at(&merge, 2, 500 + MERGE_GUARD_NS);
 	assert_int_equal(merge_run(&merge, &input), 0);
 	EXPECT(lists, AT(1, 90), AT(3, 105), AT(1, 110));
 	assert_int_equal(merge.passed, 500);

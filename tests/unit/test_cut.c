@@ -452,7 +452,7 @@ static int to_cutter(void *ctx, const struct generation *gen)
 	return cutter_generation(ctx, gen);
 }
 
-static uint64_t untold_gaps(const struct bytes *trace, struct cut_options options)
+static uint64_t unmarked_gaps(const struct bytes *trace, struct cut_options options)
 {
 	struct cutter *cutter;
 	const struct convert_sink sink = {.generation = to_cutter, .source_times = true};
@@ -467,7 +467,7 @@ static uint64_t untold_gaps(const struct bytes *trace, struct cut_options option
 	to.ctx = cutter;
 	assert_int_equal(convert_trace(trace->data, trace->len, NULL, &to, &result, &err), 0);
 	assert_true(cutter_ops(cutter) > 0);
-	n = cutter_untold_gaps(cutter);
+	n = cutter_unmarked_gaps(cutter);
 	cutter_free(cutter);
 	return n;
 }
@@ -475,7 +475,7 @@ static uint64_t untold_gaps(const struct bytes *trace, struct cut_options option
 /*
  * A piece cannot report a gap that began before it, or whose note is on a goroutine that the piece excludes.
  */
-static void test_untold_gaps(void **state)
+static void test_unmarked_gaps(void **state)
 {
 	struct wire_trace *t = wire_trace_new();
 	uint32_t g = wire_trace_goroutine(t, 1), other = wire_trace_goroutine(t, 2),
@@ -513,14 +513,16 @@ static void test_untold_gaps(void **state)
 	wire_trace_last(t);
 	trace = wire_trace_encode(t, WIRE_GO126);
 	span = span_of(&trace);
-	assert_int_equal(untold_gaps(&trace, (struct cut_options){.to = UINT64_MAX}), 0);
-	assert_int_equal(untold_gaps(&trace, (struct cut_options){.from = span.log_in_gap, .to = UINT64_MAX}),
-			 1);
-	assert_int_equal(untold_gaps(&trace, (struct cut_options){.from = span.block, .to = UINT64_MAX}), 0);
+	assert_int_equal(unmarked_gaps(&trace, (struct cut_options){.to = UINT64_MAX}), 0);
 	assert_int_equal(
-		untold_gaps(&trace, (struct cut_options){.to = UINT64_MAX, .goids = &first, .ngoids = 1}), 0);
+		unmarked_gaps(&trace, (struct cut_options){.from = span.log_in_gap, .to = UINT64_MAX}), 1);
+	assert_int_equal(unmarked_gaps(&trace, (struct cut_options){.from = span.block, .to = UINT64_MAX}),
+			 0);
 	assert_int_equal(
-		untold_gaps(&trace, (struct cut_options){.to = UINT64_MAX, .goids = &second, .ngoids = 1}),
+		unmarked_gaps(&trace, (struct cut_options){.to = UINT64_MAX, .goids = &first, .ngoids = 1}),
+		0);
+	assert_int_equal(
+		unmarked_gaps(&trace, (struct cut_options){.to = UINT64_MAX, .goids = &second, .ngoids = 1}),
 		1);
 	wire_trace_free(t);
 	free(trace.data);
@@ -603,9 +605,9 @@ static void test_assist_mentioned_late(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random_cuts), cmocka_unit_test(test_split),
-		cmocka_unit_test(test_anonymize),   cmocka_unit_test(test_anonymize_own),
-		cmocka_unit_test(test_untold_gaps), cmocka_unit_test(test_assist_mentioned_late),
+		cmocka_unit_test(test_random_cuts),   cmocka_unit_test(test_split),
+		cmocka_unit_test(test_anonymize),     cmocka_unit_test(test_anonymize_own),
+		cmocka_unit_test(test_unmarked_gaps), cmocka_unit_test(test_assist_mentioned_late),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

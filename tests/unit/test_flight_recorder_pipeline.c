@@ -245,7 +245,7 @@ static void snapshots_across_a_gap_are_whole(void **state)
 			ask(world, SNAPSHOT_TAKE);
 			free(check(result_of(world).entry.path));
 		}
-		note.head.flags = LOG_NOTE_SEEN;
+		note.head.flags = LOG_NOTE_RESUMED;
 		note.head.time = world->log.sim.now;
 		sim_log_put(&world->log, LOG_NOTE, &note, sizeof(note.head) + 3);
 		sim_log_snapshot(&world->log);

@@ -347,7 +347,7 @@ static void test_records_are_newer_than_the_snapshot(void **state)
 static void test_a_snapshot_after_a_gap(void **state)
 {
 	const struct log_g_labels with[] = {{.g = G(8), .goid = 8, .labels = 1}};
-	struct log_note gap = {.flags = LOG_NOTE_GAP}, seen = {.flags = LOG_NOTE_SEEN};
+	struct log_note gap = {.flags = LOG_NOTE_GAP}, resumed = {.flags = LOG_NOTE_RESUMED};
 	struct story story;
 
 	(void)state;
@@ -358,8 +358,8 @@ static void test_a_snapshot_after_a_gap(void **state)
 	labels(&story, 7, "k", "v", 0);
 	gap.time = ++story.now;
 	feed(&story, LOG_NOTE, &gap, sizeof(gap));
-	seen.time = ++story.now;
-	feed(&story, LOG_NOTE, &seen, sizeof(seen));
+	resumed.time = ++story.now;
+	feed(&story, LOG_NOTE, &resumed, sizeof(resumed));
 	mark(&story, 3);
 	put_set(&story, 1, "other");
 	mark(&story, 4);
@@ -376,7 +376,7 @@ static void test_the_first_gap_takes_labels(void **state)
 {
 	const struct log_g_labels with[] = {{.g = G(7), .goid = 7, .labels = 1},
 					    {.g = G(8), .goid = 8, .labels = 1}};
-	struct log_note gap = {.flags = LOG_NOTE_GAP}, seen = {.flags = LOG_NOTE_SEEN};
+	struct log_note gap = {.flags = LOG_NOTE_GAP}, resumed = {.flags = LOG_NOTE_RESUMED};
 	struct story story;
 
 	(void)state;
@@ -387,8 +387,8 @@ static void test_the_first_gap_takes_labels(void **state)
 	snapshot(&story, with, 2, 1);
 	gap.time = ++story.now;
 	feed(&story, LOG_NOTE, &gap, sizeof(gap));
-	seen.time = ++story.now;
-	feed(&story, LOG_NOTE, &seen, sizeof(seen));
+	resumed.time = ++story.now;
+	feed(&story, LOG_NOTE, &resumed, sizeof(resumed));
 	mark(&story, 3);
 	put_set(&story, 1, "v");
 	mark(&story, 4);

@@ -528,7 +528,7 @@ static uint64_t seen_since_marker(const struct sim *sim, uint8_t site)
  */
 static void assert_sums(struct run *run)
 {
-	const struct whole_stats *whole = model_whole_stats(run->model);
+	const struct program_stats *program = model_program_stats(run->model);
 	const struct model_stats *stats = model_stats(run->model);
 	size_t n;
 	const struct goroutine_stats *rows = model_goroutine_stats(run->model, BY_RUNNING, &n);
@@ -546,15 +546,15 @@ static void assert_sums(struct run *run)
 	}
 	assert_int_equal(lived, run->lived_ns);
 	assert_int_equal(not_watched > 0, stats->unwatched_ns > 0);
-	assert_int_equal(whole->gomaxprocs, SIM_PS);
-	assert_int_equal(whole->p_running_ns + whole->p_syscall_ns + whole->p_idle_ns +
-				 whole->p_not_watched_ns,
+	assert_int_equal(program->gomaxprocs, SIM_PS);
+	assert_int_equal(program->p_running_ns + program->p_syscall_ns + program->p_idle_ns +
+				 program->p_not_watched_ns,
 			 SIM_PS * (stats->end_ns - run->first_ns));
-	assert_int_equal(whole->p_not_watched_ns, SIM_PS * stats->unwatched_ns);
-	assert_true(whole->latency_p50_ns <= whole->latency_p99_ns &&
-		    whole->latency_p99_ns <= whole->latency_max_ns);
-	assert_true(whole->goroutines_peak >= whole->goroutines_at_start &&
-		    whole->goroutines_peak >= whole->goroutines_at_end);
+	assert_int_equal(program->p_not_watched_ns, SIM_PS * stats->unwatched_ns);
+	assert_true(program->latency_p50_ns <= program->latency_p99_ns &&
+		    program->latency_p99_ns <= program->latency_max_ns);
+	assert_true(program->goroutines_peak >= program->goroutines_at_start &&
+		    program->goroutines_peak >= program->goroutines_at_end);
 }
 
 /* Every event of the collector is in the ops, with its arguments, and those open at the start. */
@@ -790,7 +790,7 @@ static void feed_gap(struct run *run, struct sim *sim, size_t *fed)
 	*fed = last - 20;
 	leave_out_starts(sim, *fed, NO_STARTS);
 	feed_new_records(run, sim, fed);
-	note.flags = LOG_NOTE_SEEN;
+	note.flags = LOG_NOTE_RESUMED;
 	note.time = sim->now;
 	feed(run, LOG_NOTE, &note, sizeof(note));
 	if (known)
@@ -810,7 +810,7 @@ static void feed_spans(struct run *run, struct sim *sim, size_t *fed)
 	leave_out_switches(sim, *fed, &how);
 	map64_free(&how);
 	feed_new_records(run, sim, fed);
-	note.flags = LOG_NOTE_SEEN;
+	note.flags = LOG_NOTE_RESUMED;
 	feed(run, LOG_NOTE, &note, sizeof(note));
 	feed_new_snapshot(run, sim, fed);
 }

@@ -17,24 +17,24 @@ static const struct value_layout string = {
 	.size = 16, .align = 8, .nparts = 2, .parts = {{0, 8, false}, {8, 8, false}}};
 static const struct value_layout array = {.size = 24, .align = 8, .in_memory = true};
 
-static struct value_home next(struct call_cursor *cursor, const struct value_layout *layout)
+static struct value_location next(struct call_cursor *cursor, const struct value_layout *layout)
 {
-	struct value_home home;
+	struct value_location location;
 
-	assert_true(call_next(cursor, layout, &home));
-	return home;
+	assert_true(call_next(cursor, layout, &location));
+	return location;
 }
 
-static void expect_register(struct value_home home, int place)
+static void expect_register(struct value_location location, int place)
 {
-	assert_false(home.on_stack);
-	assert_int_equal(home.places[0], place);
+	assert_false(location.on_stack);
+	assert_int_equal(location.places[0], place);
 }
 
-static void expect_stack(struct value_home home, int offset)
+static void expect_stack(struct value_location location, int offset)
 {
-	assert_true(home.on_stack);
-	assert_int_equal(home.stack, offset);
+	assert_true(location.on_stack);
+	assert_int_equal(location.stack, offset);
 }
 
 /* cmd/compile/abi-internal.md: a value that does not fit leaves the registers to later ones. */
@@ -103,33 +103,32 @@ static void names(void **state)
 {
 	static const struct {
 		const char *name;
-		bool receiver, pointer, generic, closure;
+		bool receiver, pointer, generic;
 	} all[] = {
-		{"main.f", false, false, false, false},
-		{"main.(*T).f", true, true, false, false},
-		{"main.T.f", true, false, false, false},
-		{"example.com/x.y/main.f", false, false, false, false},
-		{"example.com/x.y/main.(*T).f", true, true, false, false},
-		{"main.f[...]", false, false, true, false},
-		{"main.(*T[...]).f", true, true, true, false},
-		{"main.(*T[go.shape.string]).f", true, true, true, false},
-		{"main.f[go.shape.struct { a.b/c.D int }]", false, false, true, false},
-		{"main.f[int]", false, false, false, false},
-		{"main.f.func1", false, false, false, true},
-		{"main.(*T).f.func2", false, false, false, true},
-		{"main.f.gowrap1", false, false, false, true},
-		{"main.T.function", true, false, false, false},
+		{"main.f", false, false, false},
+		{"main.(*T).f", true, true, false},
+		{"main.T.f", true, false, false},
+		{"example.com/x.y/main.f", false, false, false},
+		{"example.com/x.y/main.(*T).f", true, true, false},
+		{"main.f[...]", false, false, true},
+		{"main.(*T[...]).f", true, true, true},
+		{"main.(*T[go.shape.string]).f", true, true, true},
+		{"main.f[go.shape.struct { a.b/c.D int }]", false, false, true},
+		{"main.f[int]", false, false, false},
+		{"main.f.func1", false, false, false},
+		{"main.(*T).f.func2", false, false, false},
+		{"main.f.gowrap1", false, false, false},
+		{"main.T.function", true, false, false},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		struct call_facts facts = {.is_closure = false};
+		struct call_facts facts = {.has_receiver = false};
 
 		call_facts_of_go(&facts, all[i].name);
 		assert_int_equal(facts.has_receiver, all[i].receiver);
 		assert_int_equal(facts.receiver_is_pointer, all[i].pointer);
 		assert_int_equal(facts.is_generic, all[i].generic);
-		assert_int_equal(facts.is_closure, all[i].closure);
 	}
 }
 

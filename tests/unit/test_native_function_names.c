@@ -124,45 +124,45 @@ static void files(void **state)
 	assert_false(function_is_in("main", "/srv/main.c"));
 }
 
-static void near_names(void **state)
+static void similar_names(void **state)
 {
 	static const char *const names[] = {"nothing", "worker", "wrok",  "usleep", "_ZN4shop5priceEi",
 					    "work",    "work",   "wark",  "works",  "rework",
 					    "w",       "",       "x.cold"};
-	struct function_near near = {.n = 0};
+	struct similar_functions similar = {.n = 0};
 	struct function_spec spec;
 
 	(void)state;
 	function_spec_parse("wrk", &spec, NULL);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		function_near_offer(&near, &spec, names[i]);
-	assert_int_equal(near.n, 3);
-	assert_string_equal(near.names[0], "wrok");
-	assert_string_equal(near.names[1], "work");
-	assert_string_equal(near.names[2], "wark");
-	near.n = 0;
+		similar_functions_offer(&similar, &spec, names[i]);
+	assert_int_equal(similar.n, 3);
+	assert_string_equal(similar.names[0], "wrok");
+	assert_string_equal(similar.names[1], "work");
+	assert_string_equal(similar.names[2], "wark");
+	similar.n = 0;
 	function_spec_parse("prise", &spec, NULL);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		function_near_offer(&near, &spec, names[i]);
-	assert_int_equal(near.n, 1);
-	assert_string_equal(near.names[0], "shop::price");
+		similar_functions_offer(&similar, &spec, names[i]);
+	assert_int_equal(similar.n, 1);
+	assert_string_equal(similar.names[0], "shop::price");
 	/* No more than fit, the most similar first. */
-	near.n = 0;
+	similar.n = 0;
 	function_spec_parse("work", &spec, NULL);
 	for (int round = 0; round < 2; round++) {
 		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-			function_near_offer(&near, &spec, names[i]);
+			similar_functions_offer(&similar, &spec, names[i]);
 	}
-	assert_int_equal(near.n, FUNCTION_NEAR);
-	for (unsigned i = 1; i < near.n; i++)
-		assert_true(near.distances[i - 1] <= near.distances[i]);
+	assert_int_equal(similar.n, SIMILAR_FUNCTIONS);
+	for (unsigned i = 1; i < similar.n; i++)
+		assert_true(similar.distances[i - 1] <= similar.distances[i]);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(specs), cmocka_unit_test(bad_specs), cmocka_unit_test(matches),
-		cmocka_unit_test(parts), cmocka_unit_test(files),     cmocka_unit_test(near_names),
+		cmocka_unit_test(parts), cmocka_unit_test(files),     cmocka_unit_test(similar_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -99,9 +99,9 @@ static void run(uint64_t count, unsigned pause_us)
 			usleep(100);
 		assert_int_equal(put(queue, buffer, i), 0);
 		if (i % 64 == 0)
-			queue_ring(queue);
+			queue_wake(queue);
 	}
-	queue_ring(queue);
+	queue_wake(queue);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
 	assert_true(queue_fill(queue) == 0);

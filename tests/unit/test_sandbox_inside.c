@@ -261,7 +261,7 @@ static int step_back(void)
 	return syscall(SYS_setpriority, PRIO_PROCESS, 0, FILTER_NICE) ? errno : 0;
 }
 
-static int step_forward(void)
+static int raise_priority(void)
 {
 	return syscall(SYS_setpriority, PRIO_PROCESS, 0, 0) ? errno : 0;
 }
@@ -438,7 +438,7 @@ static void arguments_are_looked_at(void **state)
 	assert_int_equal(outcome(stat_by_path), EACCES);
 	assert_int_equal(outcome(stat_a_closed_one), EBADF);
 	assert_int_equal(outcome(step_back), 0);
-	assert_int_equal(outcome(step_forward), -SIGSYS);
+	assert_int_equal(outcome(raise_priority), -SIGSYS);
 	assert_int_equal(outcome(push_others_back), -SIGSYS);
 	assert_int_equal(outcome(push_user_back), -SIGSYS);
 	assert_int_equal(outcome(ask_for_limits_of_others), -SIGSYS);

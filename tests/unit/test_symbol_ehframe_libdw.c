@@ -25,7 +25,7 @@ static const char **files;
 static int nfiles;
 
 struct shares {
-	unsigned long same, odd, none, different;
+	unsigned long same, unsupported, none, different;
 };
 
 static bool is_op(const Dwarf_Op *op, unsigned atom, uint64_t number)
@@ -34,7 +34,7 @@ static bool is_op(const Dwarf_Op *op, unsigned atom, uint64_t number)
 }
 
 /* Stands for a rule that ours cannot represent. */
-#define ODD_RULE 0xffffffffu
+#define UNSUPPORTED_RULE 0xffffffffu
 
 /* libdw returns a register and an offset as DW_OP_bregx, and expressions unchanged. */
 static uint32_t rule_of_cfa(const Dwarf_Op *ops, size_t n, uint32_t rbp)
@@ -55,7 +55,7 @@ static uint32_t rule_of_cfa(const Dwarf_Op *ops, size_t n, uint32_t rbp)
 	if (n == 3 && ops[0].atom == DW_OP_breg7 && ops[1].atom == DW_OP_deref && fits &&
 	    is_op(&ops[2], DW_OP_plus_uconst, 8))
 		return UNWIND_RULE(UNWIND_SP_DEREF, rbp, words);
-	return ODD_RULE;
+	return UNSUPPORTED_RULE;
 }
 
 /* Where a register is saved. False if our rules cannot represent it. */
@@ -101,28 +101,28 @@ static uint32_t rule_of_frame(Dwarf_Frame *frame)
 	if (register_rule(frame, 16, &undefined, &at, &at_rbp) && undefined)
 		return UNWIND_RULE(UNWIND_END, 0, 0);
 	if (dwarf_frame_cfa(frame, &ops, &n))
-		return ODD_RULE;
+		return UNSUPPORTED_RULE;
 	if (is_signal)
 		return n == 2 && is_op(&ops[0], DW_OP_breg7, UNWIND_UCONTEXT_RSP)
 			       ? UNWIND_RULE(UNWIND_SIGNAL, 0, 0)
-			       : ODD_RULE;
+			       : UNSUPPORTED_RULE;
 	if (is_in_rdi(frame))
 		in_rdi = true;
 	else if (at != -8)
-		return ODD_RULE;
+		return UNSUPPORTED_RULE;
 	if (!register_rule(frame, 6, &undefined, &at, &at_rbp))
-		return ODD_RULE;
+		return UNSUPPORTED_RULE;
 	if (at_rbp)
 		rbp = UNWIND_RBP_AT_RBP;
 	else if (at % 8 || at < -8 * (int64_t)UNWIND_RBP_LAST || at > 0)
-		return ODD_RULE;
+		return UNSUPPORTED_RULE;
 	else if (at)
 		rbp = (uint32_t)(-at / 8);
 	rule = rule_of_cfa(ops, n, rbp);
-	if (!in_rdi || rule == ODD_RULE)
+	if (!in_rdi || rule == UNSUPPORTED_RULE)
 		return rule;
 	return UNWIND_KIND(rule) == UNWIND_SP ? UNWIND_RULE(UNWIND_SP_LINK, rbp, UNWIND_OFFSET(rule))
-					      : ODD_RULE;
+					      : UNSUPPORTED_RULE;
 }
 
 struct file {
@@ -175,8 +175,8 @@ static void compare_at(const struct file *file, const char *path, uint64_t addre
 	if (!libdw_rule(file, address, &expected, end)) {
 		shares->none++;
 		assert_true(ours == UNWIND_NONE || ours == UNWIND_CHAIN || is_before_start(file, address));
-	} else if (expected == ODD_RULE && ours == UNWIND_NONE) {
-		shares->odd++;
+	} else if (expected == UNSUPPORTED_RULE && ours == UNWIND_NONE) {
+		shares->unsupported++;
 	} else if (expected == ours) {
 		shares->same++;
 	} else if (shares->different++ < 20) {
@@ -259,14 +259,14 @@ static bool compare_file(const char *path)
 	if (!open_all(path, &file, &ms))
 		return false;
 	shares = compare(&file, path);
-	all = shares.same + shares.odd + shares.different;
+	all = shares.same + shares.unsupported + shares.different;
 	print_message(
 		"%s: %.1f MB of code, %zu functions, %zu rows in %.1f ms, %zu damaged; of %lu rules of libdw "
 		"%.3f %% agree, %lu (%.3f %%) cannot be said (%llu bytes)\n",
 		path, (double)file.code.size / 1e6, file.code.rows.functions, file.code.rows.n, ms,
 		file.code.rows.damaged, all, all ? 100.0 * (double)shares.same / (double)all : 100.0,
-		shares.odd, all ? 100.0 * (double)shares.odd / (double)all : 0.0,
-		(unsigned long long)file.code.rows.odd);
+		shares.unsupported, all ? 100.0 * (double)shares.unsupported / (double)all : 0.0,
+		(unsigned long long)file.code.rows.unsupported);
 	assert_int_equal(shares.different, 0);
 	assert_true(shares.same > 0);
 	close_all(&file);

@@ -86,7 +86,7 @@ static void in_child(int (*steps)(void))
 	int status = -1;
 	pid_t child;
 
-	if (geteuid() != 0 || rights_are_inner())
+	if (geteuid() != 0 || rights_in_user_namespace())
 		skip(); /* only root can give it */
 	child = fork();
 	if (child == 0)

@@ -56,7 +56,7 @@ static void print_row(const struct layout_table *row)
 	for (unsigned i = 0; i < layout_field_count; i++) {
 		uint32_t value = layout_get(&row->release.layout, &layout_fields[i]);
 
-		if (layout_field_goes_on(i))
+		if (layout_field_has_next_row(i))
 			continue;
 		if (value == LAYOUT_ABSENT)
 			printf("\t\t.layout.%s = LAYOUT_ABSENT,\n", layout_fields[i].name);
@@ -86,7 +86,7 @@ static unsigned compare_row(const struct layout_table *row)
 		uint32_t is = layout_get(&row->release.layout, &layout_fields[i]);
 		uint32_t was = layout_get(&known->layout, &layout_fields[i]);
 
-		if (layout_field_goes_on(i) || is == was)
+		if (layout_field_has_next_row(i) || is == was)
 			continue;
 		fprintf(stderr, "%s: %s is 0x%x, in the table 0x%x\n", row->version.text,
 			layout_fields[i].name, is, was);

@@ -24,7 +24,8 @@ void rule_lock_convoy(struct analysis *a)
 		finding_text(finding, "%u %s queue up to %s for a lock that is held for %s, in %s.",
 			     res->most_waiting, is_of_threads(a) ? "threads" : "goroutines",
 			     label_time(res->waits.max).text,
-			     label_time(histogram_quantile(&res->least, 0.5)).text, lock_waiter(a, res).text);
+			     label_time(histogram_quantile(&res->min_holds, 0.5)).text,
+			     lock_waiter(a, res).text);
 		lock_evidence(a, finding, res);
 	}
 }

@@ -23,7 +23,7 @@ void rule_lock_long(struct analysis *a)
 			continue;
 		finding = finding_add(a, "lock-long", impact);
 		finding_text(finding, "%s holds a lock for up to %s; %s waited %s for it.",
-			     lock_holder(a, res).text, label_time(res->least.max).text,
+			     lock_holder(a, res).text, label_time(res->min_holds.max).text,
 			     lock_waiter(a, res).text, label_time(res->waits.sum).text);
 		lock_evidence(a, finding, res);
 	}

@@ -99,8 +99,8 @@ void lock_evidence(struct analysis *a, struct finding *finding, const struct res
 			 label_time(res->waits.max).text, label_time(finding->worst_ns).text,
 			 (unsigned long long)res->max_g, (unsigned long long)res->max_waker);
 	finding_evidence(finding, "held %s p50, %s max; meanwhile mostly %s in %s",
-			 label_time(histogram_quantile(&res->least, 0.5)).text,
-			 label_time(res->least.max).text, activity_name((enum activity)(did->key & 0xff)),
+			 label_time(histogram_quantile(&res->min_holds, 0.5)).text,
+			 label_time(res->min_holds.max).text, activity_name((enum activity)(did->key & 0xff)),
 			 did->key >> 8 ? label_stack(a, (uint32_t)(did->key >> 8)).text
 				       : lock_holder(a, res).text);
 	finding_evidence(finding, "released at %s", lock_holder(a, res).text);

@@ -5,11 +5,11 @@
  */
 #include "analysis/rules/rules.h"
 
-enum { MIN_FLIGHTS = 5, MIN_MEAN_NS = 1000000 };
+enum { MIN_SHARED_WAKES = 5, MIN_MEAN_NS = 1000000 };
 
 static bool applies(const struct analysis *a, const struct row *row, const struct pair *pair, double impact)
 {
-	if (row->flights < MIN_FLIGHTS || row->shared_ns * 2 < row->hist.sum ||
+	if (row->shared_wakes < MIN_SHARED_WAKES || row->shared_ns * 2 < row->hist.sum ||
 	    row->shared_ns / row->shared_n < MIN_MEAN_NS || impact < 0.05)
 		return false;
 	/* A goroutine that sends to many may have waited for them, unlike one that closes or calls Done. */
@@ -36,8 +36,8 @@ void rule_single_flight(struct analysis *a)
 		finding->total_ns = row->shared_ns;
 		finding->waker_stack = pair->stack;
 		finding_evidence(finding, "%llu times one ended the waits of %.1f, at %s",
-				 (unsigned long long)row->flights,
-				 (double)row->shared_n / (double)row->flights,
+				 (unsigned long long)row->shared_wakes,
+				 (double)row->shared_n / (double)row->shared_wakes,
 				 label_stack(a, pair->stack).text);
 	}
 }

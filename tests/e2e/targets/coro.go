@@ -15,7 +15,7 @@ func init() {
 	modes["full-iter"] = counted(fullIter)
 }
 
-// fullIter: an iterator that is pulled from without a pause; a turn is a hand-over there and one back.
+// fullIter: an iterator that is pulled from without a pause; a turn is a switch to it and back.
 func fullIter(opt *options, turns *atomic.Int64) {
 	for i := 0; i < or(opt.count, 1); i++ {
 		next, _ := iter.Pull(func(yield func(int) bool) {

@@ -30,7 +30,7 @@ func cpuThree(n int) { cpuSink.Add(cpuWork(3 * n)) }
 //go:noinline
 func cpuOne(n int) { cpuSink.Add(cpuWork(n)) }
 
-// fastest: how long the fastest of three such walks takes. Anything may interrupt one of them.
+// fastest returns how long the fastest of three such walks takes. Anything may interrupt one of them.
 func fastest(n int) time.Duration {
 	min := time.Hour
 	for i := 0; i < 3; i++ {

@@ -25,8 +25,9 @@ var (
 	large  [8][]byte
 )
 
-// heapLoad: the collector has no rest. Marking the forest takes long, allocations outrun it and assist; blocks are
-// quickly marked, but as no span of them is ever free, a large allocation sweeps very many in vain.
+// heapLoad: the collector never rests. Marking the forest takes long, so allocations outrun it and assist.
+// Blocks are marked quickly, but no span of them is ever free, so a large allocation sweeps very many in
+// vain.
 func heapLoad(opt *options) {
 	debug.SetGCPercent(15)
 	for i := 0; i < 16; i++ {

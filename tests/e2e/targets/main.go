@@ -137,7 +137,7 @@ func finish(how string) {
 	os.Exit(0)
 }
 
-// nativeTrace runs Go's own tracer for opt.nativeSeconds and says when its file is whole.
+// nativeTrace runs Go's own tracer for opt.nativeSeconds, and prints a line when its file is complete.
 func nativeTrace(opt *options) {
 	if opt.nativeDelay > 0 {
 		time.Sleep(opt.nativeDelay)

@@ -206,7 +206,7 @@ func churn(opt *options) {
 	}()
 }
 
-// procs: changes GOMAXPROCS all the time while others work.
+// procs: constantly changes GOMAXPROCS while others work.
 func procs(opt *options) {
 	pool(opt)
 	go func() {
@@ -250,7 +250,7 @@ func parked(opt *options) {
 	pingpong(&options{count: 1})
 }
 
-// preempted: a goroutine that never lets go by itself, and one locked to its thread.
+// preempted: a goroutine that never yields by itself, and one locked to its thread.
 func preempted() {
 	go func() {
 		for {

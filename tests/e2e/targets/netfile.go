@@ -78,7 +78,7 @@ func syscalls(opt *options) {
 	}()
 }
 
-// rawPipe: a reader that blocks in read(2) itself, behind the poller's back.
+// rawPipe: a reader that blocks in read(2) itself, without the poller.
 func rawPipe() {
 	var fds [2]int
 	check(syscall.Pipe(fds[:]))
@@ -113,7 +113,7 @@ func pollPipe() {
 func files() {
 	dir, err := os.MkdirTemp("", "gotrace-target")
 	check(err)
-	// The directory goes at once; the file lives on by its descriptor.
+	// The directory is removed at once; the file remains open by its descriptor.
 	file, err := os.CreateTemp(dir, "data")
 	check(err)
 	check(os.Remove(file.Name()))

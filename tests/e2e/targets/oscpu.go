@@ -32,7 +32,7 @@ const (
 	faultTakes = 2 * time.Millisecond
 )
 
-// Of linux/userfaultfd.h.
+// From linux/userfaultfd.h.
 type uffdAPI struct{ api, features, ioctls uint64 }
 type uffdRange struct{ start, length, mode, result uint64 }
 
@@ -52,8 +52,8 @@ func uffdCall(fd int, what uintptr, argument unsafe.Pointer) {
 	}
 }
 
-// faults: a goroutine that touches pages, each of which takes its time to come. There is no collection: it would wait
-// for the goroutine, and who brings the page for the collection.
+// faults: a goroutine touches pages that arrive late. There is no garbage collection: it would wait for the
+// goroutine, and the goroutine that provides the page would wait for the collection.
 func faults(*options) {
 	debug.SetGCPercent(-1)
 	size := faultPages * syscall.Getpagesize()

@@ -14,7 +14,7 @@ import (
 
 var stallLock sync.Mutex
 
-// stallWorker is who stands when the lock is held: nobody else waits for it.
+// stallWorker blocks while the lock is held; no other goroutine waits for it.
 func stallWorker(jobs <-chan int, done chan<- int) {
 	for job := range jobs {
 		stallHandle()
@@ -37,7 +37,7 @@ func stallReader(nobody <-chan int) { <-nobody }
 
 func stallSpinner() { spin(20 * time.Millisecond) }
 
-// stalls: what goes wrong at each SIGUSR2, one after the other.
+// stalls are the faults to cause, one at each SIGUSR2.
 var stalls = []func(){
 	func() { // a lock that is held for long
 		go func() {
@@ -47,21 +47,21 @@ var stalls = []func(){
 		}()
 	},
 	func() { go stallSleeper() },
-	func() { // more than the Ps can do
+	func() { // more work than the Ps can do
 		for i := 0; i < 40*runtime.GOMAXPROCS(0); i++ {
 			go stallSpinner()
 		}
 	},
-	func() { // too many of them
+	func() { // too many goroutines
 		for i := 0; i < 600; i++ {
 			go time.Sleep(500 * time.Millisecond)
 		}
 	},
 	func() { runtime.GC() },
-	func() { go stallReader(make(chan int)) }, // who waits for nobody
+	func() { go stallReader(make(chan int)) }, // a goroutine that waits for ever
 }
 
-// stall: a program without any stall, until it is asked for one.
+// stall: a program without any stall, until one is requested.
 func stall(*options) {
 	debug.SetGCPercent(-1)
 	plant := make(chan os.Signal, 1)

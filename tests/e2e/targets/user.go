@@ -20,8 +20,7 @@ func init() {
 	modes["usertruth"] = userTruth
 }
 
-// A notebook is what one goroutine did, as it knows itself; nil: nobody asks.
-// Tasks go by their names.
+// A notebook records what one goroutine did; nil: it is not requested. Tasks go by their names.
 type notebook struct {
 	lines []string
 	began []time.Time
@@ -88,7 +87,7 @@ func (j *job) closed() {
 	panic("as it should")
 }
 
-// ended calls End by way of a method value.
+// ended calls End through a method value.
 func (j *job) ended() {
 	end := trace.StartRegion(j.ctx, j.in("value")).End
 	j.notes.begin(j.in("value"), j.task)
@@ -100,7 +99,7 @@ func (j *job) ended() {
 //go:noinline
 func hold(*func()) {}
 
-// regions are all the ways to make them, nested, and over a blocking wait.
+// regions makes regions in all ways, nested, and over a blocking wait.
 func (j *job) regions() {
 	outer := trace.StartRegion(j.ctx, j.in("outer"))
 	j.notes.begin(j.in("outer"), j.task)
@@ -169,8 +168,7 @@ func user(opt *options) {
 	}
 }
 
-// untouched returns the text as it stands in a page of a file that this
-// program has not touched.
+// untouched returns the text in a page of a file that this program has not touched.
 func untouched(text string) string {
 	const size, at = 1 << 20, 700_000
 	file, err := os.CreateTemp("", "untouched")
@@ -185,7 +183,7 @@ func untouched(text string) string {
 	return unsafe.String(&memory[at], len(text))
 }
 
-// farName has a name that nobody has read, and nobody reads.
+// farName begins a region whose name is in memory that nothing has read.
 func farName(notes *notebook) {
 	const name = "from a far page"
 	region := trace.StartRegion(context.Background(), untouched(name))

@@ -48,7 +48,7 @@ func say(format string, args ...interface{}) {
 	out.Unlock()
 }
 
-// cut is what gotrace shows of a text that is longer than it reads.
+// cut returns what gotrace shows of a text that is longer than it reads.
 func cut(text string) string {
 	if len(text) <= 200 {
 		return strconv.Quote(text)

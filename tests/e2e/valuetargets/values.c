@@ -76,7 +76,7 @@ APART void odd(const char *text, const char *expected)
 	(void)text;
 }
 
-/* A page of a file that nobody has touched: it is not in the process's page tables. */
+/* Maps a page of a file without touching it: it is not in the process's page tables. */
 static void untouched(const char *path)
 {
 	int fd = open(path, O_RDONLY);

@@ -31,7 +31,7 @@ static void *foreign_life(void *unused)
 	return NULL;
 }
 
-/* Keeps one foreign thread alive after the other. */
+/* Starts one foreign thread after the other. */
 static void *foreign_parent(void *unused)
 {
 	(void)unused;

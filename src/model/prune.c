@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include "model/forget.h"
+#include "model/prune.h"
 
 /* Half of the limit on names. */
 enum { MANY_NAMES = 1 << 15 };
@@ -23,7 +23,7 @@ static void use_held(struct model *md)
  * the record that leads here (capture_renew). So every stack that it does not send again was sent or used in
  * this epoch or the one before.
  */
-void forget_stacks(struct model *md)
+void prune_stacks(struct model *md)
 {
 	struct stack_table *stacks = &md->stacks;
 
@@ -40,7 +40,7 @@ void forget_stacks(struct model *md)
 	md->front->stacks_renewed(md);
 }
 
-void forget_names(struct model *md)
+void prune_names(struct model *md)
 {
 	struct strtab *strings = md->options.strings;
 
@@ -62,7 +62,7 @@ void forget_names(struct model *md)
 	strtab_sweep(strings);
 }
 
-void forget_threads(struct model *md)
+void prune_threads(struct model *md)
 {
 	uint64_t now = md->ops.last_time;
 

@@ -3,8 +3,8 @@
  * Statistics of the whole program: scheduling latency, how busy its Ps were, garbage collection, number of
  * goroutines. They are computed from the ops, in order.
  */
-#ifndef GOTRACE_MODEL_WHOLE_H
-#define GOTRACE_MODEL_WHOLE_H
+#ifndef GOTRACE_MODEL_PROGRAM_STATS_H
+#define GOTRACE_MODEL_PROGRAM_STATS_H
 
 #include "model/model.h"
 
@@ -25,8 +25,8 @@ struct p_time {
 	uint8_t status;            /* enum p_status, 0 = it has not appeared */
 };
 
-struct whole_program {
-	struct whole_stats stats;
+struct program_state {
+	struct program_stats stats;
 	struct latencies latencies;
 	struct p_time *ps; /* by id */
 	size_t nps;
@@ -36,12 +36,12 @@ struct whole_program {
 	uint64_t stw_since; /* 0 = the world runs */
 };
 
-void whole_free(struct whole_program *whole);
+void program_stats_free(struct program_state *program);
 /* Takes one op. unwatched: total unwatched time before it, ns. Returns 0 or -ENOMEM. */
-int whole_add(struct whole_program *whole, const struct op *op, uint64_t unwatched);
+int program_stats_add(struct program_state *program, const struct op *op, uint64_t unwatched);
 /* A goroutine appears or ends. */
-void whole_birth(struct whole_program *whole);
-void whole_death(struct whole_program *whole);
-void whole_end(struct whole_program *whole, uint64_t now, uint64_t unwatched);
+void program_g_created(struct program_state *program);
+void program_g_ended(struct program_state *program);
+void program_stats_end(struct program_state *program, uint64_t now, uint64_t unwatched);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include "model/whole.h"
+#include "model/program_stats.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -49,26 +49,26 @@ uint64_t latencies_quantile(const struct latencies *all, double part)
 
 /* --- Ps --- */
 
-static struct p_time *p_of(struct whole_program *whole, int32_t id)
+static struct p_time *p_of(struct program_state *program, int32_t id)
 {
 	size_t n = (size_t)id + 1;
 	struct p_time *bigger;
 
-	if (n <= whole->nps)
-		return &whole->ps[id];
-	bigger = realloc(whole->ps, n * sizeof(*bigger));
+	if (n <= program->nps)
+		return &program->ps[id];
+	bigger = realloc(program->ps, n * sizeof(*bigger));
 	if (!bigger)
 		return NULL;
-	memset(bigger + whole->nps, 0, (n - whole->nps) * sizeof(*bigger));
-	whole->ps = bigger;
-	whole->nps = n;
+	memset(bigger + program->nps, 0, (n - program->nps) * sizeof(*bigger));
+	program->ps = bigger;
+	program->nps = n;
 	return &bigger[id];
 }
 
-static void charge_p(struct whole_stats *stats, const struct p_time *p, uint64_t now, uint64_t unwatched)
+static void charge_p(struct program_stats *stats, const struct p_time *p, uint64_t now, uint64_t unwatched)
 {
-	uint64_t dark = unwatched - p->unwatched, all = now > p->since ? now - p->since : 0;
-	uint64_t ns = all > dark ? all - dark : 0;
+	uint64_t unwatched_part = unwatched - p->unwatched, all = now > p->since ? now - p->since : 0;
+	uint64_t ns = all > unwatched_part ? all - unwatched_part : 0;
 
 	if (!p->status)
 		return;
@@ -102,16 +102,16 @@ static uint8_t p_status_after(const struct op *op)
 	}
 }
 
-static int add_to_p(struct whole_program *whole, const struct op *op, uint64_t unwatched)
+static int add_to_p(struct program_state *program, const struct op *op, uint64_t unwatched)
 {
 	uint8_t status = op->p >= 0 ? p_status_after(op) : 0;
-	struct p_time *p = status ? p_of(whole, op->p) : NULL;
+	struct p_time *p = status ? p_of(program, op->p) : NULL;
 
 	if (!status)
 		return 0;
 	if (!p)
 		return -ENOMEM;
-	charge_p(&whole->stats, p, op->time, unwatched);
+	charge_p(&program->stats, p, op->time, unwatched);
 	*p = (struct p_time){.since = op->time, .unwatched = unwatched, .status = status};
 	return 0;
 }
@@ -130,9 +130,9 @@ static void end_range(uint64_t *since, uint64_t now, uint64_t *sum, uint64_t *ma
 	*since = 0;
 }
 
-static void add_to_world(struct whole_program *whole, const struct op *op)
+static void add_to_world(struct program_state *program, const struct op *op)
 {
-	struct whole_stats *stats = &whole->stats;
+	struct program_stats *stats = &program->stats;
 
 	switch (op->kind) {
 	case OP_PROCS_CHANGE:
@@ -140,20 +140,20 @@ static void add_to_world(struct whole_program *whole, const struct op *op)
 		break;
 	case OP_GC_BEGIN:
 	case OP_GC_ACTIVE:
-		if (whole->gc_since)
+		if (program->gc_since)
 			break;
 		stats->gc_cycles++;
-		whole->gc_since = op->time;
+		program->gc_since = op->time;
 		break;
 	case OP_GC_END:
-		end_range(&whole->gc_since, op->time, &stats->gc_ns, NULL);
+		end_range(&program->gc_since, op->time, &stats->gc_ns, NULL);
 		break;
 	case OP_STW_BEGIN:
 		stats->stw_count++;
-		whole->stw_since = op->time;
+		program->stw_since = op->time;
 		break;
 	case OP_STW_END:
-		end_range(&whole->stw_since, op->time, &stats->stw_ns, &stats->stw_max_ns);
+		end_range(&program->stw_since, op->time, &stats->stw_ns, &stats->stw_max_ns);
 		break;
 	}
 }
@@ -165,45 +165,45 @@ static bool is_status(enum op_kind kind)
 	return kind == OP_PROC_STATUS || kind == OP_GO_STATUS;
 }
 
-int whole_add(struct whole_program *whole, const struct op *op, uint64_t unwatched)
+int program_stats_add(struct program_state *program, const struct op *op, uint64_t unwatched)
 {
-	if (!whole->started && !is_status(op->kind)) {
-		whole->started = true;
-		whole->stats.goroutines_at_start = whole->alive;
+	if (!program->started && !is_status(op->kind)) {
+		program->started = true;
+		program->stats.goroutines_at_start = program->alive;
 	}
-	add_to_world(whole, op);
-	return add_to_p(whole, op, unwatched);
+	add_to_world(program, op);
+	return add_to_p(program, op, unwatched);
 }
 
-void whole_birth(struct whole_program *whole)
+void program_g_created(struct program_state *program)
 {
-	whole->alive++;
-	if (whole->alive > whole->stats.goroutines_peak)
-		whole->stats.goroutines_peak = whole->alive;
+	program->alive++;
+	if (program->alive > program->stats.goroutines_peak)
+		program->stats.goroutines_peak = program->alive;
 }
 
-void whole_death(struct whole_program *whole)
+void program_g_ended(struct program_state *program)
 {
-	whole->alive--;
+	program->alive--;
 }
 
-void whole_end(struct whole_program *whole, uint64_t now, uint64_t unwatched)
+void program_stats_end(struct program_state *program, uint64_t now, uint64_t unwatched)
 {
-	struct whole_stats *stats = &whole->stats;
+	struct program_stats *stats = &program->stats;
 
-	for (size_t i = 0; i < whole->nps; i++)
-		charge_p(stats, &whole->ps[i], now, unwatched);
-	whole->nps = 0;
-	end_range(&whole->gc_since, now, &stats->gc_ns, NULL);
-	end_range(&whole->stw_since, now, &stats->stw_ns, &stats->stw_max_ns);
-	stats->goroutines_at_end = whole->alive;
-	stats->latency_count = whole->latencies.n;
-	stats->latency_p50_ns = latencies_quantile(&whole->latencies, 0.5);
-	stats->latency_p99_ns = latencies_quantile(&whole->latencies, 0.99);
-	stats->latency_max_ns = whole->latencies.max_ns;
+	for (size_t i = 0; i < program->nps; i++)
+		charge_p(stats, &program->ps[i], now, unwatched);
+	program->nps = 0;
+	end_range(&program->gc_since, now, &stats->gc_ns, NULL);
+	end_range(&program->stw_since, now, &stats->stw_ns, &stats->stw_max_ns);
+	stats->goroutines_at_end = program->alive;
+	stats->latency_count = program->latencies.n;
+	stats->latency_p50_ns = latencies_quantile(&program->latencies, 0.5);
+	stats->latency_p99_ns = latencies_quantile(&program->latencies, 0.99);
+	stats->latency_max_ns = program->latencies.max_ns;
 }
 
-void whole_free(struct whole_program *whole)
+void program_stats_free(struct program_state *program)
 {
-	free(whole->ps);
+	free(program->ps);
 }
