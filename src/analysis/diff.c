@@ -272,7 +272,7 @@ static void compare_traces(struct diff *diff)
 		gc[i] = seconds[i] > 0 ? (double)both[i]->gc.cycles_ns / seconds[i] : 0;
 		p99[i] = (double)histogram_quantile(&both[i]->latency, 0.99);
 	}
-	change = add(diff, DIFF_TRACE, "GC, a second");
+	change = add(diff, DIFF_TRACE, "GC per second");
 	if (change) {
 		change->before = gc[0];
 		change->after = gc[1];
@@ -400,9 +400,9 @@ void diff_text(const struct diff *diff, FILE *out, const struct report_style *st
 {
 	static const char *const titles[SECTIONS] = {
 		[DIFF_TASKS] = "TASKS (median)",   [DIFF_REGIONS] = "REGIONS (median)",
-		[DIFF_LABELS] = "LABELS (median)", [DIFF_LIVES] = "LIVES OF GOROUTINES (median)",
+		[DIFF_LABELS] = "LABELS (median)", [DIFF_LIVES] = "GOROUTINE LIFETIMES (median)",
 		[DIFF_WAITS] = "WAITS AND CALLS",  [DIFF_FUNCTIONS] = "RUNNING",
-		[DIFF_TRACE] = "THE WHOLE"};
+		[DIFF_TRACE] = "WHOLE TRACE"};
 	unsigned shown = 0;
 	int section = -1;
 

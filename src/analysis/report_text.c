@@ -309,7 +309,7 @@ static void print_holder(const struct page *page, const struct lock *lock)
 	fprintf(page->out, "%33s  held by g%llu %u%%", "", (unsigned long long)holder->key,
 		percent((double)holder->weight, (double)lock->charged_ns));
 	if (unseen)
-		fprintf(page->out, "; taken unseen %u%%", unseen);
+		fprintf(page->out, "; acquisition not seen: %u%%", unseen);
 	fputc('\n', page->out);
 }
 

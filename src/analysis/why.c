@@ -187,7 +187,7 @@ static int print_names(const struct why *why, const struct analysis *a, struct e
 			snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%.60s",
 				 *names ? ", " : "", text_name(name, strlen(name), 60).bytes);
 	}
-	return error_set(err, ENOENT, "the trace has no %s '%.100s' that ends (it has: %s)", what,
+	return error_set(err, ENOENT, "no %s '%.100s' ends in the trace (available: %s)", what,
 			 why->question.name, *names ? names : "none");
 }
 
@@ -196,7 +196,7 @@ static int choose_slowest(struct why *why, const struct instances *all, struct e
 	const struct instance *one;
 
 	if (why->question.slowest > all->nslowest)
-		return error_set(err, ENOENT, "--slowest %u: the trace has the %u slowest only",
+		return error_set(err, ENOENT, "--slowest %u: only the %u slowest are available",
 				 why->question.slowest, all->nslowest);
 	one = &all->slowest[why->question.slowest - 1];
 	why->begin = one->begin;
@@ -229,7 +229,7 @@ int why_choose(struct why *why, struct analysis *a, struct error *err)
 			      ? error_set(err, ENOENT, "goroutine %llu is not in the trace%s",
 					  (unsigned long long)why->question.goroutine,
 					  why->question.at_ns == UINT64_MAX ? "" : " at that time")
-			      : error_set(err, ENOENT, "none was under way at that time");
+			      : error_set(err, ENOENT, "no instance was in progress at that time");
 	return ret;
 }
 

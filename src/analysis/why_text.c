@@ -246,7 +246,10 @@ static void print_head(const struct why *why, const struct analysis *a, FILE *ou
 	char order[48] = "slowest";
 
 	if (question->slowest > 1)
-		snprintf(order, sizeof(order), "slowest but %u", question->slowest - 1);
+		snprintf(order, sizeof(order), "%u%s slowest", question->slowest,
+			 question->slowest == 2   ? "nd"
+			 : question->slowest == 3 ? "rd"
+						  : "th");
 	if (question->kind == WHY_GOROUTINE)
 		fprintf(out, "goroutine %llu", (unsigned long long)question->goroutine);
 	else if (question->at_ns != UINT64_MAX)

@@ -62,8 +62,7 @@ int bpf_make_rings(struct bpf *bpf, struct error *err)
 		bpf->ring_fds[i] = fd;
 		bpf->rings_made = i + 1;
 		if (bpf_map_update_elem(array, &i, &fd, BPF_ANY))
-			return error_set(err, errno, "the kernel refused an array of rings: %s",
-					 strerror(errno));
+			return error_set(err, errno, "cannot create the array of rings: %s", strerror(errno));
 	}
 	return 0;
 }

@@ -124,7 +124,7 @@ void probe_ring_buffer(struct features *features, const char *root)
 	fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "gotrace_probe", 0, 0, (uint32_t)getpagesize(), NULL);
 	if (fd >= 0) {
 		close(fd);
-		feature_available(feature, "there");
+		feature_available(feature, "available");
 		return;
 	}
 	error = errno;
@@ -226,7 +226,8 @@ void probe_tracepoints(struct features *features, bool thorough)
 		feature_replaced(feature, "raw tracepoints (tp_btf helps only with task pointers)",
 				 "hits take a little longer", "");
 	else
-		feature_missing(feature, NEED_C | NEED_SYSCALLS, "no type can be used",
+		feature_missing(feature, NEED_C | NEED_SYSCALLS,
+				"neither tp_btf nor raw tracepoints can be used",
 				"no threads, and no system calls of goroutines",
 				"goroutines can be traced with --no-syscalls");
 }
@@ -298,7 +299,7 @@ void probe_cookies(struct features *features)
 		return;
 	features->cookies = TRY(CALL(BPF_FUNC_get_attach_cookie), SET(BPF_REG_0, 0), EXIT) == 0;
 	if (features->cookies)
-		feature_available(feature, "there");
+		feature_available(feature, "available");
 	else
 		feature_missing(feature, NEED_FUNCTIONS, "none", "no --region, --task and --requests",
 				"Linux 5.15 or later is needed for these");

@@ -269,11 +269,11 @@ void probe_priority(struct features *features)
 	else if (may_raise_priority())
 		feature_replaced(
 			feature, "no SCHED_RR, but a lower niceness",
-			"in a cgroup with a CPU limit (cpu.max) gotrace may be late, and less is watched",
+			"in a cgroup with a CPU limit (cpu.max) gotrace may fall behind and record less",
 			"give it more CPU time");
 	else
 		feature_replaced(feature, "neither SCHED_RR nor a lower niceness (CAP_SYS_NICE)",
-				 "on a machine without idle CPUs gotrace may be late, and less is watched",
+				 "on a machine without idle CPUs gotrace may fall behind and record less",
 				 "add CAP_SYS_NICE (docker: --cap-add SYS_NICE)");
 }
 

@@ -595,10 +595,10 @@ int native_tables_refresh(struct native_tables *tables, pid_t pid, struct error 
 	if (tables->left_out == left_out || tables->reported)
 		return 0;
 	tables->reported = true;
-	return error_set(
-		err, ENOSPC,
-		"PID %d has mapped more code than the unwind tables can hold: stacks end in the rest",
-		(int)pid);
+	return error_set(err, ENOSPC,
+			 "PID %d has mapped more code than the unwind tables can hold: stacks end at code "
+			 "that was left out",
+			 (int)pid);
 }
 
 bool native_tables_note(struct native_tables *tables, struct error *line)

@@ -48,7 +48,7 @@ int processes_find(struct processes *processes, pid_t root, struct error *err)
 static void warn_full(struct processes *processes)
 {
 	if (!processes->full)
-		message("there are too many processes to trace at once: some are not traced");
+		message("too many processes to trace at once: some are not traced");
 	processes->full = true;
 }
 

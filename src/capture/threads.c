@@ -105,7 +105,7 @@ static int name_kernel(struct capture *capture, struct error *err)
 	if (rc == -ENOMEM)
 		return rc;
 	if (rc)
-		message("--kernel-stacks: %s; waits have no frames of the kernel", err->text);
+		message("--kernel-stacks: %s; stacks of waits do not include kernel frames", err->text);
 	capture->drain.kernel = capture->kernel;
 	return 0;
 }

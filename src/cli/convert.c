@@ -101,10 +101,10 @@ static void report_left_out(const struct conversion *conv)
 			"address",
 			text_count(result->no_ops).bytes);
 	if (result->nameless && conv->options->binary)
-		message("%s stacks are not of %s's Go code: they go by their addresses",
+		message("%s stacks are not in %s's Go code and keep their addresses",
 			text_count(result->nameless).bytes, text_path(conv->options->binary).bytes);
 	else if (result->nameless)
-		message("%s stacks have addresses without names: give the program with --binary",
+		message("%s stacks show addresses instead of names: give the program with --binary",
 			text_count(result->nameless).bytes);
 	if (result->skipped)
 		message("left out: %s events without a goroutine or P", text_count(result->skipped).bytes);

@@ -229,8 +229,7 @@ static void warn(const struct cut *cut)
 	uint64_t n = cutter_unmarked_gaps(cut->cutter);
 
 	if (n)
-		message("%s time%s nothing was recorded of what is in the piece, and it does not "
-			"say so: "
+		message("the piece contains %s unmarked gap%s in which nothing was recorded: "
 			"gotrace sql %s \"SELECT ts, dur FROM gc WHERE kind = 'not watched'\"",
 			text_count(n).bytes, n == 1 ? "" : "s", cut->options->input);
 }

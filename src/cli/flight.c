@@ -197,7 +197,7 @@ static void report_begin(const struct flight *flight)
 			(int)flight->recording.pid, flight->session.target->go_version,
 			capture_stats(flight->session.capture)->probes, (int)getpid());
 	else
-		message("recording PID %d (%s), its threads; write with: gotrace snapshot %d",
+		message("recording PID %d (%s) as threads; write with: gotrace snapshot %d",
 			(int)flight->recording.pid,
 			text_name(flight->session.process.comm, strlen(flight->session.process.comm), 16)
 				.bytes,

@@ -35,9 +35,9 @@ static void warn_of_gaps(const struct layout_table *table, const char *path)
 	bool coroutines = release->layout.go.coro_gp != LAYOUT_ABSENT;
 
 	if (!texts || !coroutines)
-		message("%s does not have all of the runtime (%s%s%s): a table of the toolchain's "
-			"root is better",
-			text_path(path).bytes, texts ? "" : "texts of runtime/trace",
+		message("%s does not contain the whole runtime (%s%s%s): a table made from the "
+			"toolchain's root is more complete",
+			text_path(path).bytes, texts ? "" : "runtime/trace strings",
 			!texts && !coroutines ? ", " : "", coroutines ? "" : "iter.Pull");
 }
 

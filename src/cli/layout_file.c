@@ -51,7 +51,7 @@ static int give(struct sandbox *inspector, int fd, const char *path, struct erro
 	if (rc)
 		error_set(err, -rc, "cannot read %s: %s", text_path(path).bytes, strerror(-rc));
 	else if (size > (ssize_t)LAYOUT_TEXT_MOST)
-		rc = error_set(err, EFBIG, "--layout: %s is larger than a table of gotrace layout",
+		rc = error_set(err, EFBIG, "--layout: %s is too large for a gotrace layout table",
 			       text_path(path).bytes);
 	else
 		rc = remote_target_layout(inspector, text, (size_t)size, &inner);
@@ -99,5 +99,5 @@ void layout_report(const struct target *target, const char *path)
 			"process",
 			target->go_version, target->nearest);
 	else if (path)
-		message("--layout is not used: the layout of this program (%s) is known", target->go_version);
+		message("--layout is ignored: the layout of this program (%s) is known", target->go_version);
 }

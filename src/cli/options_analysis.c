@@ -187,7 +187,7 @@ static const struct argp_option why_table[] = {
 	 "Explain the life of this goroutine or, with --at, what it did at that time", 1},
 	{"slowest", KEY_SLOWEST, "N", 0, "The Nth slowest of them (default: 1)", 1},
 	{"at", KEY_AT, "TIME", 0,
-	 "The one that was under way at this time since the start of the trace: 3.401s", 1},
+	 "The one that was in progress this long after the start of the trace: 3.401s", 1},
 	{"pid", 'p', "PID", 0, "Trace this process instead of FILE", 2},
 	{"duration", 'd', "TIME", 0, "Trace for this long (default: 5s)", 2},
 	{"json", KEY_JSON, NULL, 0, "Print JSON", 3},

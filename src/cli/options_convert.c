@@ -24,7 +24,7 @@ static const struct argp_option table[] = {
 	 "(default: perfetto for -o FILE.perfetto-trace)",
 	 1},
 	{"binary", KEY_BINARY, "FILE", 0,
-	 "Take names from the traced program, for traces of Go 1.5, 1.6 and v0, which have addresses only",
+	 "Take names from the traced program, for traces of Go 1.5, 1.6 and v0, which have only addresses",
 	 1},
 	{"quiet", 'q', NULL, 0, "Print errors only", 2},
 	OPTIONS_HELP,

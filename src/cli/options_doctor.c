@@ -35,7 +35,7 @@ static const struct option_parser parser = {
 		 .parser = options_take,
 		 .doc = "Print which features of this machine gotrace can use, which are missing, what their "
 			"absence "
-			"costs, and what to do. Run it with the privileges with which you will trace."
+			"costs, and what to do. Run it with the privileges that you trace with."
 			"\v"
 			"Exit status: 0 Go programs and threads can be traced (with -p: this process), 1 "
 			"neither can, 2 wrong usage, 3 one of the two can."},
@@ -52,6 +52,6 @@ int options_doctor(int argc, char **argv, struct doctor_options *options, struct
 	if (rc)
 		return rc;
 	if (options->layout && !options->pid)
-		return error_set(err, EINVAL, "--layout is for a process: give -p PID, too");
+		return error_set(err, EINVAL, "--layout is for a process: also give -p PID");
 	return 0;
 }

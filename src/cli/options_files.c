@@ -123,8 +123,8 @@ int options_check(int argc, char **argv, struct check_options *options, struct e
 
 static const struct argp_option dump_table[] = {
 	{"stacks", KEY_STACKS, NULL, 0, "Print the frames of each event's stack below it", 1},
-	{"absolute", KEY_ABSOLUTE, NULL, 0, "Print times of the file's own clock, not relative to its start",
-	 1},
+	{"absolute", KEY_ABSOLUTE, NULL, 0,
+	 "Print times of the file's own clock instead of times since its start", 1},
 	{"json", KEY_JSON, NULL, 0, "Print one JSON object per line", 1},
 	OPTIONS_HELP,
 	{NULL, 0, NULL, 0, NULL, 0},
@@ -168,8 +168,8 @@ enum sites_key { KEY_SITES_REGION = 3000 };
 
 static const struct argp_option sites_table[] = {
 	{"region", KEY_SITES_REGION, "FUNC", 0,
-	 "Print instead where calls of this function would be probed, and which arguments would be read from "
-	 "where, with FUNC as for gotrace --region. May be repeated",
+	 "Print only where calls of this function would be probed, and where each argument would be read; "
+	 "FUNC is as for gotrace --region. May be repeated",
 	 1},
 	OPTIONS_LAYOUT(1),
 	OPTIONS_HELP,
@@ -184,7 +184,7 @@ static int add_function(void *member, const char *option, const char *text, stru
 
 	if (!*text || options->nfunctions == MAX_FUNCTIONS)
 		return error_set(err, EINVAL, "%s: %s", option,
-				 *text ? "too many functions" : "which function?");
+				 *text ? "too many functions" : "no function given");
 	if (value_list_parse(text, &list, &why))
 		return error_set(err, EINVAL, "%s: %s", option, why.text);
 	options->functions[options->nfunctions++] =

@@ -8,9 +8,8 @@ enum layout_key { KEY_GO = 1000 };
 
 static const struct argp_option table[] = {
 	{"go", KEY_GO, "PATH", 0,
-	 "Read this: the root of a Go toolchain (go env GOROOT), which builds a small program, or a Go "
-	 "program "
-	 "that was not stripped",
+	 "Root of a Go toolchain (go env GOROOT), which builds a small program for this, or a Go program "
+	 "that is not stripped",
 	 1},
 	OPTIONS_HELP,
 	{NULL, 0, NULL, 0, NULL, 0},
@@ -19,7 +18,8 @@ static const struct argp_option table[] = {
 static int refuse_operand(void *options, const char *option, const char *text, struct error *err)
 {
 	(void)options, (void)option;
-	return error_set(err, EINVAL, "layout takes no argument: '%s'; a toolchain or a program is --go PATH",
+	return error_set(err, EINVAL,
+			 "layout takes no argument: '%s'; give a toolchain or a program with --go PATH",
 			 text);
 }
 
@@ -32,17 +32,15 @@ static const struct option_binding bindings[] = {
 static const struct option_parser parser = {
 	.argp = {.options = table,
 		 .parser = options_take,
-		 .doc = "Print where a Go release has the fields of its runtime's structs, as a table that "
-			"--layout "
-			"takes: for stripped programs of a release that gotrace does not know. Needs no "
+		 .doc = "Print the offsets of the fields of a Go release's runtime structs, as a table for "
+			"--layout: for stripped programs of a release that gotrace does not know. Needs no "
 			"privilege "
-			"and no network. A toolchain is run: its bin/go builds a program in a temporary "
-			"directory, "
-			"with a cache of its own unless GOCACHE is set."
+			"and no network. A toolchain's bin/go is run to build a program in a temporary "
+			"directory, with a separate cache unless GOCACHE is set."
 			"\v"
 			"Examples:\n  gotrace layout --go \"$(go env GOROOT)\" > go.layout\n  sudo gotrace "
 			"-p 1234 "
-			"--layout go.layout\nExit status: 0 printed, 1 there is no table, 2 wrong usage."},
+			"--layout go.layout\nExit status: 0 printed, 1 no table, 2 wrong usage."},
 	.bindings = bindings,
 	.usage = "gotrace layout --go PATH",
 };
@@ -56,6 +54,6 @@ int options_layout(int argc, char **argv, struct layout_options *options, struct
 	if (rc)
 		return rc;
 	if (!options->go)
-		return error_set(err, EINVAL, "of which Go? give --go PATH");
+		return error_set(err, EINVAL, "no Go given: use --go PATH");
 	return 0;
 }

@@ -56,7 +56,7 @@ static int set_most(void *options, const char *option, const char *text, struct 
 static int refuse_operand(void *options, const char *option, const char *text, struct error *err)
 {
 	(void)options, (void)option;
-	return error_set(err, EINVAL, "ps takes no argument: '%s'; the process is -p PID", text);
+	return error_set(err, EINVAL, "ps takes no argument: '%s'; give the process with -p PID", text);
 }
 
 static const struct option_binding bindings[] = {

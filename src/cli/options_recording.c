@@ -56,12 +56,12 @@ static const struct argp_option common_table[] = {
 	 "sql; "
 	 "auto: all that it has",
 	 1},
-	{"request-values", KEY_REQUEST_VALUES, NULL, 0, "With --requests: show query strings of URLs, too",
+	{"request-values", KEY_REQUEST_VALUES, NULL, 0, "With --requests: also show query strings of URLs",
 	 1},
 	{"no-syscalls", KEY_NO_SYSCALLS, NULL, 0, "Do not record system calls", 3},
 	{"no-labels", KEY_NO_LABELS, NULL, 0, "Do not record pprof labels of goroutines", 3},
 	{"kernel-stacks", KEY_KERNEL_STACKS, NULL, 0,
-	 "Of threads: also record where in the kernel each wait is", 3},
+	 "For threads: also record where in the kernel each wait is", 3},
 	{"os", KEY_OS, NULL, 0, "Record when the threads of a Go program have no CPU (default)", 3},
 	{"no-os", KEY_NO_OS, NULL, 0, "Do not record when threads have no CPU", 3},
 	{"no-cpu-samples", KEY_NO_CPU_SAMPLES, NULL, 0, "Take no CPU samples", 3},
@@ -86,7 +86,7 @@ static const struct argp_option common_table[] = {
 static const struct argp_option functions_table[] = {
 	{"region", KEY_REGION, "FUNC", 0,
 	 "Record every call of this function as a user region: f, ns::f, ns::f(int), libz.so:f, file.c:f, "
-	 "main.f. In parentheses behind it, arguments to show as a log: 'main.f(id, r.URL.Path, "
+	 "main.f. In parentheses after it, arguments to show as a log: 'main.f(id, r.URL.Path, "
 	 "n=arg3:len)'. "
 	 "May be repeated",
 	 1},
@@ -192,7 +192,7 @@ static int add_function(struct record_options *options, enum log_function_kind k
 	struct error why;
 
 	if (!*text)
-		return error_set(err, EINVAL, "%s: which function?", option);
+		return error_set(err, EINVAL, "%s: no function given", option);
 	if (options->nfunctions == MAX_FUNCTIONS)
 		return error_set(err, EINVAL, "%s: more than %u functions", option, MAX_FUNCTIONS);
 	if (value_list_parse(text, &list, &why))

@@ -55,7 +55,7 @@ static int copy_functab(struct target *target, struct log_record *copy)
 	void *bytes;
 
 	if (target_functab(target, &record, &err)) {
-		message("stacks will have addresses without names: %s", err.text);
+		message("stacks will show addresses instead of names: %s", err.text);
 		return 0;
 	}
 	bytes = malloc(record.size);

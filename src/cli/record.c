@@ -206,8 +206,8 @@ static int check_release_of_command(const struct target *target, struct error *e
 		return 0;
 	return error_set(
 		err, ENOTSUP,
-		"the program was built by %s, which this gotrace does not know: start it, and trace the "
-		"process (-p)",
+		"the program was built by %s, which this gotrace does not support for CMD: start the "
+		"program and trace it with -p PID",
 		target->go_version);
 }
 
@@ -317,7 +317,7 @@ static void report_what_is_left_out(const struct record *record)
 		message("not traced in this program: %s", record->session.plan.left_out);
 	if (target_other_go(record->session.target, library, sizeof(library)))
 		message("%s also contains Go code (a plugin, or a runtime of its own): gotrace "
-			"traces the runtime of the executable only, and code in that file has no names",
+			"traces only the executable's runtime, and code in that file has no names",
 			text_name(library, strlen(library), 100).bytes);
 }
 
@@ -390,7 +390,7 @@ static void wait_for_child(struct record *record)
 	if (child->pid == 0 || spawn_wait(child, 0))
 		return;
 	if (!signals_seen() && !record->options->quiet)
-		message("the trace is written; waiting for the program to end (Ctrl-C: leave it)");
+		message("the trace is written; waiting for the program to end (Ctrl-C: do not wait)");
 	spawn_wait(child, signals_seen() ? GRACE_MS : -1);
 }
 

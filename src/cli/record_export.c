@@ -326,7 +326,7 @@ static void name_parts(const struct live_export *live)
 	}
 	if (named)
 		message("%s: %s",
-			named == 1 ? "the trace itself is there" : "the traces themselves are there, up to",
+			named == 1 ? "kept the unexported trace" : "kept the unexported traces, up to",
 			text_path(path).bytes);
 	if (rc)
 		message("%zu trace%s lost: cannot create %s: %s", live->n - named,
@@ -359,7 +359,7 @@ static int end(struct live_export *live, int traced, struct error *err)
 
 	sort_parts(live);
 	if (live->lost)
-		message("left out: %zu processes, there are too many open files (ulimit -n)", live->lost);
+		message("left out %zu processes: too many open files (ulimit -n)", live->lost);
 	if (!is_traced(live, traced))
 		return traced == STATUS_WHOLE ? STATUS_NONE : traced;
 	status = export_all(live, err);

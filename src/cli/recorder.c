@@ -98,7 +98,8 @@ static void report_match(struct recorder *recorder, const struct match_notice *n
 {
 	if (!recorder->options->record.quiet) {
 		if (recorder->unreported)
-			message("%s; and %u before, within --every", notice->text, recorder->unreported);
+			message("%s; %u earlier match%s within --every", notice->text, recorder->unreported,
+				recorder->unreported == 1 ? "" : "es");
 		else
 			message("%s", notice->text);
 	}
@@ -207,7 +208,7 @@ void recorder_settle(struct recorder *recorder, struct recording *recording, boo
 
 void recorder_idle(struct recorder *recorder)
 {
-	const struct error idle = {"there is no process to record now"};
+	const struct error idle = {"no process is being recorded"};
 
 	if (signals_snapshots() > 0)
 		message("no snapshot: %s", idle.text);

@@ -81,7 +81,7 @@ static int replay_into(const struct replay_options *options, int fd, struct pipe
 	report.summary.style.width = (uint16_t)status_line_width();
 	report.summary.trace = trace->path;
 	if (trace->committed > 0 && !pipeline_has_names(pipe))
-		message("stacks have addresses without names: %s has no good function table",
+		message("stacks show addresses instead of names: %s has no usable function table",
 			text_path(options->input).bytes);
 	if (cut.text[0])
 		report.summary.cut = cut.text;

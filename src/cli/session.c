@@ -167,7 +167,7 @@ int session_check_options(const struct session *session, const char *go_only, st
 	if (options->children && options->max_overhead)
 		return error_set(err, EINVAL, "--max-overhead is for one process, not with --children");
 	if (session->target && options->kernel_stacks)
-		return error_set(err, EINVAL, "--kernel-stacks is for threads: give --as c, too");
+		return error_set(err, EINVAL, "--kernel-stacks is for threads: also give --as c");
 	if (session->target || !wrong)
 		return 0;
 	return error_set(err, EINVAL, "%s is for Go programs: %s is traced as threads", wrong,
@@ -194,7 +194,7 @@ static int report_requests(const struct session *session, struct error *err)
 		return 0;
 	return error_set(
 		err, ENOENT,
-		"--requests: the program has nothing that '%s' means: gotrace doctor -p PID lists what "
+		"--requests: the program has nothing that matches '%s': gotrace doctor -p PID lists what "
 		"it has",
 		session->options->requests);
 }

@@ -63,8 +63,8 @@ static int refuse_script(const char *path, struct error *err)
 	close(fd);
 	if (n == 2 && magic[0] == '#' && magic[1] == '!')
 		return error_set(err, ENOEXEC,
-				 "%s is a script; name the program it starts, or start it and "
-				 "trace that with -p PID",
+				 "%s is a script: name the program that it starts, or start the script "
+				 "and trace that program with -p PID",
 				 path);
 	return 0;
 }

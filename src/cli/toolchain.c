@@ -199,7 +199,7 @@ static int build_program(const struct build *build, struct error *err)
 		run_go(build);
 	rc = wait_for_build(pid);
 	if (rc == -EINTR)
-		return error_set(err, EINTR, "stopped as asked: there is no table");
+		return error_set(err, EINTR, "interrupted: no table was made");
 	if (rc == -ETIMEDOUT)
 		return error_set(err, ETIMEDOUT, "%s did not build a program within 10 minutes",
 				 text_path(build->go).bytes);
@@ -207,7 +207,7 @@ static int build_program(const struct build *build, struct error *err)
 		return 0;
 	read_log(build->log, line, sizeof(line));
 	return error_set(err, EIO, "%s cannot build a program: %s", text_path(build->go).bytes,
-			 line[0] ? line : "it says nothing");
+			 line[0] ? line : "it printed no error");
 }
 
 static int find_go(struct build *build, const char *root, struct error *err)

@@ -96,7 +96,7 @@ void workers_functab(struct workers *workers, struct target *target)
 	if (rc == 0)
 		return;
 	text_make_printable(err.text);
-	message("stacks will have addresses without names: %s",
+	message("stacks will show addresses instead of names: %s",
 		err.text[0] ? err.text : "the function table is not readable");
 }
 

@@ -34,7 +34,7 @@ int builder_add_g_status(struct builder *b, const struct op *op)
 		return BROKEN(b, "goroutine %llu is %s without a thread", (unsigned long long)b->goids[op->g],
 			      g_status_name(op->status));
 	if (held && (thread->had_g || (thread->missing_g && op->status == G_SYSCALL)))
-		return BROKEN(b, "goroutine %llu was %s on thread %u, where another one was",
+		return BROKEN(b, "goroutine %llu was %s on thread %u, which already had another goroutine",
 			      (unsigned long long)b->goids[op->g], g_status_name(op->status), thread->tid);
 	new = array_push(&b->g_statuses);
 	if (!new)
@@ -61,7 +61,7 @@ int builder_add_p_status(struct builder *b, uint64_t time, const struct op *op)
 	if (held && !op->m)
 		return BROKEN(b, "P %d is %s without a thread", op->p, p_status_name(op->status));
 	if (held && (b->generation == 1 ? thread->had_p || thread->missing_p : b->sched.ms[op->m].p != NO_P))
-		return BROKEN(b, "P %d was %s on thread %u, which had none, or another one", op->p,
+		return BROKEN(b, "P %d was %s on thread %u, which had no P or another P", op->p,
 			      p_status_name(op->status), thread->tid);
 	new = array_push(b->generation == 1 ? &b->p_statuses : &b->ops);
 	if (!new)

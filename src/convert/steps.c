@@ -41,7 +41,7 @@ static int broken_range(struct builder *b, const char *what, const struct violat
 	case VIOLATION_RANGE_OPEN:
 		return BROKEN(b, "%s, but it has already begun", what);
 	case VIOLATION_RANGE_LIMIT:
-		return BROKEN(b, "%s, but goroutine %llu has begun %d others", what, goid(b, v->g),
+		return BROKEN(b, "%s, but goroutine %llu already has %d open ranges", what, goid(b, v->g),
 			      SCHED_MAX_RANGES);
 	default:
 		return BROKEN(b, "%s, but it has not begun", what);

@@ -38,8 +38,8 @@ static bool parse_profile(const char *name, enum profile_kind *profile, struct e
 			return true;
 		}
 	}
-	error_set(err, EINVAL,
-		  "there is no profile %.40s: use block, mutex, sched, syscall, net, cpu or wall", name);
+	error_set(err, EINVAL, "unknown profile '%.40s'; use block, mutex, sched, syscall, net, cpu or wall",
+		  name);
 	return false;
 }
 

@@ -17,7 +17,8 @@ const char flame_page_head[] =
 	"#about{min-height:1.4em;font-family:monospace;overflow-wrap:anywhere}\n"
 	"</style></head><body>\n"
 	"<div id=\"bar\"><b id=\"title\"></b><select id=\"which\"></select>\n"
-	"<input id=\"find\" placeholder=\"find (regular expression)\"><button id=\"reset\">whole</button>\n"
+	"<input id=\"find\" placeholder=\"find (regular expression)\">"
+	"<button id=\"reset\">reset zoom</button>\n"
 	"<span id=\"sum\"></span></div><div id=\"about\"></div><div id=\"graph\"></div>\n"
 	"<script>\n\"use strict\";\n";
 

@@ -486,7 +486,7 @@ static int put_still(struct perfetto *px, const struct pf_function *function)
 	char name[64];
 	int rc;
 
-	snprintf(name, sizeof(name), "%u that do not change", function->still);
+	snprintf(name, sizeof(name), "%u unchanged", function->still);
 	rc = pf_plain_track(&px->tracks, function->uuid, name, INT32_MAX, false, &ev.track);
 	if (!rc)
 		rc = pf_text(px, name, &ev.name);

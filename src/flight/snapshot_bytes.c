@@ -93,7 +93,7 @@ static int write_cut(struct generation_refs *refs, enum wire_format format, size
 			return rc;
 		if (!generation_refs_cut(refs, (size_t)((double)generation_refs_bytes(refs) *
 							(double)max_bytes / (double)out->committed)))
-			return error_set(err, EFBIG, "a single generation is over --max-bytes");
+			return error_set(err, EFBIG, "a single generation exceeds --max-bytes");
 		rc = output_restart(out);
 		if (rc)
 			return rc;

@@ -221,7 +221,7 @@ static int take_answer(int fd, pid_t recorder, char *path, struct error *err)
 	ssize_t n = receive_answer(fd, text, sizeof(text));
 
 	if (n == -EINTR)
-		return error_set(err, EINTR, "interrupted; the snapshot is written nevertheless");
+		return error_set(err, EINTR, "interrupted; the snapshot will still be written");
 	if (n < 0)
 		return error_set(err, EPIPE, "PID %d ended before the snapshot was written", (int)recorder);
 	if (strncmp(text, WRITTEN, strlen(WRITTEN)) != 0)

@@ -99,7 +99,7 @@ static int check_size(const struct snapshot_store *store, int fd, struct error *
 	if (fstat(fd, &st))
 		return error_set(err, errno, "cannot write the snapshot: %s", strerror(errno));
 	if (st.st_size <= 0 || (uint64_t)st.st_size > store->max_bytes)
-		return error_set(err, EBADMSG, "cannot write the snapshot: it has %lld bytes",
+		return error_set(err, EBADMSG, "cannot write the snapshot: unexpected size of %lld bytes",
 				 (long long)st.st_size);
 	return 0;
 }

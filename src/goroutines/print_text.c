@@ -255,7 +255,8 @@ static void print_suspect(struct groups *groups, FILE *out, const struct gorouti
 static void print_suspects_head(const struct groups *groups, FILE *out, bool any_leaked, uint64_t total)
 {
 	if (!groups->between_ns)
-		fprintf(out, "\nLeaked, as the program's leak profile says: %s\n", text_count(total).bytes);
+		fprintf(out, "\nLeaked, according to the program's leak profile: %s\n",
+			text_count(total).bytes);
 	else
 		fprintf(out, "\n%s, and did not move in %s: %s\n",
 			any_leaked ? "Leaked, or waiting" : "Waiting for a channel, a select or a lock",

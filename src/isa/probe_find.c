@@ -36,14 +36,14 @@ static int settle_jump(struct probe_walk *walk, struct code_jump *jump)
 	if (source->part(source->ctx, jump->to, &range))
 		return walk_add_piece(walk, range.start, range.end);
 	if (distance == DISTANCE_UNKNOWN)
-		return walk_refuse(walk, jump->from, "unclear whether a jump stays in the function:");
+		return walk_refuse(walk, jump->from, "it is unclear whether the jump stays in the function");
 	if (distance == walk->ops->return_distance)
 		return end_by_jump(walk, jump);
 	if (source->range(source->ctx, jump->to, &range))
 		return walk_add_piece(walk, range.start, range.end);
 	if (is_past_end(walk, jump->to))
 		return 0;
-	return walk_refuse(walk, jump->from, "unclear where a jump leads:");
+	return walk_refuse(walk, jump->from, "it is unclear where the jump leads");
 }
 
 /* Scans pieces until there are no new ones: each may have jumps to further pieces. */
@@ -83,7 +83,7 @@ static int find_begin(struct probe_walk *walk)
 	uint64_t entry = walk->pieces[0].start;
 
 	if (walk_is_jumped_to(walk, entry, entry))
-		return walk_refuse(walk, entry, "a loop begins at the function's entry,");
+		return walk_refuse(walk, entry, "a loop begins at the function's entry");
 	return walk->ops->choose_begin(walk);
 }
 

@@ -57,7 +57,7 @@ static int take_indirect(struct probe_walk *walk, const struct code_piece *piece
 	if (distance > 0)
 		return 0;
 	if (distance)
-		return walk_refuse(walk, address, "unclear whether a jump stays in the function:");
+		return walk_refuse(walk, address, "it is unclear whether the jump stays in the function");
 	for (unsigned i = 1; i <= LOOKBACK_INSNS && at >= 4 * i; i++) {
 		uint32_t word = word_at(piece, at - 4 * i);
 
@@ -66,7 +66,8 @@ static int take_indirect(struct probe_walk *walk, const struct code_piece *piece
 		if (is_scaled_sum(word))
 			return 0;
 		if (is_load_index(word))
-			return walk_refuse(walk, address, "unclear whether a jump is a switch or a call:");
+			return walk_refuse(walk, address,
+					   "it is unclear whether the jump is a switch or a call");
 		break;
 	}
 	return walk_add_end(walk, address, 0);
@@ -175,7 +176,7 @@ static int choose_begin(struct probe_walk *walk)
 const struct probe_walk_ops probe_walk_arm64 = {
 	.alignment = ARM64_LENGTH,
 	.return_distance = 0,
-	.no_condition_code = "it ends with a jump to a register,",
+	.no_condition_code = "it ends with a jump to a register",
 	.scan = scan_piece,
 	.makes_frame = makes_frame,
 	.choose_begin = choose_begin,

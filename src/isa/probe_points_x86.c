@@ -151,7 +151,7 @@ static int take_indirect(struct probe_walk *walk, const struct x86_insn *insn, c
 	int inside = stays_inside(walk, insn, past, walk->source->distance(walk->source->ctx, address));
 
 	if (inside < 0)
-		return walk_refuse(walk, address, "unclear whether a jump stays in the function:");
+		return walk_refuse(walk, address, "it is unclear whether the jump stays in the function");
 	if (inside == 0)
 		return walk_add_end(walk, address, 0);
 	walk->has_table = true;
@@ -359,7 +359,7 @@ static int choose_begin(struct probe_walk *walk)
 const struct probe_walk_ops probe_walk_x86 = {
 	.alignment = 1,
 	.return_distance = RETURN_ADDRESS,
-	.no_condition_code = "it ends with an unknown kind of jump,",
+	.no_condition_code = "it ends with an unknown kind of jump",
 	.scan = scan_piece,
 	.makes_frame = makes_frame,
 	.choose_begin = choose_begin,

@@ -14,7 +14,7 @@ enum {
 
 int walk_refuse(const struct probe_walk *walk, uint64_t address, const char *why)
 {
-	return error_set(walk->err, ENOTSUP, "%s at 0x%" PRIx64, why, address);
+	return error_set(walk->err, ENOTSUP, "%s (at 0x%" PRIx64 ")", why, address);
 }
 
 const struct code_piece *walk_piece_of(const struct probe_walk *walk, uint64_t address)
@@ -37,7 +37,7 @@ int walk_add_piece(struct probe_walk *walk, uint64_t start, uint64_t end)
 		return 0;
 	if (walk->npieces == PROBE_POINTS_PIECES || end <= start || end - start > MAX_CODE ||
 	    start % alignment)
-		return walk_refuse(walk, start, "its code is in too many parts, or too large,");
+		return walk_refuse(walk, start, "its code is too large, misaligned or in too many parts");
 	*piece = (struct code_piece){.start = start, .size = (end - start) / alignment * alignment};
 	piece->bytes = walk->source->bytes(walk->source->ctx, start, piece->size);
 	if (!piece->bytes || !piece->size)
@@ -56,7 +56,7 @@ int walk_add_end(struct probe_walk *walk, uint64_t address, uint8_t condition)
 	struct probe_points *points = walk->points;
 
 	if (points->n == PROBE_POINTS_ENDS)
-		return walk_refuse(walk, address, "it returns from too many places, one of them");
+		return walk_refuse(walk, address, "it returns from too many places");
 	points->ends[points->n++] = (struct probe_point){
 		.address = address, .distance = walk->ops->return_distance, .condition = condition};
 	return 0;

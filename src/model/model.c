@@ -359,7 +359,7 @@ int model_feed(struct model *md, const struct log_record *record, struct error *
 	if (!ret && is_out_of_memory(md))
 		ret = -ENOMEM;
 	if (ret == -ENOMEM)
-		return error_set(err, ENOMEM, "out of memory while the trace was made");
+		return error_set(err, ENOMEM, "out of memory while building the trace");
 	return ret ? ret : md->sink_error;
 }
 
@@ -369,7 +369,7 @@ int model_finish(struct model *md, struct error *err)
 	md->generation.number = 0;
 	count(md);
 	if (is_out_of_memory(md))
-		return error_set(err, ENOMEM, "out of memory while the trace was made");
+		return error_set(err, ENOMEM, "out of memory while building the trace");
 	return md->sink_error;
 }
 

@@ -70,7 +70,7 @@ static void warn_other_build(const struct native_search *search, const char *pat
 {
 	char line[2 * PATH_MAX];
 
-	snprintf(line, sizeof(line), "%s is the debug file of another build of %s: it is not used", path,
+	snprintf(line, sizeof(line), "%s: debug file ignored, it belongs to another build of %s", path,
 		 search->path);
 	search->report(search->ctx, line);
 }

@@ -167,8 +167,7 @@ static void open_dwarf(struct native_file *file, const struct native_search *sea
 		return;
 	if (native_elf_section(elf, ".gnu_debugaltlink", &header) &&
 	    native_debug_find_alt(search, elf, &file->alt)) {
-		warn_file(search,
-			  "functions have no lines: the supplementary debug file that dwz made is missing",
+		warn_file(search, "no line numbers: the supplementary (dwz) debug file is missing",
 			  file->path);
 		return;
 	}
@@ -176,7 +175,7 @@ static void open_dwarf(struct native_file *file, const struct native_search *sea
 		return;
 	file->dwarf = native_dwarf_new(elf, file->alt.elf ? &file->alt : NULL, &file->cost);
 	if (!file->dwarf && !file->cost.refused)
-		warn_file(search, "functions have no lines: its debug information is damaged", file->path);
+		warn_file(search, "no line numbers: the debug information is damaged", file->path);
 }
 
 static void add_symbols(struct native_file *file, const struct native_elf *elf)

@@ -57,9 +57,10 @@ int function_plan_read(struct function_plan *plan, const struct function_values 
 	struct function_values *grown;
 
 	if (plan->nvalues == VALUE_SETS)
-		return error_set(err, ENOSPC,
-				 "more than %u functions, or copies of them, whose arguments are read",
-				 VALUE_SETS);
+		return error_set(
+			err, ENOSPC,
+			"too many functions (or compiler-made copies) with arguments to read: at most %u",
+			VALUE_SETS);
 	grown = realloc(plan->values, (plan->nvalues + 1) * sizeof(*grown));
 	if (!grown)
 		return error_set(err, ENOMEM, "out of memory");

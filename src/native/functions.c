@@ -246,7 +246,7 @@ static int refuse_unknown(const struct function_search *search, const struct fun
 	}
 	for (unsigned i = 0; i < similar.n && len < 300; i++)
 		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%.90s",
-					i ? ", " : "; near: ", similar.names[i]);
+					i ? ", " : "; similar names: ", similar.names[i]);
 	return error_set(search->err, ENOENT, "no function %.100s%s%s", want->text,
 			 in_file ? " in that file" : " in the program or its libraries", list);
 }

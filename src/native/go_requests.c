@@ -99,8 +99,9 @@ static void report_traced(const struct request_planner *planner, const struct pr
 		const char *host = request_inlined_in(&planner->names, probe->function);
 
 		if (is_missing(in, i))
-			len += (size_t)snprintf(missing + len, sizeof(missing) - len, "; without %s: %.100s",
-						probe->part ? probe->part : "some", in->why[i].text);
+			len += (size_t)snprintf(missing + len, sizeof(missing) - len, "; %s%s: %.100s",
+						probe->part ? "without " : "some probes are missing",
+						probe->part ? probe->part : "", in->why[i].text);
 		else if (in->found[i] == 0 && host)
 			len += (size_t)snprintf(missing + len, sizeof(missing) - len,
 						"; incomplete: %.80s is also inlined into %.80s",

@@ -90,7 +90,8 @@ static void report(void *ctx, const char *line)
 		return;
 	message_begin();
 	text_put(stderr, line);
-	fputs(reported->count < MAX_LINES ? "\n" : "; no more lines like this one are shown\n", stderr);
+	fputs(reported->count < MAX_LINES ? "\n" : "; further messages of this kind are suppressed\n",
+	      stderr);
 }
 
 void names_limits_init(struct names_limits *limits)
@@ -223,7 +224,7 @@ static void limit_text(struct names *names)
 	}
 	names->text_left = 0;
 	names->search.report(names->search.ctx,
-			     "addresses have no names from now on: the limit of 128 MB for names is reached");
+			     "the 128 MB limit for names is reached: further addresses have no names");
 	draft_begin(draft, draft->head.pc);
 }
 

@@ -53,12 +53,12 @@ int request_list_check(const char *list, struct error *err)
 
 		if (!is_group(at, len)) {
 			list_groups(groups, sizeof(groups));
-			return error_set(err, EINVAL, "--requests: '%.*s' is none of %sauto", (int)len, at,
-					 groups);
+			return error_set(err, EINVAL, "--requests: '%.*s' is not one of: %sauto", (int)len,
+					 at, groups);
 		}
 		at += len;
 	}
-	return *list ? 0 : error_set(err, EINVAL, "--requests: which requests?");
+	return *list ? 0 : error_set(err, EINVAL, "--requests: the list is empty");
 }
 
 static int add_preset(struct request_wants *wants, const struct request_preset *preset, bool all_values,

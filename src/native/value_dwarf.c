@@ -338,9 +338,9 @@ static int go_to_field(struct search *search, struct value_access *access, const
 	case -ENOTSUP:
 		return refuse_field(search, name, "is a bit field, or behind a virtual base class");
 	case -ENOTDIR:
-		return refuse_field(search, name, "is asked of something that has no fields");
+		return refuse_field(search, name, "does not exist: the value has no fields");
 	default:
-		return refuse_field(search, name, "is not a field there");
+		return refuse_field(search, name, "is not a field of that type");
 	}
 }
 

@@ -110,7 +110,7 @@ static int take_fields(struct cursor *in, struct value_item *item)
 
 	while (rc == 0 && (accept(in, ".") || accept(in, "->"))) {
 		if (item->nfields == VALUE_FIELDS)
-			return error_set(in->err, EINVAL, "%.200s: more than %d fields behind one another",
+			return error_set(in->err, EINVAL, "%.200s: more than %d fields in one item",
 					 in->whole, VALUE_FIELDS);
 		rc = take_name(in, item->fields[item->nfields++], VALUE_NAME_MAX, "the name of a field");
 	}

@@ -113,7 +113,7 @@ static int find_argument(const struct value_item *item, const struct call_facts 
 		rc = check_language(item, type, facts->abi.go, err);
 		*layout = layout_of(type, facts->abi.go);
 		if (rc == 0 && !call_next(&cursor, layout, location))
-			rc = error_set(err, EINVAL, "%s: it is not known where such an argument is",
+			rc = error_set(err, EINVAL, "%s: the location of an argument of this type is unknown",
 				       item->label);
 	}
 	return rc;
@@ -140,7 +140,7 @@ static int find_words(const struct value_item *item, const struct call_facts *fa
 	struct value_location one;
 
 	if (item->type && !item->type->words)
-		return error_set(err, EINVAL, "%s: floating-point arguments are in no word", item->label);
+		return error_set(err, EINVAL, "%s: wordN cannot read a floating-point argument", item->label);
 	*layout = item->type ? layout_of(item->type, facts->abi.go) : one_word;
 	for (unsigned i = 0; i < layout->nparts; i++) {
 		if (word_place(facts, item->number - 1 + i, &one))

@@ -78,7 +78,7 @@ static void fail_trace(struct pipeline *pipe, int code, const struct error *why)
 	explain(pipe, code, pipe->wire_error.text[0] ? &pipe->wire_error : why);
 	if (out && output_cut(out))
 		error_set(&pipe->trace_error, -code,
-			  "cannot write %s: %s; its end is torn (gotrace check --repair cuts it)",
+			  "cannot write %s: %s; its end is damaged (gotrace check --repair truncates it)",
 			  output_name(out), strerror(-code));
 }
 

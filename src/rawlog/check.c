@@ -341,6 +341,6 @@ int rawlog_check_record(const struct log_record *record, struct error *err)
 {
 	if (is_legal(record))
 		return 0;
-	return error_set(err, EBADMSG, "raw log: a record of type %u cannot be %u bytes with this content",
-			 record->type, record->size);
+	return error_set(err, EBADMSG, "raw log: invalid record of type %u (%u bytes)", record->type,
+			 record->size);
 }

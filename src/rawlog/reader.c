@@ -149,7 +149,7 @@ static const char *block_fault(const struct rawlog_reader *reader, const struct 
 	uint32_t most = compressed ? MAX_COMPRESSED : MAX_BLOCK;
 
 	if (header->magic != BLOCK_MAGIC)
-		return "does not begin as a block";
+		return "has no block header";
 	if (header->crc != libdeflate_crc32(0, header, offsetof(struct block_header, crc)))
 		return "has a wrong checksum in its header";
 	if (header->flags & ~(uint32_t)(BLOCK_COMPRESSED | BLOCK_END))
@@ -339,7 +339,7 @@ int rawlog_reader_next(struct rawlog_reader *reader, struct log_record *record, 
 	int ret;
 
 	if (reader->failed)
-		return error_set(err, -reader->failed, "raw log: reading on after an error");
+		return error_set(err, -reader->failed, "raw log: cannot continue after an earlier error");
 	ret = next_known(reader, record, err);
 	if (ret < 0)
 		reader->failed = ret;

@@ -23,7 +23,7 @@ static int end_without_trace(struct report *report, const struct error *failure)
 	if (failure->text[0])
 		message_error(failure);
 	error_set(&none, ENODATA, "no trace was written: %s",
-		  report->summary.cut ? report->summary.cut : "no whole generation was seen");
+		  report->summary.cut ? report->summary.cut : "no complete generation was recorded");
 	message_error(&none);
 	return STATUS_NONE;
 }

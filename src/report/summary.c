@@ -83,7 +83,7 @@ struct text summary_command_end(const struct summary *sum)
 	int status = sum->command_status;
 
 	if (!sum->command_ended)
-		snprintf(text.bytes, sizeof(text.bytes), "still runs");
+		snprintf(text.bytes, sizeof(text.bytes), "still running");
 	else if (WIFSIGNALED(status))
 		snprintf(text.bytes, sizeof(text.bytes), "killed by SIG%s", sigabbrev_np(WTERMSIG(status)));
 	else
@@ -228,7 +228,8 @@ static void print_memory(const struct summary *sum, FILE *out)
 
 	if (!end || end->probe_hit_ns == 0 || span == 0 || spans + stacks == 0)
 		return;
-	fprintf(out, "  memory      %s spans and %s stacks came or went: %s of one core, of that\n",
+	fprintf(out,
+		"  memory      %s spans and %s stacks allocated or freed: %s of one core, included above\n",
 		text_count(spans).bytes, text_count(stacks).bytes,
 		text_percent((double)(spans + stacks) * (double)end->probe_hit_ns / (double)span).bytes);
 }
@@ -342,7 +343,8 @@ static void print_if_large(const struct summary *sum, const char *file, FILE *ou
 
 	if (bytes > SUMMARY_LARGE_BYTES)
 		fprintf(out,
-			"%s are more than it shows well; in pieces:  gotrace cut %s --split 10M -o PIECE\n",
+			"%s is too much for it to show well; split the trace:  gotrace cut %s --split 10M -o "
+			"PIECE\n",
 			text_bytes(bytes).bytes, file);
 }
 
@@ -352,7 +354,7 @@ static void print_how_to_open(const struct summary *sum, FILE *out)
 	struct text_path file = text_path(strcmp(sum->trace, "-") == 0 ? "FILE" : sum->trace);
 
 	if (format == WIRE_V0)
-		fprintf(out, "\nNo release of Go opens this format, which is older than Go 1.5.\n");
+		fprintf(out, "\nNo release of Go can open this format, which is older than Go 1.5.\n");
 	else if (format < WIRE_GO111)
 		fprintf(out, "\nOpen it with Go %s to 1.22:  go tool trace %s%s\n", wire_format_name(format),
 			format == WIRE_GO15 ? "BINARY " : "", file.bytes);

@@ -56,7 +56,7 @@ struct cpu_figures summary_cpu(const struct summary *sum);
 bool summary_short_of_cpu(const struct summary *sum); /* long enough to be reported */
 void summary_print_cpu(const struct summary *sum, FILE *out);
 void summary_put_cpu(const struct summary *sum, struct json *json);
-/* "exited with status 1", "killed by SIGKILL", "still runs" */
+/* "exited with status 1", "killed by SIGKILL", "still running" */
 struct text summary_command_end(const struct summary *sum);
 const char *summary_end_name(const struct summary *sum); /* "stopped", "exited", …; "cut" without LOG_END */
 

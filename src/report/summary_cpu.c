@@ -122,7 +122,7 @@ void summary_print_cpu(const struct summary *sum, FILE *out)
 	if (!figures.known || !running)
 		return;
 	if (!summary_short_of_cpu(sum)) {
-		fprintf(out, "  CPU         running goroutines had one for %s of the time\n",
+		fprintf(out, "  CPU         running goroutines had a CPU for %s of the time\n",
 			text_percent((double)on / (double)running).bytes);
 		return;
 	}

@@ -55,8 +55,10 @@ static int read_part(const struct byte_span *all, size_t field, struct byte_span
 	uint64_t offset = 0;
 
 	if (field && (!span_u64(all, field, &offset) || offset > all->size))
-		return error_set(err, EBADMSG, "function table: offset 0x%llx at 0x%zx is past its %zu bytes",
-				 (unsigned long long)offset, field, all->size);
+		return error_set(
+			err, EBADMSG,
+			"function table: offset 0x%llx at 0x%zx is beyond the end of the table (%zu bytes)",
+			(unsigned long long)offset, field, all->size);
 	*part = (struct byte_span){.data = all->data + offset, .size = all->size - (size_t)offset};
 	return 0;
 }
@@ -107,8 +109,10 @@ static int read_files(struct functab *tab, const struct byte_span *all, struct e
 		return 0;
 	if (!span_u32(all, tab->format->rows + tab->count * 16 + 8, &offset) ||
 	    !span_u32(all, offset, &count) || (uint64_t)count * 4 > all->size - offset)
-		return error_set(err, EBADMSG, "function table: its list of files is past its %zu bytes",
-				 all->size);
+		return error_set(
+			err, EBADMSG,
+			"function table: its list of files is beyond the end of the table (%zu bytes)",
+			all->size);
 	tab->cutab = (struct byte_span){.data = all->data + offset, .size = (size_t)count * 4};
 	return 0;
 }

@@ -22,7 +22,7 @@ static int read_file(int fd, const struct loaded *loaded, struct layout_table *t
 	table->release.minor = table->version.minor;
 	table->release.patch = table->version.patch;
 	rc = debuginfo_release(fd, &image, &table->release, &inner);
-	return rc ? error_set(err, -rc, "cannot give a layout: %s", inner.text) : 0;
+	return rc ? error_set(err, -rc, "cannot be used to make a layout table: %s", inner.text) : 0;
 }
 
 int layout_table_read(int fd, struct layout_table *table, struct error *err)

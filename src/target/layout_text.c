@@ -43,8 +43,8 @@ static int next_line(struct reader *reader)
 
 	reader->number++;
 	if (!end)
-		return refuse(reader, left < MOST_LINE ? "the text ends here, before the line \"end\""
-						       : "it is too long");
+		return refuse(reader,
+			      left < MOST_LINE ? "the text ends without an \"end\" line" : "it is too long");
 	reader->line = begin;
 	reader->len = (size_t)(end - begin);
 	reader->next += reader->len + 1;
@@ -130,7 +130,7 @@ static int read_head(struct reader *reader, struct layout_table *table)
 	int rc = next_line(reader);
 
 	if (rc || !is(reader->line, reader->len, FIRST_LINE))
-		return refuse(reader, "not a table of gotrace layout: expected \"" FIRST_LINE "\"");
+		return refuse(reader, "not a gotrace layout table: expected \"" FIRST_LINE "\"");
 	rc = read_release(reader, table);
 	return rc ? rc : read_arch(reader, table);
 }
@@ -146,14 +146,14 @@ static int refuse_field(const struct reader *reader, unsigned expected)
 		if (!value_of(reader, layout_fields[i].name, &len))
 			continue;
 		if (i < expected)
-			return error_set(reader->err, EBADMSG, "line %u: %s is there twice, or out of order",
+			return error_set(reader->err, EBADMSG, "line %u: %s occurs twice or is out of order",
 					 reader->number, layout_fields[i].name);
 		return error_set(reader->err, EBADMSG, "line %u: the field %s is missing before %s",
 				 reader->number, layout_fields[expected].name, layout_fields[i].name);
 	}
 	return error_set(reader->err, EBADMSG,
-			 "line %u: expected the field %s; what is there is no field of this gotrace, which "
-			 "must have made the table itself",
+			 "line %u: expected the field %s, found an unknown field: generate the table with "
+			 "this version of gotrace",
 			 reader->number, layout_fields[expected].name);
 }
 
@@ -223,7 +223,9 @@ static int read_reason(const struct reader *reader, const char *table, const cha
 		;
 	if (digits == reader->len - at || !read_number(text, digits, 10, LAYOUT_MOST_REASONS, &number) ||
 	    number >= n || (int)number <= *last)
-		return refuse(reader, "expected a number above the one before and below the table's size");
+		return refuse(
+			reader,
+			"expected a number greater than the previous one and less than the table's size");
 	at += digits + 1;
 	if (!is_reason(reader->line + at, reader->len - at))
 		return refuse(reader, "expected a reason of printable ASCII");
@@ -272,11 +274,11 @@ static int read_end(const struct reader *reader)
 	uint32_t sum;
 
 	if (!value || len != 8 || !read_number(value, len, 16, UINT32_MAX, &sum))
-		return refuse(reader, "expected \"end\" and the sum of the lines before it");
+		return refuse(reader, "expected \"end\" and the checksum of the preceding lines");
 	if (reader->next < reader->size)
 		return refuse(reader, "something follows the line \"end\"");
 	if (sum != sum_of(reader->text, (size_t)(reader->line - reader->text)))
-		return refuse(reader, "the lines before it are not those that gotrace layout printed");
+		return refuse(reader, "checksum mismatch: the table was changed");
 	return 0;
 }
 
@@ -319,7 +321,7 @@ static int print_fields(const struct layout *layout, FILE *out, struct error *er
 		else if (value <= LAYOUT_MOST_OFFSET)
 			fprintf(out, "%s 0x%" PRIx32 "\n", layout_fields[i].name, value);
 		else
-			return error_set(err, EBADMSG, "has %s too far away (0x%" PRIx32 ")",
+			return error_set(err, EBADMSG, "has an implausible offset for %s (0x%" PRIx32 ")",
 					 layout_fields[i].name, value);
 	}
 	return 0;
@@ -363,7 +365,7 @@ int layout_text_print(const struct layout_table *table, FILE *out, struct error 
 	if (lines && fclose(lines))
 		rc = -ENOMEM;
 	if (rc == -ENOMEM)
-		error_set(err, ENOMEM, "needs more memory than there is");
+		error_set(err, ENOMEM, "needs more memory than is available");
 	if (rc == 0)
 		fprintf(out, "%send %08" PRIx32 "\n", text, sum_of(text, size));
 	free(text);

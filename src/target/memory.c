@@ -252,7 +252,7 @@ void memory_batch_free(struct memory_batch *batch)
 const char *memory_how_to_be_allowed(void)
 {
 	if (rights_in_user_namespace())
-		return "this is the root of a user namespace only (a rootless container?): run gotrace with "
+		return "this is root only inside a user namespace (a rootless container?): run gotrace with "
 		       "sudo outside it";
 	if (geteuid() == 0)
 		return "even root may not: run gotrace where the process was started (outside this "

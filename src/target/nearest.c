@@ -63,12 +63,12 @@ static int check_given(const struct target *target, struct error *err)
 	const struct layout_table *given = target->image->given;
 
 	if (given->release.minor != target->go_minor)
-		return error_set(err, ENOTSUP,
-				 "was built by %s, which this gotrace does not know, and the layout that was "
-				 "given is of %s",
-				 target->go_version, given->version.text);
+		return error_set(
+			err, ENOTSUP,
+			"was built by %s, which this gotrace does not know, and the given layout is for %s",
+			target->go_version, given->version.text);
 	if (given->arm64 != target->image->elf.arm64)
-		return error_set(err, ENOTSUP, "is a program for %s, and the layout that was given is of %s",
+		return error_set(err, ENOTSUP, "is a program for %s, and the given layout is for %s",
 				 given->arm64 ? "amd64" : "arm64", given->arm64 ? "arm64" : "amd64");
 	return 0;
 }
@@ -97,8 +97,7 @@ int nearest_adopt(struct target *target, struct error *err)
 			 "was built by %s, which this gotrace does not know, and its function table differs "
 			 "from %s",
 			 target->go_version,
-			 target->given ? "that of the layout that was given"
-				       : "those of the nearest releases");
+			 target->given ? "that of the given layout" : "those of the nearest releases");
 }
 
 /*
@@ -112,7 +111,7 @@ static int check_coroutines(const struct target *target, const struct go_layout 
 	if (layout->coro_gp != LAYOUT_ABSENT || target_code(target, "runtime.coroswitch_m", &code))
 		return 0;
 	return error_set(err, EBADMSG,
-			 "it has no runtime.coro, which the program has: make it of a toolchain");
+			 "it has no runtime.coro, which the program uses: generate it from a toolchain");
 }
 
 static int try_release(struct target *target, const struct release *row, struct error *err)
@@ -151,8 +150,8 @@ int nearest_prove(struct target *target, struct error *err)
 	}
 	if (target->given)
 		return error_set(err, ENOTSUP,
-				 "%s was built by %s, which this gotrace does not know, and the layout that "
-				 "was given does not fit: %s",
+				 "%s was built by %s, which this gotrace does not know, and the given layout "
+				 "does not fit: %s",
 				 target->image->label, target->go_version, first.text);
 	return error_set(
 		err, ENOTSUP,

@@ -315,7 +315,7 @@ static int check_machine(const struct target *target, struct error *err)
 {
 	if (target->image->elf.arm64 == (OWN_MACHINE == EM_AARCH64))
 		return 0;
-	return error_set(err, ENOTSUP, "%s is a program for another architecture than " OWN_MACHINE_NAME,
+	return error_set(err, ENOTSUP, "%s is a program for an architecture other than " OWN_MACHINE_NAME,
 			 target->image->label);
 }
 

@@ -182,10 +182,10 @@ static int plan_check(struct planner *planner, const struct site_rule *rule, con
 	int n, rc;
 
 	if (!planner->flag && target_trace_flag(planner->target, &planner->flag))
-		return refuse(planner, rule, code, 0, "runtime.goexit1 does not check if a trace is on");
+		return refuse(planner, rule, code, 0, "runtime.goexit1 does not check whether tracing is on");
 	n = code_flag_checks(code, planner->flag + (rule->place == PLACE_ALLOC_CHECK ? ALLOC_FLAG : 0),
 			     offsets, MAX_MATCHES);
-	rc = check_total(planner, rule, code, n, "checks if a trace is on");
+	rc = check_total(planner, rule, code, n, "checks whether tracing is on");
 	for (int i = 0; rc == 0 && i < n; i++) {
 		if (is_chosen(rule, i))
 			rc = add_probe(planner, rule, code, offsets[i]);
@@ -294,7 +294,7 @@ static int plan_region_ends(struct planner *planner, const struct code *start, u
 
 	text.bytes = image_bytes(&image->elf, text.address, text.size);
 	if (!text.bytes || !image_code_offset(&image->elf, text.address, &offset))
-		return leave_regions_out(planner, before, "the code is not in one piece");
+		return leave_regions_out(planner, before, "the code is not contiguous");
 	if (load_all_code(&image->file))
 		return leave_regions_out(planner, before, "the code cannot be read");
 	rc = find_region_ends(planner, &text, start, noop, before);

@@ -76,8 +76,8 @@ static int refuse_thread(const char *proc, pid_t tid, const struct proc_status *
 
 	if (read_status(proc, thread->tgid, &process))
 		process = *thread;
-	return error_set(err, EINVAL, "%d is a thread of process %d (%s): trace that, with -p %d", (int)tid,
-			 (int)thread->tgid, process.name, (int)thread->tgid);
+	return error_set(err, EINVAL, "%d is a thread of process %d (%s): trace the process with -p %d",
+			 (int)tid, (int)thread->tgid, process.name, (int)thread->tgid);
 }
 
 /* Checks what the kernel reports about the process. */
@@ -86,7 +86,7 @@ static int check_status(const char *proc, pid_t pid, struct proc_status *status,
 	int rc = read_status(proc, pid, status);
 
 	if (rc == -ENOENT || rc == -ESRCH)
-		return error_set(err, ESRCH, "no process has PID %d: pgrep -a NAME finds it", (int)pid);
+		return error_set(err, ESRCH, "no process has PID %d: use pgrep -a NAME to find it", (int)pid);
 	if (rc)
 		return error_set(err, -rc, "PID %d: cannot read its status: %s", (int)pid, strerror(-rc));
 	if (status->tgid != pid)
@@ -117,7 +117,7 @@ static int check_header(const uint8_t *bytes, size_t n, const char *label, struc
 	memcpy(&header, bytes, sizeof(header));
 	if (header.e_machine != OWN_MACHINE)
 		return error_set(err, ENOTSUP,
-				 "%s is a program for another architecture than " OWN_MACHINE_NAME, label);
+				 "%s is a program for an architecture other than " OWN_MACHINE_NAME, label);
 	return 0;
 }
 

@@ -202,14 +202,14 @@ static int prove_goroutines(const struct collected *all, struct error *err)
 	if (rc)
 		return rc;
 	if (!enough(legal, all->ngs))
-		return no_proof(err, "goroutines have states that do not exist");
+		return no_proof(err, "goroutines have invalid states");
 	/* Go starts some goroutines of its own before main, and most of them wait. */
 	if (all->ngs < 2 || !waiting)
 		return no_proof(err, "there are no goroutines");
 	if (!enough(begun, all->ngs))
 		return no_proof(err, "goroutines do not begin at functions");
 	if (!enough(reasons, waiting))
-		return no_proof(err, "goroutines have wait reasons that do not exist");
+		return no_proof(err, "goroutines have invalid wait reasons");
 	if (named <= waiting / 2)
 		return no_proof(err, "goroutines wait without a reason");
 	if (!enough(walked, waiting))
@@ -290,7 +290,7 @@ static int prove_processors(const struct collected *all, struct error *err)
 		if (all->ps[i].id != i)
 			return no_proof(err, "Ps have the wrong ids");
 		if (all->ps[i].status > 4)
-			return no_proof(err, "Ps have states that do not exist");
+			return no_proof(err, "Ps have invalid states");
 		const struct log_m *lm = find_m(all, all->ps[i].m);
 
 		ms += is_m(all, all->ps[i].m);
@@ -303,7 +303,7 @@ static int prove_processors(const struct collected *all, struct error *err)
 	if (!enough(right, all->nps))
 		return no_proof(err, "Ps have states that their threads contradict");
 	/* Ps move between threads while they are read. */
-	return !owned || mutual ? 0 : no_proof(err, "threads do not have the Ps that have them");
+	return !owned || mutual ? 0 : no_proof(err, "Ps and threads do not point to each other");
 }
 
 /* A running goroutine's M must point back to it. */
@@ -323,7 +323,8 @@ static int prove_links(const struct collected *all, struct error *err)
 	}
 	if (!enough(linked, running))
 		return no_proof(err, "goroutines that run have no thread");
-	return !linked || mutual ? 0 : no_proof(err, "threads do not run the goroutines that have them");
+	return !linked || mutual ? 0
+				 : no_proof(err, "running goroutines and threads do not point to each other");
 }
 
 static int prove_once(const struct target *target, struct error *err)

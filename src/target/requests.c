@@ -252,7 +252,7 @@ static int make_rules(const struct target *target, const struct request_probe *p
 	}
 	for (const struct request_value *value = probe->values; value->role; value++) {
 		if (is_needed(value->role) && !has_role(point, value->role))
-			return error_set(err, ENOTSUP, "the program does not describe %s.%s",
+			return error_set(err, ENOTSUP, "the program has no usable type information for %s.%s",
 					 value->type ? value->type : probe->function,
 					 value->path ? value->path : value->role);
 	}

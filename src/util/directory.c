@@ -55,8 +55,8 @@ static int follow_link(struct path_walk *walk, int link, const char *name)
 		return -ENOTDIR;
 	if (!is_trusted(walk, &st))
 		return error_set(walk->err, ELOOP,
-				 "%s: %s in it is a symbolic link of another user (uid %u), which gotrace "
-				 "does not follow; name the directory itself",
+				 "%s: component %s is a symbolic link owned by another user (uid %u), which "
+				 "gotrace does not follow; specify the target directory instead",
 				 walk->path, name, (unsigned)st.st_uid);
 	n = readlinkat(link, "", target, sizeof(target));
 	if (n <= 0 || ++walk->links > MAX_LINKS)
@@ -136,8 +136,8 @@ static int check_end(const struct path_walk *walk)
 	if (owner_behind_sudo(&user) && st.st_uid == user.uid)
 		return 0;
 	return error_set(walk->err, ELOOP,
-			 "%s: a symbolic link of uid %u leads to a directory of another user (uid %u); name "
-			 "the directory itself",
+			 "%s: a symbolic link owned by uid %u leads to a directory owned by uid %u; specify "
+			 "that directory instead",
 			 walk->path, (unsigned)user.uid, (unsigned)st.st_uid);
 }
 

@@ -20,7 +20,7 @@ int limits_raise_files(struct error *err)
 	if (limit.rlim_max < MIN_FILES)
 		return error_set(
 			err, EMFILE,
-			"the limit on open files is %u, tracing needs %d: raise it (ulimit -n %d, or "
+			"the limit on open files is %u, but tracing needs %d: raise it (ulimit -n %d, or "
 			"LimitNOFILE= of a unit)",
 			(unsigned)limit.rlim_max, MIN_FILES, MIN_FILES);
 	before = limit;

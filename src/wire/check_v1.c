@@ -235,7 +235,7 @@ static int proc_start(struct rules *rules, const struct event_v1 *ev)
 	uint64_t thread = arg(rules, ev, 0);
 
 	if (ev->p->running)
-		return BAD(rules, ev, "P %" PRId64 " is running already", ev->pid);
+		return BAD(rules, ev, "P %" PRId64 " is already running", ev->pid);
 	ev->p->running = true;
 	if (rules->trace->format == WIRE_V0 || map64_find(&rules->threads, thread) != MAP64_NONE)
 		return 0;
@@ -257,7 +257,7 @@ static int proc_stop(const struct rules *rules, const struct event_v1 *ev)
 static int toggle(const struct rules *rules, const struct event_v1 *ev, bool *open, bool begin)
 {
 	if (*open == begin)
-		return BAD(rules, ev, "%s", begin ? "the one before has not ended" : "it was not begun");
+		return BAD(rules, ev, "%s", begin ? "the previous one has not ended" : "it has not begun");
 	*open = begin;
 	return 0;
 }
@@ -290,7 +290,7 @@ static int task_create(struct rules *rules, const struct event_v1 *ev)
 	uint32_t open = map64_find(&rules->tasks, id);
 
 	if (open != MAP64_NONE && open)
-		return BAD(rules, ev, "task id conflicts: task %" PRIu64 " is open already", id);
+		return BAD(rules, ev, "task id conflicts: task %" PRIu64 " is already open", id);
 	if (check_string(rules, ev, arg(rules, ev, 2)))
 		return -EBADMSG;
 	return map64_set(&rules->tasks, id, 1);

@@ -217,11 +217,10 @@ static int begin(struct encoder_v1 *wire, const struct generation *gen, struct e
 		return error_set(err, EINVAL, "generation %u cannot follow generation %u", gen->number,
 				 wire->last_gen);
 	if (is_too_long(wire, gen))
-		return error_set(
-			err, EFBIG,
-			"the format %s holds no more than ten minutes; choose --format 1.7 or later, "
-			"or end the trace earlier (-d)",
-			wire_format_name(wire->file.format));
+		return error_set(err, EFBIG,
+				 "format %s is limited to ten minutes; use --format 1.7 or later, "
+				 "or end the trace earlier (-d)",
+				 wire_format_name(wire->file.format));
 	wire->gen = gen;
 	wire->dict.tables = gen->tables;
 	if (array_grow((void **)&wire->gs, &wire->ngs, gen->tables->ngoroutines, sizeof(*wire->gs)))

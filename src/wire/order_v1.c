@@ -329,8 +329,8 @@ static int check_time(const struct v1_trace *trace, const struct v1_record *last
 	if (!last || record->time >= last->time)
 		return 0;
 	return fault_set(fault, record->offset,
-			 "time stamps out of order: %s at %" PRId64 " ticks has to follow %s of byte %" PRIu64
-			 " at %" PRId64 " ticks",
+			 "time stamps out of order: %s at %" PRId64 " ticks must follow %s (byte %" PRIu64
+			 ") at %" PRId64 " ticks",
 			 event_v1_name(record->type, trace->format), record->time,
 			 event_v1_name(last->type, trace->format), last->offset, last->time);
 }
@@ -344,7 +344,7 @@ static int check_exit(struct p_merge *merge, const struct p_cursor *cursor, int6
 
 	if (blocked == 0)
 		return fault_set(&merge->misplaced, record->offset,
-				 "stray syscall exit: goroutine %" PRIu64 " was in no blocked call",
+				 "stray syscall exit: goroutine %" PRIu64 " was not in a blocked system call",
 				 record->g);
 	if (cursor->real < blocked)
 		return fault_set(&merge->misplaced, record->offset,

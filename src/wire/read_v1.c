@@ -132,7 +132,7 @@ static int read_frequency(struct reading *r, const struct v1_raw *raw)
 		return BAD(r, "Frequency has %u values, expected %u", raw->nvalues,
 			   v1_lead(r->trace->format));
 	if ((int64_t)raw->values[0] <= 0)
-		return BAD(r, "the frequency is %" PRId64 ", expected ticks a second",
+		return BAD(r, "the frequency is %" PRId64 ", expected a positive number of ticks per second",
 			   (int64_t)raw->values[0]);
 	r->trace->frequency = raw->values[0];
 	return 0;
@@ -154,7 +154,7 @@ static int read_string(struct reading *r, const struct v1_raw *raw)
 	if (trace->format >= WIRE_GO111 && raw->values[0] > UINT64_MAX - UINT32_MAX)
 		return BAD(r, "string id %" PRIu64 " leaves no ids for the reader's own use", raw->values[0]);
 	if (map64_find(&trace->string_index, raw->values[0]) != MAP64_NONE)
-		return BAD(r, "a second string has the id %" PRIu64, raw->values[0]);
+		return BAD(r, "duplicate string id %" PRIu64, raw->values[0]);
 	if (array_grow((void **)&trace->strings, &trace->string_capacity, trace->nstrings + 1,
 		       sizeof(*trace->strings)) ||
 	    map64_set(&trace->string_index, raw->values[0], (uint32_t)trace->nstrings))
@@ -261,7 +261,7 @@ static int need_p(struct reading *r, const struct v1_raw *raw)
 	if (r->p != MAP64_NONE || raw->type == V1_BATCH || raw->type == V1_STRING)
 		return 0;
 	if (r->trace->format >= WIRE_GO111)
-		return BAD(r, "%s stands before the first Batch", event_v1_name(raw->type, r->trace->format));
+		return BAD(r, "%s precedes the first Batch", event_v1_name(raw->type, r->trace->format));
 	return event_v1_spec(raw->type, r->trace->format)->timed ? begin_piece(r, 0, r->offset) : 0;
 }
 
@@ -312,7 +312,7 @@ static int read_records(struct reading *r)
 	if (!trace->nrecords)
 		return fault_set(r->fault, trace->n, "the trace has no events");
 	if (!trace->frequency)
-		return fault_set(r->fault, trace->n, "the trace ends without its Frequency");
+		return fault_set(r->fault, trace->n, "the trace has no Frequency record");
 	return 0;
 }
 

@@ -152,7 +152,7 @@ static int hand_on(struct file_server *server, struct served_file *file, struct 
 
 	if (descriptors_send(server->options.handed_to, &pid, sizeof(pid), &file->hidden->fd, 1, 0) !=
 	    sizeof(pid))
-		return error_set(err, errno, "cannot hand on a trace: %s", strerror(errno));
+		return error_set(err, errno, "cannot send a trace: %s", strerror(errno));
 	forget_hidden(server, file);
 	return 0;
 }

@@ -220,9 +220,7 @@ static bool may_begin(struct process_tree *tree)
 		return true;
 	}
 	if (!tree->full)
-		message("a run writes at most %d traces: processes that start from here on have "
-			"none",
-			MAX_TRACES);
+		message("limit of %d traces per run reached: later processes are not traced", MAX_TRACES);
 	tree->full = true;
 	return false;
 }

@@ -251,7 +251,7 @@ static void print_summary(struct process_rows *rows, const struct process_tree_r
 	print_rows(rows, out);
 	fprintf(out, "  open with   go tool trace FILE%s\n",
 		largest > SUMMARY_LARGE_BYTES
-			? "; more than 14 MB in pieces: gotrace cut FILE --split 10M -o PIECE"
+			? "; split files over 14 MB: gotrace cut FILE --split 10M -o PIECE"
 			: "");
 }
 
@@ -302,7 +302,7 @@ int process_rows_report(struct process_rows *rows, const struct process_tree_rep
 		message_error(&rows->failure);
 	if (!any) {
 		error_set(&none, ENODATA, "no trace was written: %s",
-			  report->cut ? report->cut : "no whole generation was seen");
+			  report->cut ? report->cut : "no complete generation was recorded");
 		message_error(&none);
 		return STATUS_NONE;
 	}

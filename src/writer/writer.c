@@ -327,7 +327,7 @@ static int salvage_one(struct writer *writer)
 		output_discard(writer->trace);
 		return STATUS_NONE;
 	}
-	message("%s holds what was written until then, %llu bytes", output_name(writer->trace),
+	message("%s contains the %llu bytes written before that", output_name(writer->trace),
 		(unsigned long long)whole);
 	output_close(writer->trace);
 	return STATUS_CUT;
@@ -338,7 +338,7 @@ static int salvage(struct writer *writer)
 	if (!writer->file_server)
 		return salvage_one(writer);
 	message_error(&writer->sandbox.why);
-	message("the ends of the traces may be torn: gotrace check --repair cuts them");
+	message("traces may end in an incomplete generation; gotrace check --repair removes it");
 	return STATUS_CUT;
 }
 

@@ -72,7 +72,7 @@ static void make_names(struct work *work, const struct log_target *target)
 	if (target->flags & LOG_TARGET_THREADS && !work->names &&
 	    names_new((pid_t)target->pid, work->recorder ? recorder_pipeline_put : pipeline_put,
 		      work->recorder ? (void *)work->recorder : (void *)work->pipe, &work->names, &err))
-		message("stacks will have addresses without names: %s", err.text);
+		message("stacks will show addresses instead of names: %s", err.text);
 }
 
 /* Returns true if the record must be dropped because the trace has reached its maximum size. */
@@ -136,7 +136,7 @@ static void take_functab(struct work *work, struct rpc_request *request)
 	work->functab = request->bytes;
 	request->bytes = NULL;
 	if (rawlog_check_record(&record, NULL) || pipeline_functab(work->pipe, &record)) {
-		message("stacks will have addresses without names: the function table is "
+		message("stacks will show addresses instead of names: the function table is "
 			"not readable");
 		return;
 	}

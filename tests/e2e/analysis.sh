@@ -150,7 +150,7 @@ assert sleep > 90e6, sleep' "$W/out" 2>"$W/err" || die "the path: $(tail -n 1 "$
 	run_gotrace why "$W/trace" --task nothing
 	want 1
 	one_line
-	says "it has: request"
+	says "available: request"
 }
 
 case_report_formats() { # each format gives a report; a truncated file gives one up to its fault

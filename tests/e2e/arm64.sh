@@ -76,5 +76,5 @@ case_arm64_refused() { # a release before 1.22, cgo's entry points, and a proces
 	says 'was built by go1.21.13 for arm64: there gotrace supports releases from 1.22 on'
 	run_gotrace -o "$W/trace" -- "$binary"
 	want 1
-	says 'another architecture'
+	says 'an architecture other than'
 }

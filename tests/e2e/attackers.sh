@@ -101,11 +101,11 @@ case_links_followed() {
 	run_gotrace replay -q -o "$public/evil/link/other" $raw
 	want 1
 	one_line
-	says 'symbolic link of another user'
+	says 'symbolic link owned by another user'
 	run_gotrace flight -p 2 -o "$public/evil/planted/new"
 	want 1
 	one_line
-	says 'symbolic link of another user'
+	says 'symbolic link owned by another user'
 	[ "$(ls "$W/dir")" = trace ] || die "made $(ls "$W/dir" | tr '\n' ' ')"
 }
 

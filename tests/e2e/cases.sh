@@ -559,7 +559,7 @@ case_formats() {
 		[ "$(head -c 7 "$W/trace")" = gotrace ] || [ "$(head -c $((9 + ${#format})) "$W/trace")" = "go $format trace" ] ||
 			die "--format $format: header $(head -c 16 "$W/trace")"
 		case $format in # how to open it
-		v0) says 'No release of Go opens this format' ;;
+		v0) says 'No release of Go can open this format' ;;
 		1.5) says "Go 1.5 to 1.22:  go tool trace BINARY $W/trace" ;;
 		1.7 | 1.8 | 1.9 | 1.10) says "Go $format to 1.22:  go tool trace $W/trace" ;;
 		*) says "Go $format or newer:  go tool trace $W/trace" ;;

@@ -141,9 +141,9 @@ case_convert_names() { # addresses get names from the program; otherwise gotrace
 	strict "$W/trace"
 	timeout 60 "$GOTRACE" dump --stacks "$W/trace" >"$W/dump" 2>"$W/dump.err" || die "dump: $(tail -n 1 "$W/dump.err")"
 	grep -q ' main\.pool' "$W/dump" || die "no function of the program's"
-	! grep -q 'without names\|by their addresses' "$W/err" || die "names that it has are said to be missing: $(cat "$W/err")"
+	! grep -q 'instead of names\|keep their addresses' "$W/err" || die "names that it has are said to be missing: $(cat "$W/err")"
 	converted "$W/native-1.5.4" "$W/trace" 1.26
-	says 'addresses without names'
+	says 'addresses instead of names'
 	run_gotrace convert "$W/native-1.5.4" -o "$W/none" --format 1.26 --binary /bin/true
 	want 1
 	one_line
@@ -155,7 +155,7 @@ case_convert_names_of_others() { # a Go program has no names for C addresses; go
 	run_gotrace -p "$target" -d 500ms -q --format 1.5 -o "$W/old"
 	want 0
 	converted "$W/old" "$W/trace" 1.26 --binary "$(target_binary $NEWEST default)"
-	says 'stacks are not of .*: they go by their addresses'
+	says 'stacks are not in .* and keep their addresses'
 	! grep -q 'give the program' "$W/err" || die "asks for what it was given: $(cat "$W/err")"
 	strict "$W/trace"
 	stop_target

@@ -84,7 +84,7 @@ case_doctor_here() {
 	shown ok "process $target: not a Go program: its threads"
 	run_gotrace doctor -p "$target" --layout "$0"
 	want 1
-	shown NO "process $target: --layout: .*: line 1: not a table of gotrace layout"
+	shown NO "process $target: --layout: .*: line 1: not a gotrace layout table"
 	stop_target
 	start_target "$(target_binary "$NEWEST" default)" pingpong -seconds 30
 	run_gotrace doctor -p "$target"

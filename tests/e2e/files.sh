@@ -144,5 +144,5 @@ case_region_near() {
 	load cpu
 	run_gotrace -p "$target" -d 1s -o "$W/trace" --region cpuTree
 	want 1
-	says 'no function cpuTree in the program; near: main.cpuThree'
+	says 'no function cpuTree in the program; similar names: main.cpuThree'
 }

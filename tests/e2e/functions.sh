@@ -285,16 +285,16 @@ refused() { # WORDS OPTION...
 
 case_functions_refused() {
 	start_calls cxx
-	refused 'no function shop::prise in the program.*near:.*shop::price' --region shop::prise
+	refused 'no function shop::prise in the program.*similar names:.*shop::price' --region shop::prise
 	refused 'several functions: .*shop::price\(int\)' --region shop::price
-	refused 'no function libc.so:usleeep in that file; near:.*usleep' --task libc.so:usleeep
+	refused 'no function libc.so:usleeep in that file; similar names:.*usleep' --task libc.so:usleeep
 	refused 'cannot find the returns of memcpy.*IFUNC' --region memcpy
 	run_gotrace -p "$target" --region ''
 	want 2
 	gone_on
 	load functions
 	refused 'no function main.callRecurse in the program' --region main.callRecurse
-	refused 'no function pkg.callAll in the program; near: main.callAll' --task pkg.callAll
+	refused 'no function pkg.callAll in the program; similar names: main.callAll' --task pkg.callAll
 	refused 'main.callInlined has no code of its own.*noinline' --region main.callInlined
 	refused 'func1 is the name of several functions: ' --region func1
 	stop_target

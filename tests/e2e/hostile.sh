@@ -80,7 +80,7 @@ case_hostile_ranges() { bombed ranges 'some functions have no names or lines'; }
 case_hostile_tables() { bombed tables 'some functions have no names or lines'; }
 case_hostile_debug() { bombed debug 'the memory limit for names is reached'; }
 case_hostile_lines() { bombed lines 'some functions have no names or lines'; }
-case_hostile_attributes() { bombed attributes 'no lines'; }
+case_hostile_attributes() { bombed attributes 'no line numbers'; }
 case_hostile_strings() { bombed strings; }
 
 # storm_seconds: prints the length of a storm.

@@ -45,7 +45,7 @@ case_nearest_command() {
 	run_gotrace -d 1s -o "$W/trace" -- "$(target_binary 1.26.8 stripped)" pingpong
 	want 1
 	one_line
-	says "was built by go1.26.8, which this gotrace does not know: start it"
+	says "was built by go1.26.8, which this gotrace does not support for CMD: start"
 }
 
 # layout_of RELEASE: makes the table of that release from a program that is not stripped, as $W/layout.
@@ -128,7 +128,7 @@ refused_table() {
 
 # One field is elsewhere: the process shows which things do not fit then.
 case_layout_moved_field() {
-	local fits="was built by go1.26.8, which this gotrace does not know, and the layout that was given does not fit"
+	local fits="was built by go1.26.8, which this gotrace does not know, and the given layout does not fit"
 	without moved
 	layout_of 1.26.8
 	start_target "$(target_binary 1.26.8 stripped)" mixed
@@ -137,7 +137,7 @@ case_layout_moved_field() {
 		refused_table "$W/changed" "$fits: $why"
 	done <<-'FIELDS'
 		go.g_goid 0xa0 ids of goroutines are not unique
-		go.g_status 0x98 goroutines have states that do not exist
+		go.g_status 0x98 goroutines have invalid states
 		go.g_sched_pc 0x48 stacks of goroutines do not begin in functions
 		go.g_sched_bp 0x68 stacks of goroutines do not end where goroutines begin
 		go.g_waitreason 0xb8 goroutines wait without a reason
@@ -150,16 +150,16 @@ case_layout_moved_field() {
 	FIELDS
 	# Changed by hand, without the checksum.
 	sed 's/^go.g_goid .*/go.g_goid 0xa0/' "$W/layout" >"$W/changed"
-	refused_table "$W/changed" "--layout: $W/changed: line [0-9]+: the lines before it are not those that gotrace layout"
+	refused_table "$W/changed" "--layout: $W/changed: line [0-9]+: checksum mismatch"
 	refused_table "$W/nothing" "cannot open $W/nothing"
-	refused_table /etc/passwd "--layout: /etc/passwd: line 1: not a table of gotrace layout"
+	refused_table /etc/passwd "--layout: /etc/passwd: line 1: not a gotrace layout table"
 	refused_table /dev/zero "cannot open /dev/zero"
 	head -c 400000 /dev/zero >"$W/large"
-	refused_table "$W/large" "is larger than a table of gotrace layout"
+	refused_table "$W/large" "is too large for a gotrace layout table"
 	changed_layout arch arm64
-	refused_table "$W/changed" "is a program for amd64, and the layout that was given is of arm64"
+	refused_table "$W/changed" "is a program for amd64, and the given layout is for arm64"
 	changed_layout release go1.28.1
-	refused_table "$W/changed" "which this gotrace does not know, and the layout that was given is of go1.28.1"
+	refused_table "$W/changed" "which this gotrace does not know, and the given layout is for go1.28.1"
 	stop_target
 }
 
@@ -169,7 +169,7 @@ case_layout_not_needed() {
 	start_target "$(target_binary 1.26.8 stripped)" pingpong
 	run_gotrace -p "$target" -d 500ms --layout "$W/layout" -o "$W/trace"
 	want 0
-	says "--layout is not used: the layout of this program \(go1.26.8\) is known"
+	says "--layout is ignored: the layout of this program \(go1.26.8\) is known"
 	strict "$W/trace"
 	rm "$W/trace"
 	run_gotrace -p "$target" -d 500ms --as c --layout "$W/layout" -o "$W/trace"
@@ -180,7 +180,7 @@ case_layout_not_needed() {
 	run_gotrace -d 1s --layout "$W/layout" -o "$W/trace" -- "$(target_binary 1.26.8 stripped)" pingpong
 	want 1
 	one_line
-	says "was built by go1.26.8, which this gotrace does not know: start it"
+	says "was built by go1.26.8, which this gotrace does not support for CMD: start"
 }
 
 # The root of a toolchain gives the same table as a program that it has built.
@@ -199,7 +199,7 @@ case_layout_toolchain() {
 	run_gotrace layout --go "$(target_binary 1.26.8 stripped)"
 	want 1
 	one_line
-	says "cannot give a layout: it has no debug information"
+	says "cannot be used to make a layout table: it has no debug information"
 	run_gotrace layout --go /bin/sh
 	want 1
 	one_line
@@ -213,7 +213,7 @@ case_layout_toolchain() {
 	says "$W/root/bin/go cannot build a program: no such"
 	printf '#!/bin/sh\nexec sleep 1000\n' >"$W/root/bin/go"
 	TMPDIR=$W timeout -s INT 2 "$GOTRACE" layout --go "$W/root" >"$W/out" 2>"$W/err" </dev/null
-	says "stopped as asked: there is no table"
+	says "interrupted: no table was made"
 	compgen -G "$W/gotrace-layout-*" >/dev/null && die "the build's directory is still there"
 	return 0
 }

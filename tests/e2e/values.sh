@@ -160,7 +160,7 @@ case_values_refused() {
 	refuses_values "$binary" 'main.handle(nobody)' "there is no parameter nobody; it has id, name, ok, body"
 	refuses_values "$binary" 'main.handle(arg5)' "there is no argument 5"
 	refuses_values "$binary" 'main.handle(n=name:int)' "it is a string in the debug information, not int"
-	refuses_values "$binary" 'main.handle(name.x)' "x is not a field there"
+	refuses_values "$binary" 'main.handle(name.x)' "x is not a field of that type"
 	refuses_values "$binary" 'main.many(x)' "floating-point register"
 	refuses_values "$binary" 'main.composite(p)' "cannot be shown: name a field of it"
 	refuses_values "$binary" 'main.composite(face)' "cannot be shown"

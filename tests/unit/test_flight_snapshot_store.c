@@ -124,7 +124,7 @@ static void what_is_no_snapshot_leaves_nothing(void **state)
 	(void)state;
 	assert_int_equal(write_one(&none, &entry, &err), -EBADMSG);
 	assert_int_equal(write_one(&big, &entry, &err), -EBADMSG);
-	assert_non_null(strstr(err.text, "it has 1001 bytes"));
+	assert_non_null(strstr(err.text, "unexpected size of 1001 bytes"));
 	assert_int_equal(write_one(&fails, &entry, &err), -EIO);
 	assert_int_equal(count_files(dir), 0);
 	close(none.kept);

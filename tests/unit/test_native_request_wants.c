@@ -23,7 +23,7 @@ static void test_lists(void **state)
 	assert_int_not_equal(request_list_check("http,,sql", &err), 0);
 	assert_int_not_equal(request_list_check("http.server", &err), 0);
 	assert_int_not_equal(request_list_check("htt", &err), 0);
-	assert_non_null(strstr(err.text, "'htt' is none of http, grpc, redis, otel, sql, auto"));
+	assert_non_null(strstr(err.text, "'htt' is not one of: http, grpc, redis, otel, sql, auto"));
 }
 
 /* Each probe of each preset is added once, and found by its name. */

@@ -185,10 +185,10 @@ static void refused(void **state)
 	refuse("take_numbers(arg5)", "there is no argument 5");
 	refuse("take_numbers(one:string)", "a number in the debug information, not string");
 	refuse("take_numbers(one:int64)", "a number in the debug information, not int64");
-	refuse("take_numbers(one.x)", "x is asked of something that has no fields");
+	refuse("take_numbers(one.x)", "x does not exist: the value has no fields");
 	refuse("take_numbers(recv)", "not a method");
 	refuse("take_thing(thing->bits)", "bits is a bit field");
-	refuse("take_thing(thing->none)", "none is not a field there");
+	refuse("take_thing(thing->none)", "none is not a field of that type");
 	refuse("take_thing(thing->place->path->x)", "no fields");
 	refuse("take_thing(real)", "floating-point register");
 	refuse("take_structs(pair)", "name a field of it");

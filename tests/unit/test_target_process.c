@@ -98,10 +98,10 @@ static void a_process_is_accepted(void **state)
 static void what_is_no_process_is_reported(void **state)
 {
 	(void)state;
-	refused(99, -ESRCH, "no process has PID 99: pgrep -a NAME finds it");
+	refused(99, -ESRCH, "no process has PID 99: use pgrep -a NAME to find it");
 	put_status("70", STATUS);
 	put_status("71", "Name:\tworker\nState:\tS (sleeping)\nTgid:\t70\nPid:\t71\nVmSize:\t 1 kB\n");
-	refused(71, -EINVAL, "71 is a thread of process 70 (server): trace that, with -p 70");
+	refused(71, -EINVAL, "71 is a thread of process 70 (server): trace the process with -p 70");
 	put_status("72", "Name:\tthread\nState:\tS (sleeping)\nTgid:\t69\nPid:\t72\n");
 	refused(72, -EINVAL, "of process 69 (thread)"); /* its process has exited meanwhile */
 	put_status("2", "Name:\tkthreadd\nState:\tS (sleeping)\nTgid:\t2\nPid:\t2\nThreads:\t1\n");
@@ -124,7 +124,7 @@ static void executables_of_other_kinds_are_refused(void **state)
 	refused(70, -ENOTSUP, "is a 32-bit program");
 	elf = header(ELFCLASS64, EM_AARCH64);
 	put("70", "exe", &elf, sizeof(elf));
-	refused(70, -ENOTSUP, "another architecture");
+	refused(70, -ENOTSUP, "an architecture other than");
 	elf = header(ELFCLASS64, EM_X86_64);
 	put("70", "exe", &elf, 20);
 	refused(70, -EBADMSG, "damaged or truncated");

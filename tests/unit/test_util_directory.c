@@ -133,7 +133,7 @@ static void links_of_others_are_not(void **state)
 	leads_nowhere("planted", -ELOOP);
 	leads_nowhere("planted/sub", -ELOOP);
 	assert_int_equal(directory_open("planted", &err), -ELOOP);
-	assert_non_null(strstr(err.text, "symbolic link of another user"));
+	assert_non_null(strstr(err.text, "symbolic link owned by another user"));
 	behind_sudo(true);
 	leads_nowhere("planted/sub", -ELOOP);
 	behind_sudo(false);

@@ -502,7 +502,7 @@ static void records_are_checked(void **state)
 	expect_bad(&f, "frequency is 0");
 	start(&f, WIRE_GO111);
 	put_string(&f, 1, "twice");
-	expect_bad(&f, "second string has the id 1");
+	expect_bad(&f, "duplicate string id 1");
 	start(&f, WIRE_GO111);
 	put_string(&f, 0, "zero");
 	expect_bad(&f, "id 0");
@@ -575,7 +575,7 @@ static void a_file_needs_events_and_its_frequency(void **state)
 	begin(&f, WIRE_GO111);
 	expect_fault(&f, 16, "no events");
 	EV(&f, V1_FREQUENCY, U(1));
-	expect_bad(&f, "before the first Batch");
+	expect_bad(&f, "precedes the first Batch");
 	begin(&f, WIRE_GO110);
 	EV(&f, V1_FREQUENCY, U(1));
 	EV(&f, V1_PROC_START, U(0), U(1)); /* P 0, as readers of that time do */
@@ -719,7 +719,7 @@ static void ps_are_checked(void **state)
 	(void)state;
 	start(&f, WIRE_GO17);
 	EV(&f, V1_PROC_START, U(1), U(7));
-	expect_bad(&f, "P 0 is running already");
+	expect_bad(&f, "P 0 is already running");
 	start(&f, WIRE_GO17);
 	EV(&f, V1_PROC_STOP, U(1));
 	expect_bad(&f, "P 0 still runs goroutine 1");
@@ -797,13 +797,13 @@ static void the_collector_is_checked(void **state)
 	start(&f, WIRE_GO17);
 	EV(&f, V1_GC_START, U(1), U(0), U(0));
 	EV(&f, V1_GC_START, U(1), U(1), U(0));
-	expect_bad(&f, "the one before has not ended");
+	expect_bad(&f, "the previous one has not ended");
 	start(&f, WIRE_GO17);
 	record(&f, V1_GC_DONE, U(1), END);
-	expect_bad(&f, "it was not begun");
+	expect_bad(&f, "it has not begun");
 	start(&f, WIRE_GO17);
 	record(&f, V1_GC_SWEEP_DONE, U(1), END);
-	expect_bad(&f, "it was not begun");
+	expect_bad(&f, "it has not begun");
 	start(&f, WIRE_GO19);
 	record(&f, V1_STW_START, U(1), END);
 	EV(&f, V1_BATCH, U(1), U(2000));
@@ -813,7 +813,7 @@ static void the_collector_is_checked(void **state)
 	EV(&f, V1_STW_START, U(1), U(0));
 	EV(&f, V1_BATCH, U(1), U(2000));
 	EV(&f, V1_STW_START, U(1), U(0));
-	expect_bad(&f, "the one before has not ended");
+	expect_bad(&f, "the previous one has not ended");
 	start(&f, WIRE_GO119);
 	EV(&f, V1_STW_START, U(1), U(2));
 	expect_bad(&f, "kind 2, expected 0 or 1");
@@ -825,7 +825,7 @@ static void the_collector_is_checked(void **state)
 	EV(&f, V1_GC_MARK_ASSIST_START, U(1), U(0));
 	expect_valid(&f);
 	EV(&f, V1_GC_MARK_ASSIST_START, U(1), U(0));
-	expect_bad(&f, "the one before has not ended");
+	expect_bad(&f, "the previous one has not ended");
 }
 
 static void what_users_mark_is_checked(void **state)

@@ -65,7 +65,7 @@ void rule_dns(struct analysis *a)
 	if (all.n < LEAST || all.ns / all.n < MIN_MEAN_NS || impact < 0.05)
 		return;
 	finding = finding_add(a, "dns", impact);
-	finding_text(finding, "%s, and others like it, waited %s until %s had resolved the name of a host.",
+	finding_text(finding, "%s, and others like it, waited %s for %s to resolve a host name.",
 		     label_stack(a, all.most->stack).text, label_time(all.ns).text, resolver(a, all.working));
 	row_evidence(a, finding, all.most);
 	finding->n = all.n;

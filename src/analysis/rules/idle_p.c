@@ -23,7 +23,7 @@ void rule_idle_p(struct analysis *a)
 	finding = finding_add(a, "idle-p",
 			      has_free_cpus(a) ? share_of_tasks(a, (double)a->idle_delayed_ns) / 2 : 0);
 	finding_text(finding,
-		     "%llu times a goroutine was ready for 1 ms and more beside an idle P: g%llu for %s.",
+		     "%llu times a goroutine was runnable for 1 ms or more while a P was idle: g%llu for %s.",
 		     (unsigned long long)a->idle_delayed, (unsigned long long)a->idle_delayed_g,
 		     label_time(a->idle_delayed_max).text);
 	finding->n = a->idle_delayed;

@@ -57,7 +57,8 @@ static void describe(struct analysis *a, const struct group *group, double rate)
 	if (weight((unsigned)(where->key & 0xff)) < 0.2)
 		finding->level = LEVEL_INFO;
 	finding_text(finding,
-		     "%s: %.3g a second start and stay: %llu of %llu have not ended, most in %s at %s.",
+		     "%s: %.3g per second are created and do not end: %llu of %llu have not ended, most in "
+		     "%s at %s.",
 		     label_function(a, group->func).text, rate, (unsigned long long)kept,
 		     (unsigned long long)group->created, activity_name((enum activity)(where->key & 0xff)),
 		     label_stack(a, (uint32_t)(where->key >> 8)).text);

@@ -67,7 +67,7 @@ static void of_holders(struct analysis *a, const struct row *row, double impact)
 	if (many > MAX_MEMBERS)
 		return;
 	finding = finding_add(a, "pool-small", impact);
-	finding_text(finding, "%s waited %s for one of about %.0f that are all taken, each for %s (p50).",
+	finding_text(finding, "%s waited %s for one of about %.0f, all in use, each held for %s (p50).",
 		     label_stack(a, row->stack).text, label_time(row->hist.sum).text, many < 1 ? 1 : many,
 		     label_time(hold).text);
 	row_evidence(a, finding, row);

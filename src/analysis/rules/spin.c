@@ -26,10 +26,11 @@ void rule_spin(struct analysis *a)
 		if (!applies(group))
 			continue;
 		finding = finding_add(a, "spin", lost / p_time(a));
-		finding_text(finding,
-			     "%s asks channels in a loop instead of waiting for them: %s of CPU time, at %s.",
-			     label_function(a, group->func).text, label_time((uint64_t)lost).text,
-			     label_near(a, group->polling_stack).text);
+		finding_text(
+			finding,
+			"%s polls channels in a loop instead of waiting for them: %s of CPU time, at %s.",
+			label_function(a, group->func).text, label_time((uint64_t)lost).text,
+			label_near(a, group->polling_stack).text);
 		finding->n = group->polling;
 		finding->total_ns = (uint64_t)lost;
 		finding->stack = group->polling_stack;
