@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "wire/check.h"
+#include "wire/check_merge.h"
 #include "wire/trace_v1.h"
 
 struct trace_check {

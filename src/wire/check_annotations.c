@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "wire/buffer.h"
-#include "wire/check.h"
+#include "wire/order_state.h"
 
 enum { TASK_ENDED, TASK_ACTIVE };
 

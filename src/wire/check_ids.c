@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "util/array.h"
-#include "wire/check.h"
+#include "wire/order_state.h"
 
 uint32_t order_find_g(const struct order *order, uint64_t id)
 {

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "wire/buffer.h"
-#include "wire/check.h"
+#include "wire/check_merge.h"
 #include "wire/varint.h"
 
 /* Position in one thread's batches. */

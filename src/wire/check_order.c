@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "wire/buffer.h"
-#include "wire/check.h"
+#include "wire/order_state.h"
 
 /* --- event to op --- */
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "wire/buffer.h"
-#include "wire/check.h"
+#include "wire/check_tables.h"
 #include "wire/varint.h"
 
 enum { MAX_STACK_FRAMES = 128, MAX_EXPERIMENT = 1 /* AllocFree; readers panic on others */, ALLOC_INFO = 1 };

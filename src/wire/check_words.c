@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "wire/check.h"
+#include "wire/order_state.h"
 
 const char *order_g_status_name(unsigned status)
 {

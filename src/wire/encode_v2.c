@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire/encode_v2.h"
+#include "wire/encoder_v2.h"
 #include "wire/varint.h"
 
 enum {

@@ -2,7 +2,7 @@
 /* Translates ops to events of v2. */
 #include <errno.h>
 
-#include "wire/encode_v2.h"
+#include "wire/encoder_v2.h"
 #include "wire/varint.h"
 
 static inline void event(struct event_cursor *at, enum event_type type)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "wire/visit.h"
 
-#include "wire/check.h"
+#include "wire/check_tables.h"
 #include "wire/varint.h"
 
 struct wire_view chunk_view(const struct chunk *chunk, unsigned version)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Private to the encoder of v2: its state, and the step from an op to events. */
-#ifndef GOTRACE_WIRE_ENCODE_V2_H
-#define GOTRACE_WIRE_ENCODE_V2_H
+#ifndef GOTRACE_WIRE_ENCODER_V2_H
+#define GOTRACE_WIRE_ENCODER_V2_H
 
 #include "util/map64.h"
 #include "wire/dict.h"

@@ -1,99 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Private to the checker: one generation as read from the file, and the state that its events must match. */
-#ifndef GOTRACE_CHECK_H
-#define GOTRACE_CHECK_H
+/*
+ * Private to the checker: the order of a generation's events. check_order.c applies one event after the other
+ * to the state; check_ids.c, check_status.c, check_annotations.c and check_words.c are its parts.
+ */
+#ifndef GOTRACE_WIRE_ORDER_STATE_H
+#define GOTRACE_WIRE_ORDER_STATE_H
 
 #include "sched/automaton.h"
+#include "wire/check_tables.h"
 #include "wire/event.h"
-#include "util/map64.h"
-#include "wire/read.h"
-#include "wire/visit.h"
-#include "wire/wire.h"
 
 #define NO_ID WIRE_NO_ID
-
-/* --- batches and tables (check_tables.c) --- */
-
-struct batch {
-	const uint8_t *data;
-	uint32_t size;
-	uint32_t next;   /* next batch of the same thread; MAP64_NONE = last */
-	uint64_t offset; /* of the batch header in the file */
-	uint64_t gen, m, time;
-	uint8_t experiment;
-	bool end_of_generation;
-};
-
-enum batch_result { BATCH_OK, BATCH_EOF, BATCH_BAD };
-
-/* Reads one batch at *pos and moves *pos past it. On BATCH_BAD, the fault is set. */
-enum batch_result batch_read(const uint8_t *bytes, size_t n, size_t *pos, struct batch *batch,
-			     struct fault *fault);
-
-struct file_text {
-	const uint8_t *bytes; /* in the file */
-	uint32_t len;
-};
-
-/* The frame of a PC, from the first stack that contains the PC. */
-struct pc_frame {
-	uint64_t func, file, stack;
-	uint64_t offset;
-};
-
-struct thread_batches {
-	uint64_t m;
-	uint32_t first, last; /* indices of batches */
-};
-
-/* Position of a stack's frames in the file. The frames were validated when they were read. */
-struct stack_place {
-	const uint8_t *frames, *end;
-	uint32_t n;
-};
-
-struct clock {
-	uint64_t dt, mono, sec, nsec, time; /* time: time of the snapshot's batch, in units */
-};
-
-struct chunk {
-	uint64_t number;             /* 0 = no batch yet */
-	uint64_t min_time, max_time; /* of its batches, tables included; units */
-	uint64_t offset, end;        /* in the file */
-	double freq;                 /* ns per unit; 0 = not seen */
-	bool has_clock, has_heap;
-	struct clock clock;
-	uint64_t heap[4]; /* base address; bytes per page, object alignment, smallest stack */
-	struct map64 strings, stacks, pcs, threads;
-	struct file_text *texts;
-	size_t ntexts, text_capacity;
-	struct pc_frame *frames;
-	size_t nframes, frame_capacity;
-	struct batch *batches;
-	size_t nbatches, batch_capacity;
-	struct thread_batches *by_thread;
-	size_t nthreads, thread_capacity;
-	struct stack_place *places; /* indexed by the values of `stacks` */
-	size_t nplaces, place_capacity;
-	struct wire_sample *samples; /* times in units until chunk_check */
-	size_t nsamples, sample_capacity;
-	uint64_t events[256];
-};
-
-void chunk_reset(struct chunk *chunk);
-void chunk_free(struct chunk *chunk);
-/* Adds one batch. Returns 0, -ENOMEM, or -EBADMSG with the fault set. */
-int chunk_add(struct chunk *chunk, const struct batch *batch, unsigned version, struct fault *fault);
-/* Checks a complete generation; converts sample times to ns. Returns 0, or -EBADMSG with the fault set. */
-int chunk_check(struct chunk *chunk, unsigned version, struct fault *fault);
-bool chunk_has_string(const struct chunk *chunk, uint64_t id);
-bool chunk_has_stack(const struct chunk *chunk, uint64_t id);
-struct file_text chunk_text(const struct chunk *chunk, uint64_t id); /* empty if there is none */
-int64_t chunk_ns(const struct chunk *chunk, uint64_t units);
-/* The generation as visitors see it. Valid after chunk_check. */
-struct wire_view chunk_view(const struct chunk *chunk, unsigned version);
-
-/* --- the order of events (check_order.c) --- */
 
 struct event {
 	uint8_t type;
@@ -154,7 +71,7 @@ void order_free(struct order *order);
 void order_holds(const struct order *order, uint32_t thread, uint64_t *p, uint64_t *g);
 size_t order_threads(const struct order *order); /* number of threads seen */
 
-/* --- one step of the order, private to check_order.c and the files it is split into --- */
+/* --- one step --- */
 
 /* The current event, and the op it decodes to. */
 struct order_step {
@@ -210,20 +127,5 @@ int order_violation(const struct order_step *step, const struct violation *viola
 /* Names as Go's reader prints them. status: enum g_status or p_status, or STATUS_BAD, named like status 0. */
 const char *order_g_status_name(unsigned status);
 const char *order_p_status_name(unsigned status);
-
-/* --- merging threads (check_merge.c) --- */
-
-struct event_merge {
-	int64_t last_time; /* of the last event; strictly increasing */
-	int64_t first_time;
-	bool any;
-	uint64_t budget; /* remaining wait steps; at 0 the file is rejected as too disordered */
-	const struct wire_visitor *visitor; /* NULL = none */
-	int stopped;                        /* what the visitor returned */
-};
-
-/* Orders all events of the generation and passes them to the visitor. */
-int merge_events(struct event_merge *merge, struct order *order, struct chunk *chunk, unsigned version,
-		 struct fault *fault);
 
 #endif
