@@ -5,7 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/findings.h"
+#include "analysis/gc.h"
+#include "analysis/groups.h"
+#include "analysis/instances.h"
+#include "analysis/labels.h"
+#include "analysis/locks.h"
+#include "analysis/resources.h"
 #include "analysis/state.h"
+#include "analysis/step.h"
 #include "util/array.h"
 
 /* Row 0 of each table stands for what is unknown, or beyond the table's limit. */

@@ -10,6 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/figures.h"
+#include "analysis/intervals.h"
+#include "analysis/kinds.h"
+#include "analysis/names.h"
 #include "analysis/order.h"
 #include "analysis/statistics.h"
 #include "util/array.h"

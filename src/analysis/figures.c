@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Figures that several rules and tables share, and their text. */
+#include "analysis/figures.h"
+
 #include <string.h>
 
-#include "analysis/state.h"
+#include "analysis/names.h"
 #include "util/text.h"
 
 uint64_t watched_ns(const struct analysis *a)

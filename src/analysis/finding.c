@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* One finding: its sentence, its evidence, and the command that shows more. */
+#include "analysis/finding.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "analysis/rules/rules.h"
-#include "analysis/state.h"
 
 void finding_weigh(struct finding *finding, double impact)
 {

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Applies the rules, and ranks what they find. */
+#include "analysis/findings.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/figures.h"
+#include "analysis/finding.h"
 #include "analysis/rules/rules.h"
-#include "analysis/state.h"
 
 /* All rules but trust need at least this much watched time. */
 #define MIN_NS 500000000ull

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Groups goroutines by function and creation site, and finds those that never end. */
+#include "analysis/groups.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/state.h"
+#include "analysis/instances.h"
+#include "analysis/intervals.h"
+#include "analysis/names.h"
 #include "util/array.h"
 
 uint32_t group_get(struct analysis *a, uint32_t func, uint32_t file, uint32_t line, uint32_t creator)

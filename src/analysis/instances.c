@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Tasks, regions and lives of goroutines: how long each took, and what its goroutine did in that time. */
+#include "analysis/instances.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/state.h"
+#include "analysis/names.h"
 #include "util/array.h"
 #include "util/own_names.h"
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Goroutines enter and leave activities. Leaving one adds the interval to every table. */
+#include "analysis/intervals.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/figures.h"
 #include "analysis/path.h"
-#include "analysis/state.h"
+#include "analysis/procs.h"
 #include "util/array.h"
 
 #define MS 1000000ull

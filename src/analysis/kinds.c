@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Classifies waits by their reason and by the functions at the leaf of their stack. */
+#include "analysis/kinds.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "analysis/state.h"
 #include "util/array.h"
 
 static const char *const activity_names[ACT_COUNT] = {

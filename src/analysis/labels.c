@@ -3,10 +3,12 @@
  * pprof labels. Each period in which a goroutine has a label without a break is an instance of that label. In
  * a server that labels its work by request, the instance is the request.
  */
+#include "analysis/labels.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/state.h"
+#include "analysis/instances.h"
 #include "util/array.h"
 #include "util/hash.h"
 #include "util/labels.h"

@@ -5,7 +5,10 @@
  * lock is known only if it had waited for it, and was the last one woken for it. As in resources.c, the time
  * of all waiters is charged to the next release.
  */
-#include "analysis/state.h"
+#include "analysis/locks.h"
+
+#include "analysis/figures.h"
+#include "analysis/intervals.h"
 #include "util/array.h"
 #include "util/own_logs.h"
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Copies strings and stacks of the tables, once each. The copies outlive the reader of the trace. */
+#include "analysis/names.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/state.h"
+#include "analysis/kinds.h"
 #include "symbol/library.h"
 #include "symbol/symbol.h"
 #include "util/array.h"

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "analysis/intervals.h"
+
 struct weighed {
 	uint64_t weight;
 	uint32_t index;

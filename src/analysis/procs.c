@@ -3,10 +3,11 @@
  * Integrates what the Ps do over time. The delay of a runnable goroutine is the difference of two readings of
  * the integrals.
  */
+#include "analysis/procs.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/state.h"
 #include "util/array.h"
 
 enum { POINTS = sizeof(((struct timeline *)0)->used) / sizeof(((struct timeline *)0)->used[0]) };

@@ -3,6 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/figures.h"
+#include "analysis/intervals.h"
+#include "analysis/kinds.h"
+#include "analysis/locks.h"
+#include "analysis/names.h"
 #include "analysis/order.h"
 #include "analysis/state.h"
 #include "util/json.h"

@@ -3,6 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/figures.h"
+#include "analysis/findings.h"
+#include "analysis/intervals.h"
+#include "analysis/kinds.h"
+#include "analysis/locks.h"
+#include "analysis/names.h"
 #include "analysis/order.h"
 #include "analysis/state.h"
 #include "util/text.h"

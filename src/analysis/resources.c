@@ -4,10 +4,14 @@
  * ends it held the lock. Each release is charged the time of all waiters since the previous one, so that the
  * last holder in a long queue is not charged for all before it.
  */
+#include "analysis/resources.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/state.h"
+#include "analysis/figures.h"
+#include "analysis/intervals.h"
+#include "analysis/names.h"
 #include "util/array.h"
 
 enum { MAX_RESOURCES = 4096, QUEUE = 4, LONG_NS = 500000, MEDIUM_NS = 100000 };

@@ -1,9 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Applies one op: which goroutines and Ps leave a state, and which one they enter. */
+#include "analysis/step.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/state.h"
+#include "analysis/gc.h"
+#include "analysis/groups.h"
+#include "analysis/instances.h"
+#include "analysis/intervals.h"
+#include "analysis/kinds.h"
+#include "analysis/labels.h"
+#include "analysis/locks.h"
+#include "analysis/names.h"
+#include "analysis/procs.h"
+#include "analysis/resources.h"
 #include "util/array.h"
 #include "util/gap_log.h"
 

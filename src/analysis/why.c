@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/figures.h"
+#include "analysis/names.h"
 #include "analysis/path.h"
-#include "util/text.h"
 #include "util/array.h"
+#include "util/text.h"
 
 /* 48 bytes each: 384 MiB at most. */
 enum { MAX_SPANS = 8 << 20 };

@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/figures.h"
+#include "analysis/kinds.h"
+#include "analysis/locks.h"
 #include "analysis/path.h"
 #include "util/json.h"
 #include "util/text.h"

@@ -2,6 +2,9 @@
 /* Requests wait for the resolution of a host name. */
 #include <string.h>
 
+#include "analysis/figures.h"
+#include "analysis/finding.h"
+#include "analysis/names.h"
 #include "analysis/rules/rules.h"
 
 enum { LEAST = 5, MIN_MEAN_NS = 1000000 };

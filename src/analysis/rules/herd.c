@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Many goroutines are woken for something that one of them gets; the others wait again at once. */
+#include "analysis/figures.h"
+#include "analysis/finding.h"
+#include "analysis/intervals.h"
 #include "analysis/rules/rules.h"
 
 /* Cost of waking a goroutine (thread) and of switching to it and back, without its running time. */

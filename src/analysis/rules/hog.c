@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* A goroutine keeps its P far longer than a time slice while others wait. */
+#include "analysis/figures.h"
+#include "analysis/finding.h"
 #include "analysis/rules/rules.h"
 
 /* Only the process's CPU time shows whether the thread had a CPU all the time. */

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Goroutines are created all the time, wait, and do not end. */
+#include "analysis/figures.h"
+#include "analysis/finding.h"
+#include "analysis/intervals.h"
+#include "analysis/kinds.h"
 #include "analysis/rules/rules.h"
 
 enum { LEAST = 20, SLICES = 10 };

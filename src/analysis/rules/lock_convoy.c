@@ -3,6 +3,8 @@
  * Many queue for a lock that each holds only briefly: every holder has waited, and the handover costs more
  * than the work (golang/go#33747).
  */
+#include "analysis/figures.h"
+#include "analysis/finding.h"
 #include "analysis/rules/rules.h"
 
 static bool applies(const struct analysis *a, const struct resource *res)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* A lock is held long by a goroutine that computes. */
+#include "analysis/figures.h"
+#include "analysis/finding.h"
+#include "analysis/intervals.h"
 #include "analysis/rules/rules.h"
 
 enum { MIN_WAIT_NS = 1000000 };

@@ -4,6 +4,8 @@
  * thread, wakes it, and sleeps; when the goroutine waits, the P goes back. That is two switches of threads
  * instead of one of goroutines, which takes 200 ns.
  */
+#include "analysis/figures.h"
+#include "analysis/finding.h"
 #include "analysis/rules/rules.h"
 
 /* Minimum handovers to a function's goroutines: in all, and per second. */

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Shared by the rules about locks. */
+#include "analysis/figures.h"
+#include "analysis/finding.h"
+#include "analysis/intervals.h"
+#include "analysis/kinds.h"
 #include "analysis/rules/rules.h"
 
 bool lock_matters(const struct analysis *a, const struct resource *res, double *impact)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Something else uses the CPUs: threads are ready, or seem to run, but have no CPU. */
-#include "analysis/rules/rules.h"
-
 #include <math.h>
+
+#include "analysis/figures.h"
+#include "analysis/finding.h"
+#include "analysis/rules/rules.h"
 
 /* gotrace takes 99 samples per second of CPU time; Go's profiler takes about as many. */
 #define SAMPLE_NS 10100000.0

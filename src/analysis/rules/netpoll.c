@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The Ps are too busy to poll the network: sysmon does it, every 10 ms (go PR 51651). */
+#include "analysis/figures.h"
+#include "analysis/finding.h"
 #include "analysis/rules/rules.h"
 
 void rule_netpoll(struct analysis *a)

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* A few of many instances are far slower than the rest, for one cause. */
-#include "analysis/rules/rules.h"
-
 #include <string.h>
 
+#include "analysis/figures.h"
+#include "analysis/finding.h"
+#include "analysis/kinds.h"
+#include "analysis/names.h"
+#include "analysis/rules/rules.h"
 #include "util/text.h"
 
 /* Characters that a shell leaves alone. */

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Shared by the rules about waits. */
+#include "analysis/figures.h"
+#include "analysis/finding.h"
+#include "analysis/intervals.h"
+#include "analysis/kinds.h"
 #include "analysis/order.h"
 #include "analysis/rules/rules.h"
 

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* A few workers, or a few connections, are all taken, and others wait for one. */
+#include "analysis/figures.h"
+#include "analysis/finding.h"
+#include "analysis/intervals.h"
+#include "analysis/resources.h"
 #include "analysis/rules/rules.h"
 
 enum { MAX_MEMBERS = 64 };

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* More Ps than the CPU quota allows: they use it up early in each period and stop for the rest of it. */
-#include "analysis/rules/rules.h"
-
 #include <math.h>
+
+#include "analysis/figures.h"
+#include "analysis/finding.h"
+#include "analysis/rules/rules.h"
 
 void rule_procs_high(struct analysis *a)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* There are fewer Ps than usable CPUs, all Ps are busy, and goroutines wait for one. */
+#include "analysis/figures.h"
+#include "analysis/finding.h"
 #include "analysis/rules/rules.h"
 
 static double delay_share(const struct analysis *a)

@@ -6,6 +6,7 @@
 #ifndef GOTRACE_ANALYSIS_RULES_H
 #define GOTRACE_ANALYSIS_RULES_H
 
+#include "analysis/figures.h"
 #include "analysis/state.h"
 
 struct rule {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Readers wait behind a writer, and that writer behind one slow reader (golang/go#76808). */
+#include "analysis/finding.h"
 #include "analysis/rules/rules.h"
 
 enum { MIN_WAIT_NS = 1000000, MIN_READERS = 10 };

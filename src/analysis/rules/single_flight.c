@@ -3,6 +3,8 @@
  * Many wait at one place for the result of a call that one of them makes: golang.org/x/sync/singleflight, a
  * cache that is filled once, a barrier. All of them are as slow as that call.
  */
+#include "analysis/figures.h"
+#include "analysis/finding.h"
 #include "analysis/rules/rules.h"
 
 enum { MIN_SHARED_WAKES = 5, MIN_MEAN_NS = 1000000 };

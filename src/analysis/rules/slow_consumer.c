@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Many senders wait for one busy goroutine that receives from their channel. */
+#include "analysis/figures.h"
+#include "analysis/finding.h"
+#include "analysis/intervals.h"
+#include "analysis/kinds.h"
 #include "analysis/rules/rules.h"
 
 static void look_at(struct analysis *a, uint32_t index)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* A loop around a select with a default case uses a CPU to wait. */
+#include "analysis/figures.h"
+#include "analysis/finding.h"
 #include "analysis/rules/rules.h"
 
 /* Preemptions. If the loop also does some work, up to half of them may be elsewhere. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Goroutines are started together and joined, and most of the wait is for the last one alone. */
+#include "analysis/figures.h"
+#include "analysis/finding.h"
+#include "analysis/intervals.h"
 #include "analysis/rules/rules.h"
 
 enum { MIN_N = 5, MIN_SLACK_NS = 1000000 };

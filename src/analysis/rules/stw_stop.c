@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Stopping the world takes long, because one goroutine cannot be preempted (golang/go#20792, #59902). */
+#include "analysis/figures.h"
+#include "analysis/finding.h"
 #include "analysis/rules/rules.h"
 
 enum { LEAST = 3 };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The CPU quota of the program's cgroup is used up, and all its threads stop until the next period. */
+#include "analysis/figures.h"
+#include "analysis/finding.h"
 #include "analysis/rules/rules.h"
 
 void rule_throttled(struct analysis *a)

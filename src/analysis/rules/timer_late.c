@@ -3,6 +3,8 @@
  * A P runs its timers between goroutines. Timers that become due while a goroutine runs fire together after
  * it (golang/go#38860, #18534).
  */
+#include "analysis/figures.h"
+#include "analysis/finding.h"
 #include "analysis/rules/rules.h"
 
 enum { LEAST_SLICES = 10 };

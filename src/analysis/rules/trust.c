@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* What was lost or not watched, and what the tracing itself cost. */
+#include "analysis/figures.h"
+#include "analysis/finding.h"
 #include "analysis/rules/rules.h"
 
 static double traced_share(const struct analysis *a)

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Figures of the whole trace, and labels, for the rules and the tables. */
+#ifndef GOTRACE_ANALYSIS_FIGURES_H
+#define GOTRACE_ANALYSIS_FIGURES_H
+
+#include "analysis/state.h"
+
+uint64_t watched_ns(const struct analysis *a);
+/* ns from `since` to now, without an open gap. */
+uint64_t watched_since(const struct analysis *a, uint64_t since);
+double p_time(const struct analysis *a);      /* ns: integral of GOMAXPROCS over time */
+bool is_of_threads(const struct analysis *a); /* the trace is not of goroutines */
+double utilisation(const struct analysis *a); /* of the Ps, 0 to 1 */
+double user_running_ns(const struct analysis *a);
+double share_of_tasks(const struct analysis *a, double lost_ns); /* of task time, else of P time; 0 to 1 */
+const char *short_function(const char *func);                    /* without the package path */
+struct label {
+	char text[160];
+};
+struct label label_stack(const struct analysis *a, uint32_t stack); /* "(*Cache).Get (main.go:40)" */
+struct label label_near(const struct analysis *a, uint32_t stack);
+struct label label_time(uint64_t ns);
+struct label label_lock(const struct lock *lock); /* "mutex 0xc000012340" */
+struct label label_function(const struct analysis *a, uint32_t string);
+
+#endif

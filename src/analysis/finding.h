@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Adds and fills in a finding. */
+#ifndef GOTRACE_ANALYSIS_FINDING_H
+#define GOTRACE_ANALYSIS_FINDING_H
+
+#include "analysis/state.h"
+
+struct finding *finding_add(struct analysis *a, const char *id, double impact);
+void finding_weigh(struct finding *finding, double impact); /* sets impact and level */
+void finding_evidence(struct finding *finding, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void finding_text(struct finding *finding, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void finding_next(struct finding *finding, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void finding_not_applicable(struct analysis *a, const char *id, const char *why);
+
+#endif

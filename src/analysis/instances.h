@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Tasks, regions, labels and lifetimes, each time that they occur. */
+#ifndef GOTRACE_ANALYSIS_INSTANCES_H
+#define GOTRACE_ANALYSIS_INSTANCES_H
+
+#include "analysis/state.h"
+
+struct instances *instances_get(struct analysis *a, enum instance_kind kind, uint32_t name);
+void instance_add(struct analysis *a, struct instances *all, const struct instance *one);
+/* Sets one->stack and one->activity to the longest remembered wait of g since one->begin. */
+void instance_longest_wait(const struct analysis *a, const struct goroutine *g, struct instance *one);
+void task_begin(struct analysis *a, const struct op *op);
+void task_end(struct analysis *a, const struct op *op);
+void region_begin(struct analysis *a, const struct op *op);
+void region_end(struct analysis *a, const struct op *op);
+void open_regions_drop(struct analysis *a, struct goroutine *g);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Intervals of goroutines in one activity, and the rows and pairs that count them. */
+#ifndef GOTRACE_ANALYSIS_INTERVALS_H
+#define GOTRACE_ANALYSIS_INTERVALS_H
+
+#include "analysis/state.h"
+
+struct time_span {
+	struct goroutine *g;
+	uint64_t start, end;
+	uint32_t stack;
+	uint8_t activity;
+	bool cut;
+};
+void interval_enter(struct analysis *a, struct goroutine *g, enum activity activity, uint32_t stack);
+/* Reports the goroutine's interval up to now to the observer: as its activity if watched, else as a gap. */
+void interval_show_part(struct analysis *a, struct goroutine *g, bool watched);
+void interval_leave(struct analysis *a, struct goroutine *g, const struct goroutine *waker,
+		    uint32_t waker_stack, bool cut_end);
+/* Adds what a goroutine did in [from, to) to spent and, if not NULL, by stack to did. */
+void interval_meanwhile(const struct analysis *a, const struct goroutine *g, uint64_t from, uint64_t to,
+			uint64_t spent[ACT_COUNT], struct top did[TOPS]);
+void top_add(struct top tops[TOPS], uint64_t key, uint64_t weight);
+const struct top *top_first(const struct top tops[TOPS]);
+struct row *row_get(struct analysis *a, enum activity activity, uint32_t stack);
+struct pair *pair_get(struct analysis *a, const struct row *row, uint32_t stack);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Activities: what a goroutine waits for, by its reason and stack. */
+#ifndef GOTRACE_ANALYSIS_KINDS_H
+#define GOTRACE_ANALYSIS_KINDS_H
+
+#include "analysis/state.h"
+
+const char *activity_name(enum activity activity);
+const char *delay_name(enum delay delay);
+/* The activity of a waiting goroutine, from a status, which may have no reason, and from an event. */
+enum activity wait_activity(struct analysis *a, uint32_t reason, uint32_t stack);
+enum activity block_activity(struct analysis *a, uint32_t reason, uint32_t stack);
+enum primitive primitive_of(const char *func);
+/* Returns 1 + the index of the I/O call that a function or system call ("read(3: path)") makes, else 0. */
+uint8_t io_call_of(const char *func);
+const char *io_call_name(uint8_t io_call); /* "write"; NULL for 0 */
+
+#endif

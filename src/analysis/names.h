@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Strings and stacks of the tables as indices that stay valid over generations, and what a stack stands for.
+ */
+#ifndef GOTRACE_ANALYSIS_NAMES_H
+#define GOTRACE_ANALYSIS_NAMES_H
+
+#include "analysis/state.h"
+
+uint32_t name_string(struct analysis *a, uint32_t id); /* id in the tables -> id in a->strings */
+const char *name_text(const struct analysis *a, uint32_t string);
+/* Returns the index in a->stacks of a stack id of the tables; 0 = none. */
+uint32_t stack_index(struct analysis *a, uint32_t id);
+const struct code_place *stack_site(const struct analysis *a, uint32_t stack);
+const struct code_place *stack_near(const struct analysis *a, uint32_t stack);
+const struct code_place *stack_root(const struct analysis *a, uint32_t stack);
+/* True in a select with a default case, or in a receive or send that was compiled from one. */
+bool stack_polls(const struct analysis *a, uint32_t stack);
+bool is_system_function(const char *func);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Locks and channels that several goroutines wait for, inferred from who wakes whom. */
+#ifndef GOTRACE_ANALYSIS_RESOURCES_H
+#define GOTRACE_ANALYSIS_RESOURCES_H
+
+#include "analysis/state.h"
+
+struct resource *resource_root(struct analysis *a, uint32_t index);
+void resource_got(struct analysis *a, struct goroutine *g); /* g runs again */
+void resources_end(struct analysis *a);
+void resource_wait(struct analysis *a, const struct goroutine *g);
+void resource_wake(struct analysis *a, struct goroutine *g, struct goroutine *waker, uint32_t waker_stack);
+
+#endif
