@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Tests what is released: the static file in other user lands, man pages, completions, the packages. Needs root.
-#   tests/release.sh          part of `make test-more`: one of the two long builds (package; second build), alternating daily
+#   tests/release.sh          part of `make test-more`: one of the two long builds (package; second build) each day
 #   ALL=1 tests/release.sh    both, and the static file on an emulated arm64 machine (a quarter of an hour)
 #   ONLY=NAME                 the tests whose name contains NAME
 [ -n "$BASH_VERSION" ] || exec bash "$0" "$@"
@@ -258,7 +258,7 @@ release_install() {
 
 release_sbom() {
 	make sbom >"$W/out" 2>&1 || die "$(tail -n 3 "$W/out")"
-	grep -q "^PackageChecksum: SHA256: $(sha256sum "$STATIC" | cut -d ' ' -f 1)" "$STATIC.spdx" || die "it speaks of another file"
+	grep -q "^PackageChecksum: SHA256: $(sha256sum "$STATIC" | cut -d ' ' -f 1)" "$STATIC.spdx" || die "the SPDX checksum is that of another file"
 	# Every linked library has a package.
 	for name in libbpf libelf libdw zlib libdeflate liblzma libseccomp libcap libncurses; do
 		grep -q "^PackageName: $name" "$STATIC.spdx" || die "no $name"

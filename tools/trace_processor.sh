@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Perfetto's own reader of traces, as a check of what gotrace writes.
-#   tools/trace_processor.sh check FILE     checks that Perfetto's trace processor imports FILE without an error, and that
-#                                           everything ends
+#   tools/trace_processor.sh check FILE     checks that Perfetto's trace processor imports FILE without an error, and
+#                                           that everything ends
 #   tools/trace_processor.sh query FILE SQL
 # The program is $TRACE_PROCESSOR, or build/perfetto/trace_processor_shell, or the one on PATH; status 77: there is
 # none. Perfetto (v58 or newer) has it among its releases, and documents how to build it.

@@ -243,7 +243,7 @@ case_requests_libraries_pie() {
 	libraries_cell 1.26.8 new-pie-stripped
 }
 
-# routers_cell RELEASE old|new FLAG...: names are the patterns of routers, of two ages.
+# routers_cell RELEASE old|new FLAG...: checks that names are the patterns of routers, old and new versions.
 routers_cell() {
 	binary=$E2E/routers-$1-$2
 	(cd tests/e2e/routers && GOTOOLCHAIN=go$1 CGO_ENABLED=0 timeout 900 \

@@ -271,8 +271,8 @@ static int proc_status(struct op_rules *rules, const struct op *op, struct error
 }
 
 /* Creates a goroutine. Its id must not be in use. */
-static int give_birth(struct op_rules *rules, uint32_t index, uint8_t status, const struct tables *tables,
-		      struct error *err)
+static int create_goroutine(struct op_rules *rules, uint32_t index, uint8_t status,
+			    const struct tables *tables, struct error *err)
 {
 	struct rule_g *g = get_g(rules, index);
 
@@ -330,7 +330,7 @@ static int go_status(struct op_rules *rules, const struct op *op, const struct t
 	if (g->alive && g->seen_gen == rules->gen)
 		BROKEN("goroutine index %u is given a status twice", op->g);
 	if (!g->alive) {
-		ret = give_birth(rules, op->g, op->status, tables, err);
+		ret = create_goroutine(rules, op->g, op->status, tables, err);
 		return ret ? ret : bind_g(rules, op, err);
 	}
 	if (g->goid != tables->goids[op->g])
@@ -446,7 +446,8 @@ static int go_create(struct op_rules *rules, const struct op *op, const struct t
 		BROKEN("the op says creator %u, thread %u has %u", op->g, op->m, creator);
 	if (creator != NO_G && rules->gs[creator].status != G_RUNNING)
 		BROKEN("the creator, goroutine index %u, is not running", creator);
-	return give_birth(rules, op->g2, op->kind == OP_GO_CREATE ? G_RUNNABLE : G_WAITING, tables, err);
+	return create_goroutine(rules, op->g2, op->kind == OP_GO_CREATE ? G_RUNNABLE : G_WAITING, tables,
+				err);
 }
 
 static int go_create_syscall(struct op_rules *rules, const struct op *op, const struct tables *tables,
@@ -455,7 +456,7 @@ static int go_create_syscall(struct op_rules *rules, const struct op *op, const 
 	int ret = check_g_index(op->g, tables, err);
 
 	if (!ret)
-		ret = give_birth(rules, op->g, G_SYSCALL, tables, err);
+		ret = create_goroutine(rules, op->g, G_SYSCALL, tables, err);
 	if (!ret)
 		set_g(rules, op->g, G_SYSCALL, op->m);
 	return ret;

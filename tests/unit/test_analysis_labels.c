@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/names.h"
 #include "analysis/order.h"
 #include "script.h"
 

@@ -9,6 +9,9 @@
 
 #include <cmocka.h>
 
+#include "analysis/figures.h"
+#include "analysis/intervals.h"
+#include "analysis/names.h"
 #include "analysis/order.h"
 #include "script.h"
 

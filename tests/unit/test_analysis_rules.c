@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Tests each rule on a program with its fault and on the same program without it. */
+#include "analysis/kinds.h"
+
 #include "script.h"
 
 /* --- locks --- */

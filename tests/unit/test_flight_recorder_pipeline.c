@@ -412,7 +412,7 @@ static void a_file_that_cannot_be_opened_is_reported(void **state)
 }
 
 /* The other process can write to the page, so its contents are not trusted. */
-static void nothing_on_the_board_is_believed(void **state)
+static void status_page_is_untrusted(void **state)
 {
 	struct world *world = *state;
 	struct status_page *page = &world->page;
@@ -451,7 +451,7 @@ int main(void)
 		TEST(the_end_of_the_target_is_kept),
 		TEST(triggers_are_events_and_news),
 		TEST(a_file_that_cannot_be_opened_is_reported),
-		TEST(nothing_on_the_board_is_believed),
+		TEST(status_page_is_untrusted),
 		TEST(a_full_trigger_list_is_silent_when_nothing_happens),
 	};
 

@@ -787,7 +787,7 @@ static void test_names(void **state)
 	strtab_free(story.strings);
 }
 
-/* pgx is a driver of database/sql, too: then the statement is that one's. */
+/* pgx is also a driver of database/sql: then database/sql's statement is the one that counts. */
 static void test_pgx(void **state)
 {
 	struct story story;

@@ -151,7 +151,7 @@ static void test_parts_have_their_reasons(void **state)
 }
 
 /* A thread does nothing between leaving a CPU and returning, but late records may place its ops there. */
-static void test_it_is_the_time_of_who_ran(void **state)
+static void test_off_cpu_time_belongs_to_the_runner(void **state)
 {
 	struct cpu_figures figures;
 	const struct goroutine_stats *rows;
@@ -267,7 +267,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parts_have_their_reasons),
-		cmocka_unit_test(test_it_is_the_time_of_who_ran),
+		cmocka_unit_test(test_off_cpu_time_belongs_to_the_runner),
 		cmocka_unit_test(test_nobody_ran),
 		cmocka_unit_test(test_an_interval_counts_once),
 		cmocka_unit_test(test_short_ones_are_no_regions),

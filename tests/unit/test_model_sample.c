@@ -115,7 +115,7 @@ static void a_sample_names_who_ran(void **state)
 	assert_true(seen.gen_end >= START + 5000);
 }
 
-static void who_is_not_known_is_nobody(void **state)
+static void unknown_goroutines_are_omitted(void **state)
 {
 	struct seen seen;
 
@@ -219,9 +219,12 @@ static void threads_of_ours_have_none(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_sample_names_who_ran),      cmocka_unit_test(who_is_not_known_is_nobody),
-		cmocka_unit_test(samples_change_nothing),      cmocka_unit_test(times_stay_in_the_generation),
-		cmocka_unit_test(its_stack_is_reported_apart), cmocka_unit_test(threads_of_ours_have_none),
+		cmocka_unit_test(a_sample_names_who_ran),
+		cmocka_unit_test(unknown_goroutines_are_omitted),
+		cmocka_unit_test(samples_change_nothing),
+		cmocka_unit_test(times_stay_in_the_generation),
+		cmocka_unit_test(its_stack_is_reported_apart),
+		cmocka_unit_test(threads_of_ours_have_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -117,7 +117,7 @@ static void refused(const char *from, const char *with, const char *why)
 }
 
 /* Lines 1 to 3 are the head, field 0 is on line 4. */
-static void test_what_is_wrong_is_said_with_its_line(void **state)
+static void test_errors_name_the_line(void **state)
 {
 	(void)state;
 	refused("gotrace layout 1\n", "gotrace layout 2\n", "line 1: not a gotrace layout table");
@@ -243,7 +243,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_release_is_read_as_it_was_printed),
-		cmocka_unit_test(test_what_is_wrong_is_said_with_its_line),
+		cmocka_unit_test(test_errors_name_the_line),
 		cmocka_unit_test(test_reasons_are_bounded),
 		cmocka_unit_test(test_the_end),
 		cmocka_unit_test(test_every_shorter_text_is_refused),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Measures code that was written by hand beside the library that does the same (docs/internals/by-hand.md):
+ * Compares hand-written code with the library that does the same (docs/internals/by-hand.md):
  * ring buffers (libbpf), rows of .eh_frame (libdw), feature probing (libbpf). Best of several rounds,
  * alternating. Needs root for rings and features.
  */
@@ -122,7 +122,7 @@ static void bench_ring(void)
 
 /* --- .eh_frame --- */
 
-/* What rules need of libdw's row: the CFA, the return address and rbp. */
+/* Reads what rules need of libdw's row: the CFA, the return address and rbp. */
 static uint64_t visit_libdw(Dwarf_CFI *cfi, const struct module_code *code, size_t *rows)
 {
 	uint64_t began = now_ns(), end = code->base + code->size;

@@ -122,7 +122,7 @@ func (b *bench) throughput(start func(b *bench) *watched, one watcher) float64 {
 	time.Sleep(time.Second)
 	end := one.begin(b, w)
 	if end == nil {
-		fmt.Printf("# %s is not to be had here\n", one.name)
+		fmt.Printf("# %s is not available here\n", one.name)
 		return 0
 	}
 	before, began := w.ops(), time.Now()

@@ -87,7 +87,7 @@ func (b *bench) consumer() {
 
 // size: bytes per event, compared with the native trace of the same period.
 func (b *bench) size() {
-	fmt.Println("== size: bytes an event of the trace, beside the native trace of the same seconds")
+	fmt.Println("== size: bytes per event, compared with the native trace of the same period")
 	for _, name := range []string{"pingpong", "http", "gc", "syscalls", "timers"} {
 		l := b.start(name)
 		time.Sleep(300 * time.Millisecond)

@@ -18,7 +18,7 @@ import (
 //
 //	blocks;root=R;of=R;reason=R;stack=R;least=99;min=100   of the blocks of threads with such names and stacks,
 //	                                                  at least 99 % and 100 blocks must match
-//	wakes;root=R;by=R;stack=R                         they were woken by a thread with this name (empty: by none), with that stack
+//	wakes;root=R;by=R;stack=R                         a thread with this name (empty: none) woke them, with that stack
 //	starts;root=R                                     there are at least min threads of that name
 //	roots;root=R;of=R                                 stacks (by events) that reach such a function
 //	names;stack=R                                     frames (of different stacks) that have such a name

@@ -53,8 +53,8 @@ func parse(i int, clean bool) {
 	}
 }
 
-// GOGC is far too low for a small heap; or as it should be. With the default, assists were 11 % of the running time on a
-// busy machine, because of what Go's own tracer allocates.
+// GOGC is far too low for a small heap; or as it should be. With the default, assists were 11 % of the running
+// time on a busy machine, because of what Go's own tracer allocates.
 func gcOften(clean bool) {
 	if clean {
 		debug.SetGCPercent(400)

@@ -36,7 +36,7 @@ type store struct {
 
 var stores []store
 
-// pool has pgx's own interface.
+// pool is used through pgx's own interface.
 var pool *pgxpool.Pool
 
 func open(driver, name, address, types, broken string) {
@@ -114,13 +114,13 @@ func (s store) transaction(work func(*sql.Tx)) {
 	}
 }
 
-// countTransaction: what begins and ends a transaction is a statement of pgx.
+// countTransaction counts what begins and ends a transaction, which are statements of pgx.
 func countTransaction() {
 	count("begin", "-", time.Now())
 	count("rollback", "-", time.Now())
 }
 
-// direct is what a connection, a transaction and a pool of pgx have in common.
+// direct is the interface that a connection, a transaction and a pool of pgx share.
 type direct interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
@@ -148,7 +148,7 @@ func execDirectly(on direct, statement string, args ...any) {
 	count(statement, outcomeOf(err), since)
 }
 
-// directly has statements by pgx without database/sql.
+// directly runs statements with pgx, without database/sql.
 func directly(worker int) {
 	for i := 0; i < 20; i++ {
 		queryDirectly(pool, "SELECT n FROM pgx WHERE n < $1 -- directly", 10)

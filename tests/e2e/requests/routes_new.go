@@ -6,7 +6,7 @@ package main
 
 import "net/http"
 
-// handle has routes with methods and wildcards; they are the names. The route "/" is none.
+// handle adds routes with methods and wildcards; they are the names, except "/".
 func handle(mux *http.ServeMux) {
 	for route, handler := range map[string]http.HandlerFunc{
 		"GET /items/{id}": item, "POST /orders": order, "GET /panics": fails, "GET /slow": slow,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 
-// Command routers serves requests by five routers, and routers inside each other. Each SIGUSR2 makes a round of
+// Command routers serves requests with five routers, also nested in each other. Each SIGUSR2 makes a round of
 // requests, after which it prints a line for each name and status: "count", name, status, how many, between tabs.
 // The names are those that a trace should have: the method, and the pattern that matched or else the path.
 package main
@@ -83,7 +83,7 @@ func gorillaRouter() http.Handler {
 	return r
 }
 
-// serveMux has another one inside, which sees less of the path, and a router that sees all of it.
+// serveMux contains another one, which sees less of the path, and a router that sees all of it.
 func serveMux() http.Handler {
 	inner := http.NewServeMux()
 	inner.HandleFunc("/users/", answer)
