@@ -178,8 +178,8 @@ const struct request_preset request_presets[] = {
 	/*
 	 * ServeHTTP(sh serverHandler, rw ResponseWriter, req *Request), for HTTP/1 and net/http's HTTP/2: sh
 	 * is one pointer. rw's second word points to a response or http2responseWriter, which is also the
-	 * receiver of the functions that end it. Only net/http's ServeMux is known; routes of other routers
-	 * are not read. golang.org/x/net/http2 has its own server up to Go 1.26 and uses net/http's later. It
+	 * receiver of the functions that end it. Routes are read where a router has matched one, on the same
+	 * goroutine. golang.org/x/net/http2 has its own server up to Go 1.26 and uses net/http's later. It
 	 * may call ServeHTTP: runHandler(sc *serverConn, rw *responseWriter, req *Request, handler func).
 	 */
 	{

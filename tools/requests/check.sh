@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Compares the offsets of the fields that --requests reads, from the type descriptors of Go programs, with their
 # DWARF: `check.sh [RELEASE ...]`, by default one patch of every minor release from 1.9 on, and two with the libraries
-# of tests/e2e/requests/old.mod and new.mod, RELEASE-old and RELEASE-new. Each program is built with DWARF, stripped,
-# and as a PIE; the last two must have the same offsets as the first.
+# that the tests use, in versions of two years (RELEASE-old, -new, -olddb, -newdb, -oldrouters, -newrouters). Each
+# program is built with DWARF, stripped, and as a PIE; the last two must have the same offsets as the first.
 set -eu
 cd "$(dirname "$0")/../.."
 . tools/go.sh
 find_go || { echo "check.sh: needs Go 1.22 or later" >&2; exit 1; }
 releases=${*:-1.9.7 1.10.8 1.11.13 1.12.17 1.13.15 1.14.15 1.15.15 1.16.15 1.17.13 1.18.10 1.19.13 1.20.14 \
 	1.21.13 1.22.12 1.23.8 1.24.6 1.25.1 1.26.8 1.27.4 \
-	1.22.12-old 1.27.4-new}
+	1.22.12-old 1.27.4-new 1.22.12-olddb 1.27.4-newdb 1.22.12-oldrouters 1.27.4-newrouters}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -35,12 +35,17 @@ build() { # RELEASE FILE FLAG...
 	esac
 }
 
-# Builds a program with the libraries of one of two years.
+# Builds a program with the libraries of one of two years: of tests/e2e/requests, with drivers of databases, or of
+# tests/e2e/routers.
 build_libraries() { # RELEASE-VERSION FILE FLAG...
-	local release=${1%-*} version=${1#*-} file=$2
+	local release=${1%-*} version=${1#*-} file=$2 program=requests cgo=0 tags=libraries
 	shift 2
-	(cd tests/e2e/requests && GOTOOLCHAIN=go$release CGO_ENABLED=0 \
-		go build -buildvcs=false -tags=libraries -modfile="$version.mod" "$@" -o "$file" .)
+	case $version in
+	*db) tags=databases,libsqlite3 cgo=1 ;;
+	*routers) program=routers version=${version%routers} ;;
+	esac
+	(cd tests/e2e/$program && GOTOOLCHAIN=go$release CGO_ENABLED=$cgo \
+		go build -buildvcs=false -tags=$tags -modfile="$version.mod" "$@" -o "$file" .)
 }
 
 wrong=0
