@@ -141,8 +141,9 @@ static bool set_place(const struct target *target, const struct request_value *v
 	int one, two;
 
 	if (value->of_callee) {
+		/* On arm64, a word for the link register comes first. */
 		rule->place = VALUE_STACK;
-		rule->offsets[rule->nsteps++] = 8 * value->word - (int32_t)distance;
+		rule->offsets[rule->nsteps++] = 8 * (value->word + arm64) - (int32_t)distance;
 		return true;
 	}
 	if (target->go_minor <= ABI0_LAST || value->on_stack) {

@@ -243,12 +243,17 @@ case_requests_libraries_pie() {
 	libraries_cell 1.26.8 new-pie-stripped
 }
 
+# routers_binary RELEASE old|new ARCH FLAG...: prints the path of the program, and builds it if needed.
+routers_binary() {
+	local binary=$E2E/routers-$1-$2-$3
+	(cd tests/e2e/routers && GOTOOLCHAIN=go$1 GOARCH=$3 CGO_ENABLED=0 timeout 900 \
+		go build -buildvcs=false "-modfile=$2.mod" "${@:4}" -o "$binary" .) >&2 || return 1
+	echo "$binary"
+}
+
 # routers_cell RELEASE old|new FLAG...: checks that names are the patterns of routers, old and new versions.
 routers_cell() {
-	binary=$E2E/routers-$1-$2
-	(cd tests/e2e/routers && GOTOOLCHAIN=go$1 CGO_ENABLED=0 timeout 900 \
-		go build -buildvcs=false "-modfile=$2.mod" "${@:3}" -o "$binary" .) 2>"$W/build.err" ||
-		die "cannot build: $(tail -n 3 "$W/build.err")"
+	binary=$(routers_binary "$1" "$2" "" "${@:3}" 2>"$W/build.err") || die "cannot build: $(tail -n 3 "$W/build.err")"
 	start_target "$binary"
 	round_of_requests --requests=http
 	sed -i '/^client /d' "$W/tasks"

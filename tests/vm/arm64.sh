@@ -93,6 +93,8 @@ arm_targets() {
 		cp "$(arm64_target "$NEWEST" default)" "$dir/go" &&
 		cp "$(request_target "$NEWEST" new-arm64-stripped)" "$dir/requests-newest" &&
 		cp "$(request_target 1.22.12 old-arm64)" "$dir/requests-old" &&
+		cp "$(routers_binary "$NEWEST" new arm64)" "$dir/routers-new" &&
+		cp "$(routers_binary 1.22.12 old arm64)" "$dir/routers-old" &&
 		(cd tests/e2e/judge && GOARCH=arm64 GOTOOLCHAIN=go$NEWEST CGO_ENABLED=0 timeout 900 go build -buildvcs=false -o "$dir/judge-arm64" .)
 }
 
@@ -142,7 +144,7 @@ arm_main() {
 	. tests/vm/arm64_checks.sh
 	mkdir -p "$ARM" "$E2E"
 	make ARCH=arm64 && arm64_root "$ARM/root" && arm_redis "$ARM/root" && arm_targets "$ARM" && build_judge || { echo "arm64: cannot build" >&2; exit 1; }
-	cp "$ARM"/{ctarget,ctarget.so,ctarget-debug,calls,judge-arm64,go,requests-newest,requests-old} "$ARM/root/t/"
+	cp "$ARM"/{ctarget,ctarget.so,ctarget-debug,calls,judge-arm64,go,requests-newest,requests-old,routers-new,routers-old} "$ARM/root/t/"
 	# A static gotrace does not load the libraries that the targets load.
 	arm64_libraries build/arm64/sysroot "$ARM/root/lib" \
 		$(for program in ctarget ctarget.so ctarget-debug calls; do arm64_needed "$ARM/$program"; done) || exit 1

@@ -183,6 +183,38 @@ judge_arm_requests_old() {
 	requests_as_counted
 }
 
+# routers_as VERSION: traces a round of requests of a program with routers.
+routers_as() {
+	start "routers-$1" few
+	tracing --requests=http --max-overhead none
+	kill -USR2 $target
+	said 'done'
+	traced_so_far
+}
+judge_routers() {
+	missed_some_samples
+	want 0
+	find_tasks
+	sed -i '/^client /d' "$W/tasks"
+	if grep -q 'not watched from here on' "$W/dump"; then
+		within_counts
+		return
+	fi
+	as_counted
+}
+run_arm_routers() {
+	routers_as new
+}
+judge_arm_routers() {
+	judge_routers
+}
+run_arm_routers_old() {
+	routers_as old
+}
+judge_arm_routers_old() {
+	judge_routers
+}
+
 ARM_CALLED="leaf inner nested recurse first second by_pointer maybe hop deep catcher switcher rare worker tick"
 run_arm_region() { # --region: exactly as many regions as the program counts calls
 	local name options=

@@ -27,7 +27,8 @@ import (
 	echomiddleware "github.com/labstack/echo/v4/middleware"
 )
 
-const rounds = 50
+// rounds of requests. With the argument "few", there are less.
+var rounds = 50
 
 func answer(w http.ResponseWriter, r *http.Request) {}
 func create(w http.ResponseWriter, r *http.Request) { w.WriteHeader(201) }
@@ -169,6 +170,9 @@ func ask(r request, url string) {
 }
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "few" {
+		rounds = 5
+	}
 	var urls []string
 	for _, site := range sites {
 		server := httptest.NewUnstartedServer(site.handler)
