@@ -15,6 +15,19 @@ case_nearest_release() {
 	says "this release \(go1.26.8\) is not verified: the layouts of Go 1.27 fit"
 }
 
+# A development version of a release that is known: that release's layout is tried first.
+case_nearest_development() {
+	sed 's/go1\.26\.8/go1.26-8/g' "$(target_binary 1.26.8 stripped)" >"$W/target"
+	chmod +x "$W/target"
+	start_target "$W/target" pool
+	run_gotrace -p "$target" -d 500ms -o "$W/trace"
+	want 0
+	says "this release \(go1.26-8\) is not verified: the layouts of Go 1.26 fit"
+	strict "$W/trace"
+	checked "$W/trace"
+	gone_on
+}
+
 # refused_for WORDS: checks that the program is not traced, for that reason, and goes on.
 refused_for() {
 	start_target "$(target_binary 1.26.8 stripped)" mixed
