@@ -57,8 +57,9 @@ static struct bytes read_fixture(const char *path)
 
 struct facts {
 	uint64_t start, end;
-	uint64_t steps;    /* transitions of goroutines */
-	uint64_t hash;     /* of these transitions: kind, goroutine, time */
+	uint64_t steps; /* transitions of goroutines */
+	uint64_t hash;  /* of these transitions: kind, goroutine, time */
+	uint64_t samples;
 	uint64_t from, to; /* count only these times */
 	uint64_t goid;     /* count only this one; 0 = all */
 	uint64_t goids[MAX_GOROUTINES];
@@ -74,10 +75,15 @@ static void take_step(struct facts *facts, const struct tables *tables, const st
 {
 	uint32_t g = op->g2 ? op->g2 : op->g;
 
-	if (!is_step(op->kind) || op->time < facts->from || op->time > facts->to)
+	if ((!is_step(op->kind) && op->kind != OP_CPU_SAMPLE) || op->time < facts->from ||
+	    op->time > facts->to)
 		return;
 	if (facts->goid && tables->goids[g] != facts->goid)
 		return;
+	if (op->kind == OP_CPU_SAMPLE) {
+		facts->samples++;
+		return;
+	}
 	facts->steps++;
 	/* A sum, so that the hashes of pieces can be added. */
 	facts->hash += (op->time ^ (uint64_t)op->kind << 56 ^ tables->goids[g] << 20) * 0x9e3779b97f4a7c15ull;
@@ -244,6 +250,7 @@ static void cut_at_random(const struct bytes *trace, enum wire_format format, co
 	read_facts(trace, source);
 	cut(trace, format, options, chance(2), chance(3) == 0, pieces);
 	assert_int_equal(pieces->steps, source->steps);
+	assert_int_equal(pieces->samples, source->samples);
 	assert_true(pieces->hash == source->hash);
 	free(source);
 	free(pieces);
@@ -283,10 +290,50 @@ static void test_split(void **state)
 	assert_true(whole->steps > 500);
 	assert_true(cut(&fixture, WIRE_GO125, options, true, false, pieces) > 2);
 	assert_int_equal(pieces->steps, whole->steps);
+	assert_int_equal(pieces->samples, whole->samples);
 	assert_true(pieces->hash == whole->hash);
 	free(whole);
 	free(pieces);
 	free(fixture.data);
+}
+
+/* A goroutine that runs without another event has samples to the end of the piece. */
+static void test_samples(void **state)
+{
+	struct wire_trace *t = wire_trace_new();
+	uint32_t g = wire_trace_goroutine(t, 1), other = wire_trace_goroutine(t, 2),
+		 wait = wire_trace_string(t, "chan receive"), here = wire_trace_stack(t, "main.spin", NULL);
+	const uint64_t t0 = 10000000001000000ull, goid = 1;
+	const struct cut_options options = {.to = UINT64_MAX, .goids = &goid, .ngoids = 1};
+	struct op ops[] = {
+		{.kind = OP_PROC_STATUS, .p = 0, .status = P_RUNNING, .m = 5},
+		{.kind = OP_PROC_STATUS, .p = 1, .status = P_RUNNING, .m = 6},
+		{.kind = OP_GO_STATUS, .g = g, .status = G_RUNNING, .m = 5, .p = NO_P},
+		{.kind = OP_GO_STATUS, .g = other, .status = G_RUNNING, .m = 6, .p = NO_P},
+		{.kind = OP_LOG, .time = t0 + 1000000, .g = g, .m = 5, .string = wait, .string2 = wait},
+		{.kind = OP_CPU_SAMPLE, .time = t0 + 10000000, .g = g, .m = 5, .p = 0, .stack = here},
+		{.kind = OP_CPU_SAMPLE, .time = t0 + 50000000, .g = g, .m = 5, .p = 0, .stack = here},
+		{.kind = OP_CPU_SAMPLE, .time = t0 + 60000000, .g = other, .m = 6, .p = 1, .stack = here},
+		{.kind = OP_CPU_SAMPLE, .time = t0 + 80000000, .g = g, .m = 5, .p = 0, .stack = here},
+		{.kind = OP_GO_BLOCK, .time = t0 + 90000000, .g = other, .m = 6, .p = 1, .string = wait},
+	};
+	struct facts *pieces = calloc(1, sizeof(*pieces));
+	struct bytes trace;
+
+	(void)state;
+	assert_non_null(pieces);
+	pieces->to = UINT64_MAX;
+	wire_trace_generation(t, ops, COUNT(ops));
+	wire_trace_last(t);
+	trace = wire_trace_encode(t, WIRE_GO126);
+	read_facts(&trace, pieces);
+	assert_int_equal(pieces->samples, 4);
+	pieces->samples = 0;
+	cut(&trace, WIRE_GO126, options, false, false, pieces);
+	assert_int_equal(pieces->samples, 3);
+	wire_trace_free(t);
+	free(pieces);
+	free(trace.data);
 }
 
 static bool has(const struct bytes *bytes, const char *text)
@@ -605,9 +652,13 @@ static void test_assist_mentioned_late(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random_cuts),   cmocka_unit_test(test_split),
-		cmocka_unit_test(test_anonymize),     cmocka_unit_test(test_anonymize_own),
-		cmocka_unit_test(test_unmarked_gaps), cmocka_unit_test(test_assist_mentioned_late),
+		cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_random_cuts),
+		cmocka_unit_test(test_split),
+		cmocka_unit_test(test_anonymize),
+		cmocka_unit_test(test_anonymize_own),
+		cmocka_unit_test(test_unmarked_gaps),
+		cmocka_unit_test(test_assist_mentioned_late),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
