@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 
 	"golang.org/x/exp/trace"
@@ -26,7 +27,7 @@ type turns struct {
 	since             int64 // since when on a CPU; 0 = it is not
 	run               int64
 	voluntary, forced int64
-	odd               int64 // missing beginnings or ends of turns
+	odd               int64 // missing beginnings or ends of turns, except for the first turn's beginning
 }
 
 func perfTruth(args []string) error {
@@ -64,7 +65,7 @@ func perfTruth(args []string) error {
 		differ := max(a.run-b.run, b.run-a.run)
 		// perf does not always see which thread an idle CPU switches to: then it has no times to
 		// compare with.
-		if b.odd > 1 { // the first turn may have begun before the window
+		if b.odd > 0 {
 			differ = 0
 			untimed++
 		}
@@ -95,6 +96,8 @@ func (t *turns) add(b *turns) {
 func (t *turns) end(now, first int64, asleep bool) {
 	if t.since != 0 {
 		t.run += now - max(t.since, first)
+	} else if t.voluntary+t.forced == 0 {
+		t.run += now - first // it began before perf did
 	} else {
 		t.odd++
 	}
@@ -133,11 +136,26 @@ func eachSwitch(path string, take func(now int64, cpu, prev int, asleep bool, ne
 
 const perfEdge = 1_000_000 // ns
 
+// quietAfter returns the middle of the longest time without a switch that begins within ten edges after `after`: a
+// switch near the edge of the window could be in it for one of the two and not for the other.
+func quietAfter(times []int64, after int64) int64 {
+	from, _ := slices.BinarySearch(times, after)
+	middle, longest := after, int64(0)
+	for i := from; i+1 < len(times) && times[i] < after+10*perfEdge; i++ {
+		if gap := times[i+1] - times[i]; gap > longest {
+			middle, longest = times[i]+gap/2, gap
+		}
+	}
+	return middle
+}
+
 // perfSpan returns the time in which perf has recorded all CPUs: it begins with them and ends one after
 // another.
 func perfSpan(path string) (first, last int64, err error) {
 	begins, ends := map[int]int64{}, map[int]int64{}
+	var times []int64
 	err = eachSwitch(path, func(now int64, cpu, _ int, _ bool, _ int) {
+		times = append(times, now)
 		if begins[cpu] == 0 {
 			begins[cpu] = now
 		}
@@ -147,6 +165,8 @@ func perfSpan(path string) (first, last int64, err error) {
 	for cpu := range begins {
 		first, last = max(first, begins[cpu]+perfEdge), min(last, ends[cpu]-perfEdge)
 	}
+	slices.Sort(times)
+	first, last = quietAfter(times, first), quietAfter(times, last-10*perfEdge)
 	if err == nil && (len(begins) == 0 || last-first < 100*perfEdge) {
 		err = fmt.Errorf("perf has recorded %d CPUs, %d ms together", len(begins), (last-first)/1_000_000)
 	}
