@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Strings and stacks of the tables as indices that stay valid over generations, and what a stack stands for.
- */
+/* Indices of strings and stacks that stay valid over generations, and what a stack stands for. */
 #ifndef GOTRACE_ANALYSIS_NAMES_H
 #define GOTRACE_ANALYSIS_NAMES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The command lines of the commands, parsed and checked in full. */
+/* The options of the commands. All values have been checked. */
 #ifndef GOTRACE_CLI_OPTIONS_H
 #define GOTRACE_CLI_OPTIONS_H
 
@@ -18,44 +18,43 @@ struct record_parts;
 enum record_as { AS_IT_IS, AS_C, AS_GO };
 
 struct record_options {
-	pid_t pid;               /* 0: a command is started */
-	char **command;          /* ends with NULL; NULL: a process is traced */
-	uint64_t duration_ns;    /* 0 = until the end */
-	uint64_t max_bytes;      /* 0 = no limit */
-	uint32_t ring_bytes;     /* 0 = capture's default */
-	unsigned rings;          /* 0 = as many as the machine needs */
-	unsigned max_overhead;   /* percent of the target's CPU time; 0 = the default, or: */
-#define OVERHEAD_NONE UINT32_MAX /* no limit */
-	size_t buffer_bytes;     /* of records that wait to be encoded; 0 = the default */
-	double free_share;       /* of one CPU: below that max_overhead does not count */
-	unsigned sample_hz;      /* CPU samples a second of CPU time; 0 = none */
-	bool exact, light;       /* starts of goroutines: always probed, never probed */
-	bool kernel_stacks;      /* of threads: where waits are in the kernel */
-	bool off_cpu;            /* of a Go program: threads without a CPU */
-	bool cpus;               /* and the CPUs that they run on */
-	uint64_t off_cpu_ns;     /* model_options */
-	bool locks;              /* the same */
-	bool alloc;              /* the heap's spans and goroutines' stacks too */
-	bool starts_only;        /* nothing else of their switches is probed */
-	const char *output;      /* NULL = the default name */
+	pid_t pid;             /* 0: `command` is started */
+	char **command;        /* ends with NULL; NULL: `pid` is traced */
+	uint64_t duration_ns;  /* 0 = until the end */
+	uint64_t max_bytes;    /* 0 = no limit */
+	uint32_t ring_bytes;   /* 0 = default */
+	unsigned rings;        /* 0 = one for every 8 CPUs */
+	unsigned max_overhead; /* percent of the target's CPU time; 0 = default */
+#define OVERHEAD_NONE UINT32_MAX
+	size_t buffer_bytes;     /* for records that wait to be encoded; 0 = default */
+	double free_share;       /* max_overhead has no effect below this share of one CPU */
+	unsigned sample_hz;      /* CPU samples per second of CPU time; 0 = none */
+	bool exact, light;       /* starts of goroutines are always or never probed */
+	bool kernel_stacks;      /* of waiting threads */
+	bool off_cpu;            /* record when a Go program's threads have no CPU */
+	bool cpus;               /* record which CPUs threads run on */
+	uint64_t off_cpu_ns;     /* as in model_options */
+	bool locks;              /* as in model_options */
+	bool alloc;              /* record heap spans and goroutine stacks */
+	bool starts_only;        /* of scheduling, probe only starts */
+	const char *output;      /* NULL = default name */
 	const char *raw;         /* NULL = none */
-	enum wire_format format; /* WIRE_NONE = the target's own */
+	enum wire_format format; /* WIRE_NONE = that of the target's release */
 	bool syscalls, labels, runtime_frames, json, quiet, version;
 	struct summary_style style;
 	enum record_as as;
-	bool children;                                 /* its descendants, too; all as threads */
+	bool children;                                 /* also trace descendants; all as threads */
 	struct function_want functions[MAX_FUNCTIONS]; /* --region, --task */
 	unsigned nfunctions;
-	bool try_functions;   /* not an option: those that the program does not have are left out */
+	bool try_functions;   /* not an option: omit functions that the program does not have */
 	const char *requests; /* kinds: "http,sql", "auto"; NULL = none */
-	bool request_values;  /* what may be secret, too */
-	const char *btf;      /* a file with the kernel's types; NULL = the kernel's own */
-	const char *layout;   /* a table for a release that is not known; NULL = none */
-	bool probe_only;      /* for measuring: empty programs, no trace */
-	/* Not an option: the traces are handed on there, and a summary for people is not wanted. NULL: else.
-	 */
+	bool request_values;  /* also read values that may be secret */
+	const char *btf;      /* file with the kernel's types; NULL = the kernel's own */
+	const char *layout;   /* table for an unknown Go release; NULL = none */
+	bool probe_only;      /* attach empty programs and write no trace, for benchmarks */
+	/* Not an option: if not NULL, receives the traces, and no summary is printed. */
 	const struct record_parts *parts;
-	int trace_fd; /* not an option: an open file for the trace, which is taken over; 0 = none */
+	int trace_fd; /* not an option: open file for the trace, whose ownership passes; 0 = none */
 };
 
 struct replay_options {
@@ -74,12 +73,12 @@ struct check_options {
 enum { MAX_INPUTS = 4096 };
 
 struct convert_options {
-	const char *input, *output;     /* input: the first one */
-	const char *inputs[MAX_INPUTS]; /* several only for perfetto */
+	const char *input, *output;     /* input is the first of inputs */
+	const char *inputs[MAX_INPUTS]; /* several only with EXPORT_PERFETTO */
 	size_t ninputs;
-	const char *binary; /* NULL = none: names of addresses are not looked for */
+	const char *binary; /* program with the names of addresses; NULL = none */
 	enum wire_format format;
-	enum export_format export; /* a format of other tools instead; or EXPORT_NONE */
+	enum export_format export; /* not EXPORT_NONE: used in place of `format` */
 	enum profile_kind profile;
 	bool quiet;
 };
@@ -93,7 +92,8 @@ enum { MAX_CUT_GOROUTINES = 1024 };
 
 struct cut_command_options {
 	const char *input, *output;
-	uint64_t from_ns, to_ns, last_ns; /* from the trace's beginning; last_ns: before its end */
+	uint64_t from_ns, to_ns,
+		last_ns; /* from_ns, to_ns: since the start of the trace; last_ns: before its end */
 	bool has_to, has_last;
 	uint64_t goids[MAX_CUT_GOROUTINES];
 	size_t ngoids;
@@ -116,7 +116,7 @@ struct dump_options {
 };
 
 struct doctor_options {
-	pid_t pid;                /* 0 = the machine alone */
+	pid_t pid;                /* 0: check only the machine */
 	const char *btf, *layout; /* as in record_options */
 	bool json;
 };
@@ -124,28 +124,28 @@ struct doctor_options {
 struct sites_options {
 	pid_t pid;
 	const char *layout;                            /* as in record_options */
-	struct function_want functions[MAX_FUNCTIONS]; /* --region: print their probes instead */
+	struct function_want functions[MAX_FUNCTIONS]; /* --region: print the probes of these */
 	unsigned nfunctions;
 };
 
 struct layout_options {
-	const char *go; /* a toolchain's root, or a program */
+	const char *go; /* root of a toolchain, or a program */
 };
 
 struct ps_options {
 	pid_t pid;
-	uint64_t between_ns;  /* from one listing to the next; 0 = only one listing */
-	uint32_t most;        /* goroutines that are read */
+	uint64_t between_ns;  /* between the two listings; 0: make only one */
+	uint32_t most;        /* number of goroutines to read */
 	const char *layout;   /* as in record_options */
-	bool by_labels;       /* group by whole sets of labels, too */
-	const char *by_label; /* group by this label's value first; NULL = do not */
+	bool by_labels;       /* also group by the whole set of labels */
+	const char *by_label; /* group by this label's value first; NULL = none */
 	bool all, json;
 };
 
 /*
- * Each parses the command line of a command. Returns 0, OPTIONS_HELPED if it printed the help and checked
- * nothing else, or -EINVAL with err; err is empty if argp has printed the message (an unknown option). With
- * `version`, nothing else has been checked.
+ * Each parses the command line of a command. Returns 0; OPTIONS_HELPED after --help, which it has printed; or
+ * -EINVAL and sets *err, whose text is empty if argp has printed the message (an unknown option). With --help
+ * or `version`, the options have not been checked against each other.
  */
 enum { OPTIONS_HELPED = 1 };
 
@@ -163,8 +163,8 @@ int options_layout(int argc, char **argv, struct layout_options *options, struct
 int options_ps(int argc, char **argv, struct ps_options *options, struct error *err);
 
 /*
- * What a command returns if its options_...() returned rc, not 0: STATUS_WHOLE behind the help, otherwise
- * STATUS_USAGE, after the message and a hint on standard error.
+ * Ends a command whose options_...() returned rc, which is not 0. Returns STATUS_WHOLE after --help;
+ * otherwise prints err and a hint on standard error, and returns STATUS_USAGE.
  */
 int options_end(int rc, const char *command, const struct error *err);
 

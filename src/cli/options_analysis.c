@@ -25,11 +25,11 @@ enum key {
 	KEY_BY_LABEL,
 };
 
-/* How long report and why trace a process, and top before each refresh. */
+/* Default durations: of report and why, and of top before each refresh. */
 #define DEFAULT_NS 5000000000ull
 #define REFRESH_NS 1000000000ull
 
-/* The last group: what pages.py finds below a header belongs to that. */
+/* The last group, because pages.py takes all that follows a header for its group. */
 static const struct argp_child live_children[] = {
 	{.argp = &recording_live, .header = RECORDING_HEADER, .group = 5},
 	{.argp = NULL},
@@ -39,7 +39,7 @@ static const struct argp_child why_children[] = {
 	{.argp = NULL},
 };
 
-/* A whole number from min to max. */
+/* Parses a whole number from min to max. Returns 0 or -EINVAL. */
 static int parse_number(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *value,
 			struct error *err)
 {
@@ -72,7 +72,7 @@ static int set_label(void *label, const char *option, const char *text, struct e
 
 #define OPTION_LABEL(options) KEY_LABEL, OPTION_MEMBER(const char *, options, label), set_label
 
-/* Parses a command line with recording options, for which *record has the defaults. */
+/* Parses a command line with recording options. The defaults must be set. */
 static int parse_live(const struct option_parser *parser, int argc, char **argv, void *options,
 		      struct recording_parse *recording, uint64_t duration_ns)
 {
@@ -83,7 +83,7 @@ static int parse_live(const struct option_parser *parser, int argc, char **argv,
 	return rc;
 }
 
-/* Checks that there is a trace file, or a process with options. */
+/* Checks that either a trace file or a process is given, and recording options only with a process. */
 static int check_input(const char *input, const struct recording_parse *recording)
 {
 	if (!input == !recording->options->pid)
@@ -233,7 +233,7 @@ static const struct option_parser why_parser = {
 	.usage = "gotrace why [OPTION...] FILE\n       gotrace why [OPTION...] -p PID",
 };
 
-/* The task or region may be of calls of a function, or the program's own. */
+/* With -p, the name may be a function, whose calls are then recorded, or that of the program's own task. */
 static void want_function(struct why_options *options)
 {
 	const char *text = options->task ? options->task : options->region;
@@ -275,7 +275,7 @@ static const struct argp_option diff_table[] = {
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
-/* The first file is `before`, the second one `after`. */
+/* Sets `before` to the first file, `after` to the second. */
 static int set_trace(void *member, const char *option, const char *text, struct error *err)
 {
 	struct diff_options *options = member;

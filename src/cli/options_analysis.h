@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The command lines of report, why, diff and top. */
+/* The options of report, why, diff and top. */
 #ifndef GOTRACE_CLI_OPTIONS_ANALYSIS_H
 #define GOTRACE_CLI_OPTIONS_ANALYSIS_H
 
@@ -13,12 +13,12 @@
 
 struct report_options {
 	const char *input;
-	struct record_options record; /* of a process, in place of input; its pid is 0: there is none */
-	const char *html;             /* a file to write; NULL = none */
+	struct record_options record; /* pid: the process to trace in place of input; 0 = none */
+	const char *html;             /* file to write; NULL = none */
 	const char *by_label;         /* a key; NULL = none */
 	const char *label;            /* "key=value"; NULL = none */
-	size_t max_bytes;             /* of JSON; 0 = the default */
-	unsigned max_items;           /* of a list in JSON; 0 = as many as fit */
+	size_t max_bytes;             /* of JSON; 0 = default */
+	unsigned max_items;           /* per list in JSON; 0 = as many as fit */
 	bool json, all, quiet;
 };
 
@@ -28,13 +28,13 @@ struct why_options {
 	const char *task, *region;    /* a name; NULL = none */
 	const char *label;            /* "key=value"; NULL = none */
 	uint64_t goroutine;           /* 0 = none */
-	uint64_t at_ns;               /* from the trace's begin; UINT64_MAX = not given */
+	uint64_t at_ns;               /* since the start of the trace; UINT64_MAX = not given */
 	unsigned slowest;             /* 1 = the slowest */
 	bool json, quiet;
 };
 
 struct top_options {
-	struct record_options record; /* each time */
+	struct record_options record; /* for each refresh */
 };
 
 struct diff_options {
@@ -43,7 +43,7 @@ struct diff_options {
 	bool json, all;
 };
 
-/* As those of options.h. */
+/* As the functions of options.h. */
 int options_report(int argc, char **argv, struct report_options *options, struct error *err);
 int options_why(int argc, char **argv, struct why_options *options, struct error *err);
 int options_diff(int argc, char **argv, struct diff_options *options, struct error *err);

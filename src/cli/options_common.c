@@ -92,7 +92,7 @@ const char *options_long_name(const struct argp *argp, int key)
 	return name;
 }
 
-/* The option as the user writes it. */
+/* Formats an option as the user writes it: "-p", "--from". */
 static void spell(char *to, size_t size, const struct argp *argp, int key)
 {
 	const char *name = options_long_name(argp, key);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The option parser of all commands. A command has a table of options for argp and a table of bindings, which
- * says for each option how its argument is set in the options of the command.
+ * The option parser of all commands. A command has a table of options for argp, and a table of bindings that
+ * says for each option which member of the command's options it sets, and how.
  */
 #ifndef GOTRACE_CLI_OPTIONS_COMMON_H
 #define GOTRACE_CLI_OPTIONS_COMMON_H
@@ -14,8 +14,8 @@
 #include "util/error.h"
 
 /*
- * Sets the member from the option's argument, which is NULL if the option has none. The option is named in
- * messages as the user writes it ("--from"). Returns 0 or -EINVAL.
+ * Sets a member from the argument of an option; text is NULL if the option has none. `option` is its name for
+ * messages, as the user writes it ("--from"). Returns 0, or -EINVAL and sets *err.
  */
 typedef int option_setter(void *member, const char *option, const char *text, struct error *err);
 
@@ -29,7 +29,7 @@ option_setter option_set_true, option_set_false, option_set_text, option_set_ope
 	option_set_time, option_set_duration, option_set_id, option_set_format, option_set_sort,
 	option_set_off_cpu;
 
-/* The offset of a member, which must have this type. */
+/* The offset of a member. Does not compile if the member has another type. */
 #define OPTION_MEMBER(type, options, member)                                                                 \
 	(offsetof(struct options, member) + 0 * sizeof(_Generic(&((struct options *)0)->member, type * : 0)))
 
@@ -50,11 +50,11 @@ option_setter option_set_true, option_set_false, option_set_text, option_set_ope
 /* The one file that a command works on. */
 #define OPTION_FILE(options, member)                                                                         \
 	ARGP_KEY_ARG, OPTION_MEMBER(const char *, options, member), option_set_operand
-/* A setter that gets all options of the command, not one member. */
+/* A setter that gets the command's options rather than one member. */
 #define OPTION_WITH(key, setter) key, 0, setter
 #define OPTION_END               0, 0, NULL
 
-/* --help of gotrace itself: argp's would end the process. Its hint on an error also names --usage. */
+/* gotrace's own --help, because argp's ends the process. argp's hint after an error also names --usage. */
 #define OPTIONS_HELP                                                                                         \
 	{"help", 'h', NULL, 0, "Print this help", 4},                                                        \
 	{                                                                                                    \
@@ -73,7 +73,7 @@ option_setter option_set_true, option_set_false, option_set_text, option_set_ope
 
 /* The command line of a command. */
 struct option_parser {
-	struct argp argp; /* its parser is options_take(), or calls it */
+	struct argp argp; /* argp.parser is options_take(), or calls it */
 	const struct option_binding *bindings;
 	const char *usage; /* one line for each form of the command, without "Usage:" */
 };
@@ -82,23 +82,23 @@ struct option_parser {
 struct option_input {
 	const struct option_binding *bindings;
 	void *options;     /* of the command */
-	void *child_input; /* of the parsers that argp.children names; NULL: there are none */
+	void *child_input; /* input of the parsers in argp.children; NULL: there are none */
 	bool help;         /* set if --help was given */
 	struct error *err;
 };
 
-/* The long name of an option of this parser and those below it; NULL if there is none. */
+/* Returns the long name of an option of this parser or its children, or NULL. */
 const char *options_long_name(const struct argp *argp, int key);
 
-/* An argp parser: sets what the option is bound to. */
+/* An argp parser: sets the member to which the option is bound. */
 error_t options_take(int key, char *text, struct argp_state *state);
 /* The same for a parser with an input of its own. Returns ARGP_ERR_UNKNOWN if the key has no binding. */
 error_t options_bind(const struct option_binding *bindings, void *options, int key, char *text,
 		     const struct argp_state *state, struct error *err);
 
 /*
- * Parses a command line into *options, which has the defaults. With --help, it prints the help and returns
- * OPTIONS_HELPED. Returns 0, or -EINVAL with err; err is empty if argp has printed the message (an unknown
+ * Parses a command line into *options, which must have the defaults. Returns 0; OPTIONS_HELPED after --help,
+ * which it prints; or -EINVAL and sets *err, whose text is empty if argp has printed the message (an unknown
  * option).
  */
 int options_parse(const struct option_parser *parser, int argc, char **argv, void *options, void *child_input,

@@ -31,7 +31,7 @@ static const struct argp_option table[] = {
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
-/* The format of a Go release, or of another tool. */
+/* Takes the format of a Go release, or of another tool. */
 static int set_format(void *member, const char *option, const char *text, struct error *err)
 {
 	struct convert_options *options = member;

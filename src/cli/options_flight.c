@@ -19,7 +19,7 @@ enum flight_key {
 	KEY_EVERY,
 	KEY_AFTER,
 	KEY_KEEP,
-	/* Refused, with a reason. */
+	/* Options that are refused with a reason. */
 	KEY_ALLOC,
 	KEY_CHILDREN,
 	KEY_RAW,
@@ -87,7 +87,7 @@ static int set_max_bytes(void *options, const char *option, const char *text, st
 	return rc;
 }
 
-/* These work only in a trace. */
+/* --- options that only a trace has --- */
 static int refuse_alloc(void *options, const char *option, const char *text, struct error *err)
 {
 	(void)options, (void)text;
@@ -145,12 +145,12 @@ static const struct argp_child children[] = {{.argp = &recording_common},
 					     {.argp = NULL}};
 
 /*
- * A program that mostly sleeps takes so little CPU time that a tenth of it is
- * a few hits a second: a recorder that is always off for that would be of no use.
+ * Of a program that mostly sleeps, a tenth of its CPU time is a few hits a second: without this allowance, a
+ * recorder would be off all the time.
  */
 #define FREE_SHARE 0.01
 
-/* What is left to its default is filled in here: an option that is given is never 0. */
+/* Fills in defaults. An option that was given is never 0. */
 static void fill_in(struct flight_options *options)
 {
 	if (!options->record.max_overhead && !options->record.exact)

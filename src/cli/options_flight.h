@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The command lines of gotrace flight and gotrace snapshot. */
+/* The options of gotrace flight and gotrace snapshot. */
 #ifndef GOTRACE_CLI_OPTIONS_FLIGHT_H
 #define GOTRACE_CLI_OPTIONS_FLIGHT_H
 
@@ -7,21 +7,20 @@
 #include "flight/flight.h"
 
 struct flight_options {
-	struct record_options record; /* what options_recording.h parses, pid and quiet */
-	/* Instead of a PID: processes of this name or cgroup are looked for, one after the other; else NULL.
-	 */
+	struct record_options record; /* pid, quiet, and the options of options_recording.h */
+	/* If not NULL, successive processes of this name or cgroup are recorded in place of pid. */
 	const char *comm, *cgroup;
 	const char *dir;
 	struct flight_plan plan;
-	uint64_t every_ns; /* at least between two files by triggers */
-	unsigned keep;     /* files; 0 = all */
+	uint64_t every_ns; /* minimum time between two files that triggers write */
+	unsigned keep;     /* number of files; 0 = all */
 };
 
 struct snapshot_options {
 	pid_t pid; /* of the recorder */
 };
 
-/* As those of options.h. */
+/* As the functions of options.h. */
 int options_flight(int argc, char **argv, struct flight_options *options, struct error *err);
 int options_snapshot(int argc, char **argv, struct snapshot_options *options, struct error *err);
 

@@ -77,7 +77,7 @@ static const struct option_binding bindings[] = {
 	{OPTION_END},
 };
 
-/* The first word behind "--" and all that follow are the command. */
+/* Takes the first word after "--" and all that follow as the command. */
 static int take_word(struct record_options *options, const char *word, struct argp_state *state,
 		     struct error *err)
 {

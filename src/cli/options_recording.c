@@ -10,7 +10,7 @@
 #include "native/request_wants.h"
 #include "native/value_list.h"
 
-/* Unique among all tables of recording_live, in which recording_refuse() finds the name of a key. */
+/* Unique among the tables of recording_live, where recording_refuse() looks up the name of a key. */
 enum recording_key {
 	KEY_AS = 3000,
 	KEY_REGION,
@@ -40,10 +40,11 @@ enum recording_key {
 	KEY_BTF,
 };
 
-/* As many as capture takes. */
+/* The limit of capture. */
 #define MAX_RINGS 64
 
-/* 100 is what Go's own profiler takes; 10,000 a CPU is a sample each 100 us, and costs some percent. */
+/* Go's profiler takes 100 samples per second. 10,000 are one each 100 us of CPU time, and cost some percent.
+ */
 enum { SAMPLE_HZ = 100, MAX_SAMPLE_HZ = 10000 };
 
 static const struct argp_option common_table[] = {
@@ -111,7 +112,7 @@ static const struct argp_option in_file_table[] = {
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
-/* The limits of all but a flight recorder. */
+/* The limits of all commands except flight. */
 #define USUAL_LIMITS                                                                                         \
 	{"cpu-samples",                                                                                      \
 	 KEY_CPU_SAMPLES,                                                                                    \
@@ -165,7 +166,7 @@ static int set_kind(void *options, const char *option, const char *text, struct 
 static int set_ring(void *options, const char *option, const char *text, struct error *err)
 {
 	uint64_t bytes;
-	/* The kernel takes a power of two of pages below 4 GiB; gotrace rounds up. */
+	/* The kernel requires a power of two of pages below 4 GiB. gotrace rounds up. */
 	int rc = parse_size(option, text, 64u << 10, 1u << 30, &bytes, err);
 
 	if (rc == 0)
@@ -218,7 +219,7 @@ static int set_requests(void *options, const char *option, const char *text, str
 	return request_list_check(text, err);
 }
 
-/* The rate may be left out. */
+/* The rate is optional. */
 static int set_samples(void *options, const char *option, const char *text, struct error *err)
 {
 	struct record_options *record = options;

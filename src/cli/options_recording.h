@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * How a process is recorded: the options that every command with a live target shares, once. They are
- * children of the commands' own parsers (struct argp_child), which give each of them a struct recording_parse
- * as input.
+ * The options that say how a process is recorded, shared by all commands with a live target. They are child
+ * parsers (struct argp_child) of the commands' own, and their input is a struct recording_parse.
  */
 #ifndef GOTRACE_CLI_OPTIONS_RECORDING_H
 #define GOTRACE_CLI_OPTIONS_RECORDING_H
@@ -14,28 +13,28 @@
 struct recording_parse {
 	struct record_options *options;
 	struct error *err;
-	int given; /* the key of the first of these options that was given; 0 = none */
+	int given; /* key of the first of these options that was given; 0 = none */
 };
 
-/* For a trace: gotrace, gotrace flight. */
-extern const struct argp recording_common;    /* what all commands have */
+/* For gotrace and gotrace flight. */
+extern const struct argp recording_common;    /* for all commands */
 extern const struct argp recording_functions; /* --region, --task */
-extern const struct argp recording_in_file;   /* what reports do not show, or record in any case */
+extern const struct argp recording_in_file;   /* options without an effect on reports */
 extern const struct argp recording_limits;    /* --max-overhead, --exact, --cpu-samples */
-extern const struct argp recording_flight;    /* the same with the defaults of a flight recorder */
-/* All at once, below a header, for reports on a live process (report, top), and for `why`. */
+extern const struct argp recording_flight;    /* the same, with the defaults of a flight recorder */
+/* All of them below a header: for report and top, and for why. */
 extern const struct argp recording_live;
 extern const struct argp recording_why;
 
 #define RECORDING_HEADER "How the process of -p is recorded:"
 
-/* What is recorded without any option. */
+/* Returns the defaults. */
 struct record_options recording_defaults(void);
-/* The same for reports, which name locks. */
+/* Returns the defaults of reports, which record locks. */
 struct record_options recording_live_defaults(void);
-/* Whether the options fit together. 0 or -EINVAL. */
+/* Checks options against each other. Returns 0 or -EINVAL. */
 int recording_check(const struct record_options *options, struct error *err);
-/* Refuses these options where nothing is recorded. 0 or -EINVAL. */
+/* Refuses these options if nothing is recorded. Returns 0 or -EINVAL. */
 int recording_refuse(const struct recording_parse *parse, struct error *err);
 
 #endif

@@ -18,7 +18,7 @@ struct value_unit {
 	uint64_t factor;
 };
 
-/* Reads digits (no sign, no blanks, which strtoull would take); *end is what follows them. */
+/* Reads digits, but no sign or blanks, which strtoull accepts. Sets *end to what follows. */
 static bool read_number(const char *text, uint64_t *value, const char **end)
 {
 	char *stop;
@@ -31,7 +31,7 @@ static bool read_number(const char *text, uint64_t *value, const char **end)
 	return errno == 0;
 }
 
-/* A number with one of the units, multiplied out; false if it is none or overflows. */
+/* Reads a number with one of the units. Returns false if it is not one, or overflows. */
 static bool read_with_unit(const char *text, const struct value_unit *units, size_t n, uint64_t *value)
 {
 	const char *end;
@@ -45,7 +45,7 @@ static bool read_with_unit(const char *text, const struct value_unit *units, siz
 	return false;
 }
 
-/* The digits behind a point, "25", of 1000 are 250; false if there is none, or more than nine. */
+/* Reads digits after a decimal point as parts of the unit: "25" of 1000 is 250. At most nine digits. */
 static bool read_fraction(const char *digits, uint64_t unit, uint64_t *part)
 {
 	uint64_t value, scale = 1;
@@ -59,7 +59,7 @@ static bool read_fraction(const char *digits, uint64_t unit, uint64_t *part)
 	return true;
 }
 
-/* As read_with_unit, with digits behind a point. */
+/* As read_with_unit(), with an optional decimal fraction. */
 static bool read_decimal(const char *text, const struct value_unit *units, size_t n, uint64_t *value)
 {
 	const char *end, *digits = NULL;

@@ -138,8 +138,7 @@ struct label_sets {
 	struct strtab *sets; /* as text, of live goroutines; unused ones are dropped at a generation's end */
 	bool any;            /* a goroutine has had labels */
 	bool unsure;         /* they may have changed unobserved; a snapshot follows */
-	bool initial_labels_logged; /* labels from before the trace are logged, also of goroutines that did
-				       not run */
+	bool initial_labels_logged; /* including those of goroutines that did not run */
 	uint32_t *numbers;          /* set ids, by LOG_LABELS number, of the snapshot that is being read */
 	size_t nnumbers, number_capacity;
 };

@@ -202,8 +202,7 @@ const struct request_preset request_presets[] = {
 						},
 				},
 				MUX_ROUTE("ServeMux"),
-				/* With GODEBUG=httpmuxgo121=1, the default if go.mod names an older release.
-				 */
+				/* With GODEBUG=httpmuxgo121=1, the default if go.mod is older. */
 				MUX_ROUTE("serveMux121", .may_be_absent = true),
 				/*
 				 * handleHTTPRequest(engine, c *Context) calls c.Next(), which older versions
@@ -262,8 +261,7 @@ const struct request_preset request_presets[] = {
 				},
 				ECHO_ROUTE(".(*Echo).ServeHTTP"),
 				ECHO_ROUTE(".(*Echo).ServeHTTP.func1"),
-				/* setMatch(v routeRegexpGroup, req, m *RouteMatch, r *Route): v.path is
-				   word 1. */
+				/* setMatch(v routeRegexpGroup, req, ...): v.path is word 1. */
 				{
 					.function = GORILLA ".routeRegexpGroup.setMatch",
 					.site = SITE_REQUEST_BEGIN,

@@ -58,11 +58,11 @@ enum { REQUEST_WORDS = 2, REQUEST_VALUES = 8, REQUEST_PROBES = 18, REQUEST_TYPES
 struct request_value {
 	const char *role; /* NULL ends the list */
 	uint8_t word;
-	uint8_t kind;  /* enum value_kind */
-	uint8_t size;  /* of a number, in bytes */
-	uint8_t part;  /* offset in the field, in bytes: 8 for the data of an interface */
-	bool on_stack; /* the word is on the stack, counted from the first argument there, or is saved there
-			  after a call */
+	uint8_t kind; /* enum value_kind */
+	uint8_t size; /* of a number, in bytes */
+	uint8_t part; /* offset in the field, in bytes: 8 for the data of an interface */
+	/* The word is on the stack, counted from the first argument there, or is saved there after a call. */
+	bool on_stack;
 	/*
 	 * After a call: the word is an argument of the callee, where that saves it on the stack. It is there
 	 * only if the callee needs it after a call of its own.
