@@ -784,8 +784,12 @@ static void feed_gap(struct run *run, struct sim *sim, size_t *fed)
 	feed(run, LOG_NOTE, &note, sizeof(note));
 	if (known)
 		assert_nobody_runs(run);
-	for (unsigned i = 0; i < 300; i++)
+	for (unsigned i = 0; i < 300; i++) {
 		sim_step(sim);
+		note.time = sim->now;
+		if (i == 150 && sim->n % 2) /* a damaged log: the gap begins once more */
+			feed(run, LOG_NOTE, &note, sizeof(note));
+	}
 	last = sim->n;
 	*fed = last - 20;
 	leave_out_starts(sim, *fed, NO_STARTS);
