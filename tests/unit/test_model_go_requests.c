@@ -787,6 +787,24 @@ static void test_names(void **state)
 	strtab_free(story.strings);
 }
 
+/* A coroutine that ends within a request hands over to its creator. */
+static void test_coroutine_ends(void **state)
+{
+	struct raw_record rec;
+	struct story story;
+
+	(void)state;
+	begin(&story);
+	rec = record(&story, SITE_PARK, 1); /* waits for the coroutine */
+	feed(&story, LOG_RECORDS, &rec, sizeof(rec));
+	BEGIN(&story, 0, ASK, T("GET"), T("a/b"));
+	rec = record(&story, SITE_CORO, 0);
+	rec.arg = 0xc000002000; /* goroutine 1 */
+	rec.arg2 = 1;
+	feed(&story, LOG_RECORDS, &rec, sizeof(rec));
+	end(&story, "task 1 0 client GET a/b; begin client GET a/b; end client GET a/b; done 1; ");
+}
+
 /* pgx is also a driver of database/sql: then database/sql's statement is the one that counts. */
 static void test_pgx(void **state)
 {
@@ -818,6 +836,7 @@ int main(void)
 		cmocka_unit_test(test_nested_routes),
 		cmocka_unit_test(test_unmatched_route),
 		cmocka_unit_test(test_pgx),
+		cmocka_unit_test(test_coroutine_ends),
 		cmocka_unit_test(test_path),
 		cmocka_unit_test(test_lost_end),
 		cmocka_unit_test(test_sql),
