@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Locks and channels that several goroutines wait for, inferred from who wakes whom. */
+/* Locks and channels, inferred from wake-ups: which goroutine wakes which. */
 #ifndef GOTRACE_ANALYSIS_RESOURCES_H
 #define GOTRACE_ANALYSIS_RESOURCES_H
 
