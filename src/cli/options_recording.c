@@ -43,8 +43,7 @@ enum recording_key {
 /* The limit of capture. */
 #define MAX_RINGS 64
 
-/* Go's profiler takes 100 samples per second. 10,000 are one each 100 us of CPU time, and cost some percent.
- */
+/* Go's profiler takes 100 samples per second. 10,000 is one per 100 us of CPU time: a few percent. */
 enum { SAMPLE_HZ = 100, MAX_SAMPLE_HZ = 10000 };
 
 static const struct argp_option common_table[] = {
