@@ -80,10 +80,14 @@ static struct p *p_of_record(struct model *md, const struct m *m, const struct r
 					      : p_find(&md->entities, rec->p);
 }
 
+bool go_is_hit(const struct raw_record *rec)
+{
+	return handlers[rec->site] && rec->tid && rec->tid < SYNTHETIC_TID;
+}
+
 void go_observe(struct model *md, const struct raw_record *rec)
 {
 	struct probe_hit hit = {.rec = rec};
-	probe_hit_handler handle = handlers[rec->site];
 
 	if (rec->site == SITE_CPU_SAMPLE)
 		sample_take(md, rec);
@@ -91,7 +95,7 @@ void go_observe(struct model *md, const struct raw_record *rec)
 		off_cpu_take(md, rec);
 	if (rec->site == SITE_CPU)
 		off_cpu_take_move(md, rec);
-	if (!handle || !rec->tid || rec->tid >= SYNTHETIC_TID)
+	if (!go_is_hit(rec))
 		return;
 	hit.m = m_get(&md->entities, rec->tid);
 	if (!hit.m)
@@ -105,7 +109,7 @@ void go_observe(struct model *md, const struct raw_record *rec)
 		hit.m->last_p_hit = rec->time;
 	if (hit.p)
 		hit.p->last_hit = rec->time;
-	handle(md, &hit);
+	handlers[rec->site](md, &hit);
 	if (md->gc.live_due)
 		announce_heap_live(md, hit.m);
 	md->ops.provenance = OBSERVED;

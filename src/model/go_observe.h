@@ -5,6 +5,8 @@
 
 #include "model/state.h"
 
+/* Whether it is a probe's record of a thread of the target; others say nothing of goroutines and Ps. */
+bool go_is_hit(const struct raw_record *rec);
 void go_observe(struct model *md, const struct raw_record *rec);
 
 #endif

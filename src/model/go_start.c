@@ -8,6 +8,7 @@
 
 #include "model/go_hit.h"
 #include "model/go_memory.h"
+#include "model/go_observe.h"
 #include "model/go_runtime.h"
 #include "model/go_snapshot.h"
 #include "model/go_snapshot_gc.h"
@@ -33,6 +34,10 @@ static struct implied implied_by_hit(const struct raw_record *rec)
 		im.other = rec->g;
 		im.other_status = rec->site == SITE_NEWPROC ? G_DEAD : G_WAITING;
 		break;
+	case SITE_CORO:
+		im.other = rec->arg;
+		im.other_status = G_WAITING;
+		break;
 	case SITE_EXECUTE:
 	case SITE_RESUME:
 	case SITE_NEEDM:
@@ -56,19 +61,14 @@ static struct implied implied_by_hit(const struct raw_record *rec)
 		im.self = 0;
 		break;
 	case SITE_STEALP:
+		return (struct implied){.p_status = P_RUNNING};
 	case SITE_HANDOFFP:
 	case SITE_GCWAIT:
 	case SITE_PROCRESIZE:
-	case SITE_CPU_SAMPLE:
 	case SITE_SWEEP_END:
 		return (struct implied){0};
 	}
 	return im;
-}
-
-static bool about_memory(uint8_t site)
-{
-	return site >= SITE_ALLOC_SPAN && site <= SITE_ALLOC_STACK_FREE;
 }
 
 /* Values of the map of goroutines that were hit between the markers. */
@@ -100,50 +100,65 @@ static void bind_g(struct m *m, struct g *g, uint8_t status)
 		m->p->status = p_status_with(status);
 }
 
-/* Adds a goroutine at its first hit. Returns NULL if it was hit before, or created after the first marker. */
-static struct g *first_of_g(struct model *md, struct map64 *hit, uint64_t ptr, uint64_t goid, uint8_t status)
+/*
+ * Adds the goroutine at ptr if this record is its first hit. Returns NULL if it was hit before, or created
+ * after the first marker.
+ */
+static struct g *first_of_g(struct model *md, struct map64 *hit, const struct raw_record *rec, uint64_t ptr,
+			    uint8_t status)
 {
 	if (!ptr || map64_get(hit, ptr))
 		return NULL;
 	if (map64_set(hit, ptr, HIT))
 		md->oom = true;
-	return status == G_DEAD ? NULL : g_new(&md->entities, ptr, goid);
+	return status == G_DEAD ? NULL : g_new(&md->entities, ptr, ptr == rec->g ? rec->goid : 0);
+}
+
+/* Returns the thread that held the record's P before. */
+static struct m *holder_before(struct model *md, const struct raw_record *rec, struct m *m)
+{
+	if (rec->site != SITE_STEALP)
+		return m;
+	return rec->arg < SYNTHETIC_TID ? m_get(&md->entities, (uint32_t)rec->arg) : NULL;
+}
+
+/*
+ * From Go 1.26 on most hits name no P. One that does shows the P that the thread has had all along, if no P
+ * has changed hands since.
+ */
+static void take_first_hit_of_p(struct model *md, struct m *m, struct p *p, uint8_t status,
+				const struct raw_record *rec)
+{
+	struct m *holder = holder_before(md, rec, m);
+
+	if (status == P_IDLE || (holder && !holder->last_p_hit && !holder->p))
+		bind_p(holder, p, status);
+	p->last_hit = rec->time | 1; /* 0 would mean "not hit" */
 }
 
 static void take_first_hit(struct model *md, struct map64 *hit, const struct raw_record *rec)
 {
 	struct implied im = implied_by_hit(rec);
-	uint64_t self_goid = im.self == rec->g ? rec->goid : 0;
 	struct m *m = m_get(&md->entities, rec->tid);
 	struct p *p = p_find(&md->entities, rec->p);
-	struct g *self = first_of_g(md, hit, im.self, self_goid, im.self_status);
-	struct g *other = first_of_g(md, hit, im.other, rec->goid, im.other_status);
+	struct g *self = first_of_g(md, hit, rec, im.self, im.self_status);
+	struct g *other = first_of_g(md, hit, rec, im.other, im.other_status);
 
 	if (other)
 		other->status = im.other_status;
 	if (self)
-		self->status = G_RUNNABLE; /* unless it has a thread and P, below */
+		self->status = G_RUNNABLE; /* unless it has a thread, below */
 	if (!m)
 		return;
-	if (p && im.p_status && !p->last_hit) {
-		p->last_hit = rec->time | 1; /* 0 would mean "not hit" */
-		/*
-		 * From Go 1.26 on most hits name no P. One that does shows the P that the thread has had all
-		 * along, if no P has changed hands since.
-		 */
-		if (im.p_status == P_IDLE || (!m->last_hit && !m->p) ||
-		    (about_memory(rec->site) && !m->last_p_hit && !m->p))
-			bind_p(m, p, im.p_status);
-	}
-	if (self && !m->last_hit && (im.self_status == G_SYSCALL || m->p))
+	if (p && im.p_status && !p->last_hit)
+		take_first_hit_of_p(md, m, p, im.p_status, rec);
+	if (self && !m->last_hit)
 		bind_g(m, self, im.self_status);
-	if (im.self || im.other || im.p_status)
+	if (im.self || im.other || (im.p_status && rec->site != SITE_STEALP))
 		m->last_hit = rec->time | 1;
-	if (!names_a_p(rec->site))
-		return;
 	if (moves_own_p(rec->site))
 		m->last_p_hit = rec->time | 1;
-	if (p)
+	if (p && names_a_p(rec->site))
 		p->last_hit = rec->time | 1;
 }
 
@@ -240,6 +255,20 @@ static void take_snapshot_ps(struct model *md)
 	}
 }
 
+/* If a thread's P is still unknown, it changed hands between the markers. Without a P no goroutine runs. */
+static void unbind_without_p(struct model *md)
+{
+	for (unsigned i = 0; i < md->entities.nms; i++) {
+		struct m *m = md->entities.ms[i];
+
+		if (!m->g || m->p || m->g->status != G_RUNNING)
+			continue;
+		m->g->status = G_RUNNABLE;
+		m->g->m = NULL;
+		m->g = NULL;
+	}
+}
+
 void go_start(struct model *md, size_t from, size_t to)
 {
 	const struct early_records *early = &md->early;
@@ -249,7 +278,7 @@ void go_start(struct model *md, size_t from, size_t to)
 	md->gomaxprocs = snap->info.gomaxprocs;
 	take_snapshot_ps(md);
 	for (size_t i = from; i < to; i++) {
-		if (early->records[i].site >= SITE_PARK && early->records[i].tid < SYNTHETIC_TID)
+		if (go_is_hit(&early->records[i]))
 			take_first_hit(md, &hit, &early->records[i]);
 		take_end(md, &hit, &early->records[i]);
 	}
@@ -258,6 +287,7 @@ void go_start(struct model *md, size_t from, size_t to)
 		take_snapshot_g(md, &hit, &snap->gs[i]);
 	for (size_t i = 0; i < snap->nms; i++)
 		take_snapshot_m(md, &snap->ms[i]);
+	unbind_without_p(md);
 	map64_free(&hit);
 	labels_start(md, from, to);
 	snapshot_start_gc(md, from, to);
