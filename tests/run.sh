@@ -20,6 +20,7 @@ sh tools/deps.sh || exit 1
 . tools/go.sh
 find_go || { echo "no Go of 1.22 or later" >&2; exit 1; }
 mkdir -p $logs
+: >"$logs/$part.failed"
 
 # step NAME COMMAND...: runs COMMAND, with its output on the terminal and in a log, and its status in $status.
 step() {
@@ -33,10 +34,11 @@ step() {
 	took=$((SECONDS - began))
 }
 
-# result GOOD BAD: adds to the totals, and keeps a line for the end.
+# result GOOD BAD: adds to the totals, and keeps lines for the end.
 result() {
 	passed=$((passed + $1))
 	failed=$((failed + $2))
+	[ "$2" -eq 0 ] || { echo "failed: $name" && grep -E '^(FAIL|\[  FAILED  \]|make: )' "$log"; } >>"$logs/$part.failed"
 	summary+=$(printf '%-10s %4d passed, %d failed (%d s)' "$name" "$1" "$2" "$took")$'\n'
 }
 
@@ -156,5 +158,6 @@ esac
 
 echo "== $part"
 printf '%s' "$summary"
+cat "$logs/$part.failed"
 echo "$passed passed, $failed failed; $repeated tried twice, $skipped skipped"
 [ "$failed" -eq 0 ]

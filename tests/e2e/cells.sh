@@ -80,6 +80,9 @@ trace_cell() {
 	# Facts that only this level of detail has.
 	[ ! -e "$facts$look" ] || strict "$W/trace" -expect "$facts$look"
 	checked "$W/trace"
+	# Up to 1.23 as in twin_marks.
+	[ "$(minor "$2")" -lt 24 ] || [ "$(fact 'goroutines without an id')" -eq 0 ] ||
+		die "$(fact 'goroutines without an id') goroutines without an id"
 	printf '%s events, %s goroutines, %s KiB' "$(fact events)" "$(fact goroutines)" $(($(stat -c %s "$W/trace") / 1024))
 	# 1.4 has no viewer, and old viewers divide by something that an idle program does not do (/mmu).
 	if [ "$3" = yes ] && [ "$(minor "$2")" -ge 5 ] && { [ "$1" != idle ] || [ "$(minor "$2")" -ge 22 ]; }; then

@@ -97,6 +97,10 @@ func collect(path string) (facts, error) {
 	return c.found, nil
 }
 
+// gotraceGoroutine is the id of the goroutine that gotrace adds. Those that follow stand for goroutines whose id
+// was not seen (SYNTHETIC_GOID).
+const gotraceGoroutine = 1 << 52
+
 // ownFrame matches what the validator says of a frame that gotrace made, whose name is "gotrace" or in
 // brackets. An address without a name, "[vdso]+0x6b0", is not one.
 var ownFrame = regexp.MustCompile(`Func:"(gotrace"|\[[^"]*\]")`)
@@ -157,7 +161,11 @@ func (c *collector) transition(change trace.StateTransition) {
 	c.stack(change.Stack)
 	switch change.Resource.Kind {
 	case trace.ResourceGoroutine:
-		c.goroutines[change.Resource.Goroutine()] = true
+		id := change.Resource.Goroutine()
+		if id > gotraceGoroutine && !c.goroutines[id] {
+			c.found["goroutines without an id"]++
+		}
+		c.goroutines[id] = true
 		from, to := change.Goroutine()
 		c.found[fmt.Sprintf("go %v->%v", from, to)]++
 		if change.Reason != "" {
