@@ -97,8 +97,8 @@ static int check_status(const char *proc, pid_t pid, struct proc_status *status,
 			"PID %d (%s) is a zombie: it has ended, and its parent has not waited for it",
 			(int)pid, status->name);
 	if (!status->has_memory)
-		return error_set(err, ENOTSUP, "PID %d (%s) is a kernel thread, not a process", (int)pid,
-				 status->name);
+		return error_set(err, ENOTSUP, "PID %d (%s) is a kernel thread: give the PID of a process",
+				 (int)pid, status->name);
 	return 0;
 }
 
