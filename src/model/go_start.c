@@ -114,7 +114,7 @@ static struct g *first_of_g(struct model *md, struct map64 *hit, const struct ra
 	return status == G_DEAD ? NULL : g_new(&md->entities, ptr, ptr == rec->g ? rec->goid : 0);
 }
 
-/* Returns the thread that held the record's P before. */
+/* Returns the thread that held the record's P before: the victim of a theft, or m itself. */
 static struct m *holder_before(struct model *md, const struct raw_record *rec, struct m *m)
 {
 	if (rec->site != SITE_STEALP)
@@ -154,6 +154,7 @@ static void take_first_hit(struct model *md, struct map64 *hit, const struct raw
 		take_first_hit_of_p(md, m, p, im.p_status, rec);
 	if (self && !m->last_hit)
 		bind_g(m, self, im.self_status);
+	/* The record of a theft shows nothing of the thief. */
 	if (im.self || im.other || (im.p_status && rec->site != SITE_STEALP))
 		m->last_hit = rec->time | 1;
 	if (moves_own_p(rec->site))
