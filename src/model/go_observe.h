@@ -5,7 +5,10 @@
 
 #include "model/state.h"
 
-/* Whether it is a probe's record of a thread of the target; others say nothing of goroutines and Ps. */
+/*
+ * Whether the record is a probe hit on a thread of the target. Other records, such as CPU samples and off-CPU
+ * times, show no state of goroutines and Ps.
+ */
 bool go_is_hit(const struct raw_record *rec);
 void go_observe(struct model *md, const struct raw_record *rec);
 

@@ -20,11 +20,13 @@ struct implied {
 	uint64_t self, other;              /* goroutines; 0 = none */
 	uint8_t self_status, other_status; /* enum g_status; other: G_DEAD = not created yet */
 	uint8_t p_status;                  /* 0 = unknown */
+	uint32_t holder;                   /* tid of the thread that had the P; 0 = unknown */
 };
 
 static struct implied implied_by_hit(const struct raw_record *rec)
 {
-	struct implied im = {.self = rec->g, .self_status = G_RUNNING, .p_status = P_RUNNING};
+	struct implied im = {
+		.self = rec->g, .self_status = G_RUNNING, .p_status = P_RUNNING, .holder = rec->tid};
 
 	switch (rec->site) {
 	case SITE_READY:
@@ -61,7 +63,9 @@ static struct implied implied_by_hit(const struct raw_record *rec)
 		im.self = 0;
 		break;
 	case SITE_STEALP:
-		return (struct implied){.p_status = P_RUNNING};
+		im.self = 0;
+		im.holder = rec->arg < SYNTHETIC_TID ? (uint32_t)rec->arg : 0;
+		break;
 	case SITE_HANDOFFP:
 	case SITE_GCWAIT:
 	case SITE_PROCRESIZE:
@@ -114,26 +118,16 @@ static struct g *first_of_g(struct model *md, struct map64 *hit, const struct ra
 	return status == G_DEAD ? NULL : g_new(&md->entities, ptr, ptr == rec->g ? rec->goid : 0);
 }
 
-/* Returns the thread that held the record's P before: the victim of a theft, or m itself. */
-static struct m *holder_before(struct model *md, const struct raw_record *rec, struct m *m)
-{
-	if (rec->site != SITE_STEALP)
-		return m;
-	return rec->arg < SYNTHETIC_TID ? m_get(&md->entities, (uint32_t)rec->arg) : NULL;
-}
-
 /*
  * From Go 1.26 on most hits name no P. One that does shows the P that the thread has had all along, if no P
  * has changed hands since.
  */
-static void take_first_hit_of_p(struct model *md, struct m *m, struct p *p, uint8_t status,
-				const struct raw_record *rec)
+static void take_first_hit_of_p(struct model *md, struct p *p, const struct implied *im)
 {
-	struct m *holder = holder_before(md, rec, m);
+	struct m *holder = m_get(&md->entities, im->holder);
 
-	if (status == P_IDLE || (holder && !holder->last_p_hit && !holder->p))
-		bind_p(holder, p, status);
-	p->last_hit = rec->time | 1; /* 0 would mean "not hit" */
+	if (im->p_status == P_IDLE || (holder && !holder->last_p_hit && !holder->p))
+		bind_p(holder, p, im->p_status);
 }
 
 static void take_first_hit(struct model *md, struct map64 *hit, const struct raw_record *rec)
@@ -151,15 +145,15 @@ static void take_first_hit(struct model *md, struct map64 *hit, const struct raw
 	if (!m)
 		return;
 	if (p && im.p_status && !p->last_hit)
-		take_first_hit_of_p(md, m, p, im.p_status, rec);
+		take_first_hit_of_p(md, p, &im);
 	if (self && !m->last_hit)
 		bind_g(m, self, im.self_status);
-	/* The record of a theft shows nothing of the thief. */
-	if (im.self || im.other || (im.p_status && rec->site != SITE_STEALP))
+	/* 0 would mean "not hit". */
+	if (im.self || im.other || (im.p_status && im.holder == rec->tid))
 		m->last_hit = rec->time | 1;
 	if (moves_own_p(rec->site))
 		m->last_p_hit = rec->time | 1;
-	if (p && names_a_p(rec->site))
+	if (p && (im.p_status || names_a_p(rec->site)))
 		p->last_hit = rec->time | 1;
 }
 
@@ -256,7 +250,10 @@ static void take_snapshot_ps(struct model *md)
 	}
 }
 
-/* If a thread's P is still unknown, it changed hands between the markers. Without a P no goroutine runs. */
+/*
+ * A running goroutine has a P. If that of its thread is still unknown, the P changed hands between the
+ * markers, and the goroutine is shown as runnable.
+ */
 static void unbind_without_p(struct model *md)
 {
 	for (unsigned i = 0; i < md->entities.nms; i++) {
