@@ -16,11 +16,11 @@ repeated=0
 skipped=0
 summary=
 
+mkdir -p $logs
+: >"$logs/$part.failed"
 sh tools/deps.sh || exit 1
 . tools/go.sh
 find_go || { echo "no Go of 1.22 or later" >&2; exit 1; }
-mkdir -p $logs
-: >"$logs/$part.failed"
 
 # step NAME COMMAND...: runs COMMAND, with its output on the terminal and in a log, and its status in $status.
 step() {
@@ -34,11 +34,17 @@ step() {
 	took=$((SECONDS - began))
 }
 
+# keep_failures: prints the name of the step, and the lines of its log that say what failed.
+keep_failures() {
+	echo "failed: $name"
+	grep -E '^( *--- FAIL|FAIL|\[  FAILED  \]|make(\[[0-9]+\])?: \*\*\*)' "$log" | head -n 20
+}
+
 # result GOOD BAD: adds to the totals, and keeps lines for the end.
 result() {
 	passed=$((passed + $1))
 	failed=$((failed + $2))
-	[ "$2" -eq 0 ] || { echo "failed: $name" && grep -E '^(FAIL|\[  FAILED  \]|make: )' "$log"; } >>"$logs/$part.failed"
+	[ "$2" -eq 0 ] || keep_failures >>"$logs/$part.failed"
 	summary+=$(printf '%-10s %4d passed, %d failed (%d s)' "$name" "$1" "$2" "$took")$'\n'
 }
 
