@@ -11,8 +11,7 @@
 
 #include <cmocka.h>
 
-#include "model/model.h"
-#include "op_rules.h"
+#include "checked_model.h"
 
 enum { P0 = 0xc000050000, G1 = 0xc000001000, G2 = 0xc000002000, TID = 500, START = 1000000000 };
 enum { MS = 1000000 };
@@ -24,9 +23,7 @@ struct found {
 };
 
 struct run {
-	struct op_rules *rules;
-	struct model *model;
-	struct strtab *strings;
+	struct checked_model checked;
 	struct found logs[16];
 	unsigned n;
 	uint64_t ends[4]; /* ns from START, by generation number (from 1) */
@@ -35,10 +32,8 @@ struct run {
 static int take_generation(void *ctx, const struct generation *gen)
 {
 	struct run *run = ctx;
-	struct error err = {""};
 
-	if (op_rules_generation(run->rules, gen, &err))
-		fail_msg("%s", err.text);
+	checked_model_check(&run->checked, gen);
 	if (gen->number < 4)
 		run->ends[gen->number] = gen->end - START;
 	for (size_t i = 0; i < gen->nops; i++) {
@@ -47,11 +42,11 @@ static int take_generation(void *ctx, const struct generation *gen)
 
 		if (op->kind != OP_LOG)
 			continue;
-		assert_string_equal(strtab_get(run->strings, op->string, NULL), "[CPU]");
+		assert_string_equal(strtab_get(run->checked.strings, op->string, NULL), "[CPU]");
 		assert_int_not_equal(op->stack, 0); /* old viewers need one */
 		assert_int_equal(op->m, TID);
 		*log = (struct found){.time = op->time - START, .generation = gen->number, .g = op->g};
-		strcpy(log->cpu, strtab_get(run->strings, op->string2, NULL));
+		strcpy(log->cpu, strtab_get(run->checked.strings, op->string2, NULL));
 		run->n++;
 	}
 	return 0;
@@ -59,11 +54,7 @@ static int take_generation(void *ctx, const struct generation *gen)
 
 static void feed(struct run *run, uint32_t type, const void *data, size_t size)
 {
-	struct log_record record = {.type = type, .size = (uint32_t)size, .data = data};
-	struct error err = {""};
-
-	if (model_feed(run->model, &record, &err))
-		fail_msg("%s", err.text);
+	checked_model_feed(&run->checked, type, data, size);
 }
 
 static void put(struct run *run, uint8_t site, uint64_t ms, uint64_t g)
@@ -101,9 +92,8 @@ static void begin(struct run *run)
 	struct model_options options = {.sink = take_generation, .ctx = run};
 	struct log_target target = {.flags = LOG_TARGET_GO | LOG_TARGET_SPAWNED, .go_minor = 26};
 
-	*run = (struct run){.rules = op_rules_new(), .strings = strtab_new()};
-	options.strings = run->strings;
-	run->model = model_new(&options);
+	*run = (struct run){0};
+	checked_model_new(&run->checked, options);
 	feed(run, LOG_TARGET, &target, sizeof(target));
 	put(run, SITE_ACQUIREP, 0, 0);
 	put(run, SITE_NEWPROC, 0, G1);
@@ -113,12 +103,8 @@ static void begin(struct run *run)
 
 static void finish(struct run *run)
 {
-	struct error err = {""};
-
-	assert_int_equal(model_finish(run->model, &err), 0);
-	model_free(run->model);
-	op_rules_free(run->rules);
-	strtab_free(run->strings);
+	checked_model_finish(&run->checked);
+	checked_model_free(&run->checked);
 }
 
 static void assert_log(const struct run *run, unsigned i, const char *cpu, uint64_t ms)

@@ -11,8 +11,7 @@
 
 #include <cmocka.h>
 
-#include "model/model.h"
-#include "op_rules.h"
+#include "checked_model.h"
 #include "util/map64.h"
 
 #define HEAP    0xc000000000ull
@@ -21,9 +20,7 @@
 #define TARGETS 24u /* spans, and as many stacks */
 
 struct run {
-	struct op_rules *rules;
-	struct model *model;
-	struct strtab *strings;
+	struct checked_model checked;
 	struct map64 now[2]; /* according to the ops: spans, stacks in use */
 	uint64_t kinds[OP_KIND_COUNT];
 	struct op last; /* last op about memory */
@@ -33,10 +30,8 @@ struct run {
 static int take(void *ctx, const struct generation *gen)
 {
 	struct run *run = ctx;
-	struct error err = {""};
 
-	if (op_rules_generation(run->rules, gen, &err))
-		fail_msg("generation %u: %s", gen->number, err.text);
+	checked_model_check(&run->checked, gen);
 	for (size_t i = 0; i < gen->nops; i++) {
 		const struct op *op = &gen->ops[i];
 
@@ -54,11 +49,7 @@ static int take(void *ctx, const struct generation *gen)
 
 static void feed(struct run *run, uint32_t type, const void *data, size_t size)
 {
-	struct log_record record = {.type = type, .size = (uint32_t)size, .data = data};
-	struct error err = {""};
-
-	if (model_feed(run->model, &record, &err))
-		fail_msg("%s", err.text);
+	checked_model_feed(&run->checked, type, data, size);
 }
 
 static void begin(struct run *run)
@@ -66,22 +57,19 @@ static void begin(struct run *run)
 	struct model_options options = {.sink = take, .ctx = run};
 	struct log_target target = {.flags = LOG_TARGET_GO, .go_minor = 26};
 
-	*run = (struct run){.rules = op_rules_new(), .strings = strtab_new(), .time = 5000000000};
-	options.strings = run->strings;
-	run->model = model_new(&options);
+	*run = (struct run){.time = 5000000000};
+	checked_model_new(&run->checked, options);
 	feed(run, LOG_TARGET, &target, sizeof(target));
 }
 
 static void finish(struct run *run)
 {
-	assert_int_equal(model_finish(run->model, NULL), 0);
+	checked_model_finish(&run->checked);
 }
 
 static void end(struct run *run)
 {
-	model_free(run->model);
-	op_rules_free(run->rules);
-	strtab_free(run->strings);
+	checked_model_free(&run->checked);
 	map64_free(&run->now[0]);
 	map64_free(&run->now[1]);
 }
@@ -165,7 +153,7 @@ static void what_was_there(void **state)
 	assert_true(run.last.g != NO_G && run.last.p == 0);
 	assert_false(in_use(&run, false, HEAP + 3 * PAGE));
 	assert_true(in_use(&run, false, HEAP + 4 * PAGE) && in_use(&run, true, HEAP + 4 * PAGE));
-	assert_int_equal(model_stats(run.model)->repaired, 0);
+	assert_int_equal(model_stats(run.checked.model)->repaired, 0);
 	end(&run);
 }
 
@@ -186,7 +174,7 @@ static void lost_frees(void **state)
 	finish(&run);
 	assert_int_equal(run.kinds[OP_GO_STACK_ALLOC], 3);
 	assert_int_equal(run.kinds[OP_GO_STACK_FREE], 3);
-	assert_int_equal(model_stats(run.model)->repaired, 2);
+	assert_int_equal(model_stats(run.checked.model)->repaired, 2);
 	end(&run);
 }
 
@@ -260,7 +248,7 @@ static void losses_heal(void **state)
 		snapshot(&run, areas, n);
 		run.time += 20000000;
 		finish(&run);
-		repaired += model_stats(run.model)->repaired;
+		repaired += model_stats(run.checked.model)->repaired;
 		for (unsigned i = 0; i < 2 * TARGETS; i++)
 			assert_int_equal(in_use(&run, i / TARGETS, address_of(i % TARGETS)),
 					 truth.used[i / TARGETS][i % TARGETS]);

@@ -7,15 +7,12 @@
 
 #include <cmocka.h>
 
-#include "model/model.h"
-#include "op_rules.h"
+#include "checked_model.h"
 
 enum { P0 = 0xc000050000, G1 = 0xc000001000, G2 = 0xc000002000, TID = 500, START = 1000000 };
 
 struct run {
-	struct op_rules *rules;
-	struct model *model;
-	struct strtab *strings;
+	struct checked_model checked;
 	uint64_t now;
 	int32_t last_p;  /* the greatest id in the ops */
 	unsigned blocks; /* GoBlock in the ops, the synthetic goroutine's included */
@@ -25,10 +22,8 @@ struct run {
 static int take_generation(void *ctx, const struct generation *gen)
 {
 	struct run *run = ctx;
-	struct error err = {""};
 
-	if (op_rules_generation(run->rules, gen, &err))
-		fail_msg("%s", err.text);
+	checked_model_check(&run->checked, gen);
 	for (size_t i = 0; i < gen->nops; i++) {
 		const struct op *op = &gen->ops[i];
 
@@ -42,11 +37,7 @@ static int take_generation(void *ctx, const struct generation *gen)
 
 static void feed(struct run *run, uint32_t type, const void *data, size_t size)
 {
-	struct log_record record = {.type = type, .size = (uint32_t)size, .data = data};
-	struct error err = {""};
-
-	if (model_feed(run->model, &record, &err))
-		fail_msg("%s", err.text);
+	checked_model_feed(&run->checked, type, data, size);
 }
 
 static void put(struct run *run, enum site site, uint64_t g, uint64_t arg)
@@ -64,9 +55,8 @@ static void begin(struct run *run)
 	struct model_options options = {.sink = take_generation, .ctx = run};
 	struct log_target target = {.flags = LOG_TARGET_GO | LOG_TARGET_SPAWNED, .go_minor = 26};
 
-	*run = (struct run){.rules = op_rules_new(), .strings = strtab_new(), .now = START};
-	options.strings = run->strings;
-	run->model = model_new(&options);
+	*run = (struct run){.now = START};
+	checked_model_new(&run->checked, options);
 	feed(run, LOG_TARGET, &target, sizeof(target));
 	put(run, SITE_ACQUIREP, 0, 0);
 	put(run, SITE_NEWPROC, G1, 0);
@@ -76,12 +66,8 @@ static void begin(struct run *run)
 
 static void end(struct run *run)
 {
-	struct error err = {""};
-
-	assert_int_equal(model_finish(run->model, &err), 0);
-	model_free(run->model);
-	op_rules_free(run->rules);
-	strtab_free(run->strings);
+	checked_model_finish(&run->checked);
+	checked_model_free(&run->checked);
 }
 
 /* The wake-up of a goroutine that left its thread unseen shows that it had blocked. */

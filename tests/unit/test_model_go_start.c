@@ -8,8 +8,7 @@
 
 #include <cmocka.h>
 
-#include "model/model.h"
-#include "op_rules.h"
+#include "checked_model.h"
 
 #define G1 0xc000001000ull
 #define G2 0xc000002000ull
@@ -20,54 +19,64 @@
 enum { FIRST = 100, SECOND = 101 }; /* threads */
 
 struct story {
-	struct op_rules *rules;
-	struct strtab *strings;
-	struct model *model;
+	struct checked_model checked;
 	uint64_t now;
-	char statuses[256]; /* "G1 running 100; ..." of goroutines */
+	char statuses[256]; /* "P idle -1; G1 running 100; ..." with their threads */
 };
 
-static void print_status(struct story *story, uint64_t goid, uint8_t status, uint32_t m)
+static void print_status(struct story *story, const char *what, const char *status, uint32_t m)
+{
+	size_t at = strlen(story->statuses);
+
+	snprintf(story->statuses + at, sizeof(story->statuses) - at, "%s %s %d; ", what, status,
+		 m == NO_M ? -1 : (int)m);
+}
+
+static const char *g_status(uint8_t status)
 {
 	static const char *const names[] = {[G_RUNNABLE] = "runnable",
 					    [G_RUNNING] = "running",
 					    [G_SYSCALL] = "in a call",
 					    [G_WAITING] = "waiting"};
-	size_t at = strlen(story->statuses);
 
-	snprintf(story->statuses + at, sizeof(story->statuses) - at, "G%llu %s %d; ",
-		 (unsigned long long)goid, status < sizeof(names) / sizeof(names[0]) ? names[status] : "?",
-		 m == NO_M ? -1 : (int)m);
+	return status < sizeof(names) / sizeof(names[0]) && names[status] ? names[status] : "?";
+}
+
+static const char *p_status(uint8_t status)
+{
+	return status == P_IDLE      ? "idle"
+	       : status == P_RUNNING ? "running"
+	       : status == P_SYSCALL ? "in a call"
+				     : "?";
 }
 
 static int take(void *ctx, const struct generation *gen)
 {
 	struct story *story = ctx;
-	struct error err = {""};
+	char name[24];
 
-	if (op_rules_generation(story->rules, gen, &err))
-		fail_msg("%s", err.text);
+	checked_model_check(&story->checked, gen);
 	for (size_t i = 0; i < gen->nops; i++) {
 		const struct op *op = &gen->ops[i];
 
 		assert_false(op->inferred);
-		if (op->kind == OP_GO_STATUS)
-			print_status(story, gen->tables->goids[op->g], op->status, op->m);
+		if (op->kind == OP_PROC_STATUS)
+			print_status(story, "P", p_status(op->status), op->m);
+		if (op->kind != OP_GO_STATUS)
+			continue;
+		snprintf(name, sizeof(name), "G%llu", (unsigned long long)gen->tables->goids[op->g]);
+		print_status(story, name, g_status(op->status), op->m);
 	}
 	return 0;
 }
 
 static void feed(struct story *story, uint32_t type, const void *data, size_t size)
 {
-	struct log_record record = {.type = type, .size = (uint32_t)size, .data = data};
-
-	assert_int_equal(rawlog_check_record(&record, NULL), 0);
-	assert_int_equal(model_feed(story->model, &record, NULL), 0);
+	checked_model_feed(&story->checked, type, data, size);
 }
 
-static void hit(struct story *story, uint32_t tid, struct raw_record rec)
+static void hit(struct story *story, struct raw_record rec)
 {
-	rec.tid = tid;
 	rec.time = story->now += 1000;
 	feed(story, LOG_RECORDS, &rec, sizeof(rec));
 }
@@ -77,120 +86,143 @@ static void begin(struct story *story)
 {
 	struct log_target target = {.pid = 7, .flags = LOG_TARGET_GO, .go_minor = 27};
 
-	*story = (struct story){.rules = op_rules_new(), .strings = strtab_new(), .now = 1000};
-	story->model =
-		model_new(&(struct model_options){.sink = take, .ctx = story, .strings = story->strings});
+	*story = (struct story){.now = 1000};
+	checked_model_new(&story->checked, (struct model_options){.sink = take, .ctx = story});
 	feed(story, LOG_TARGET, &target, sizeof(target));
-	hit(story, FIRST, (struct raw_record){.site = SITE_MARKER, .arg = 1});
+	hit(story, (struct raw_record){.tid = FIRST, .site = SITE_MARKER, .arg = 1});
 }
 
 /* Both goroutines wait, and the P is idle, when the snapshot reads them. */
-static void end(struct story *story, const char *statuses)
+static void snapshot(struct story *story)
 {
 	struct log_snapshot info = {.marker_before = 1, .marker_after = 2, .gomaxprocs = 1};
 	struct log_g gs[] = {{.g = G1, .goid = 1, .status = 4}, {.g = G2, .goid = 2, .status = 4}};
 	struct log_p p = {.p = P0};
 	struct log_m ms[] = {{.m = M0, .tid = FIRST}, {.m = M1, .tid = SECOND}};
 
-	hit(story, FIRST, (struct raw_record){.site = SITE_MARKER, .arg = 2});
+	hit(story, (struct raw_record){.tid = FIRST, .site = SITE_MARKER, .arg = 2});
 	info.time_before = info.time_after = story->now;
 	feed(story, LOG_SNAPSHOT, &info, sizeof(info));
 	feed(story, LOG_GS, gs, sizeof(gs));
 	feed(story, LOG_PS, &p, sizeof(p));
 	feed(story, LOG_MS, ms, sizeof(ms));
 	feed(story, LOG_SNAPSHOT_END, NULL, 0);
-	assert_int_equal(model_finish(story->model, NULL), 0);
-	assert_string_equal(story->statuses, statuses);
-	model_free(story->model);
-	op_rules_free(story->rules);
-	strtab_free(story->strings);
 }
 
-static const struct raw_record g1_parks = {.site = SITE_PARK, .g = G1, .goid = 1, .status = 2};
-static const struct raw_record p_is_released = {.site = SITE_RELEASEP, .p = P0};
-
-static void test_a_later_record_names_the_p(void **state)
+/* Checks the statuses at the start of a trace with these records between the markers. */
+static void check(const struct raw_record *records, size_t n, const char *statuses)
 {
 	struct story story;
 
-	(void)state;
 	begin(&story);
-	hit(&story, FIRST, g1_parks);
-	hit(&story, FIRST, p_is_released);
-	end(&story, "G1 running 100; G2 waiting -1; ");
+	for (size_t i = 0; i < n; i++)
+		hit(&story, records[i]);
+	snapshot(&story);
+	checked_model_finish(&story.checked);
+	assert_string_equal(story.statuses, statuses);
+	checked_model_free(&story.checked);
+}
+
+#define CHECK(records, statuses) check(records, sizeof(records) / sizeof((records)[0]), statuses)
+
+#define OF_G1 .g = G1, .goid = 1
+#define OF_G2 .g = G2, .goid = 2
+
+static void test_a_later_record_names_the_p(void **state)
+{
+	static const struct raw_record records[] = {
+		{.tid = FIRST, .site = SITE_PARK, OF_G1, .status = 2},
+		{.tid = FIRST, .site = SITE_RELEASEP, .p = P0},
+	};
+
+	(void)state;
+	CHECK(records, "P running 100; G1 running 100; G2 waiting -1; ");
 }
 
 static void test_the_record_of_a_thief_names_the_p(void **state)
 {
-	struct story story;
+	static const struct raw_record records[] = {
+		{.tid = FIRST, .site = SITE_PARK, OF_G1, .status = 2},
+		{.tid = FIRST, .site = SITE_EXECUTE, OF_G2, .status = 1},
+		{.tid = FIRST, .site = SITE_SYS_ENTER, OF_G2, .status = 3},
+		{.tid = SECOND, .site = SITE_STEALP, .p = P0, .arg = FIRST},
+		{.tid = FIRST, .site = SITE_EXIT_NO_P, OF_G2, .status = 2},
+		{.tid = SECOND, .site = SITE_ACQUIREP, .p = P0},
+		{.tid = SECOND, .site = SITE_EXECUTE, OF_G2, .status = 1},
+		{.tid = SECOND, .site = SITE_PARK, OF_G2, .status = 2},
+		{.tid = SECOND, .site = SITE_RELEASEP, .p = P0},
+	};
 
 	(void)state;
-	begin(&story);
-	hit(&story, FIRST, g1_parks);
-	hit(&story, FIRST, (struct raw_record){.site = SITE_EXECUTE, .g = G2, .goid = 2, .status = 1});
-	hit(&story, FIRST, (struct raw_record){.site = SITE_SYS_ENTER, .g = G2, .goid = 2, .status = 3});
-	hit(&story, SECOND, (struct raw_record){.site = SITE_STEALP, .p = P0, .arg = FIRST});
-	hit(&story, FIRST, (struct raw_record){.site = SITE_EXIT_NO_P, .g = G2, .goid = 2, .status = 2});
-	hit(&story, SECOND, (struct raw_record){.site = SITE_ACQUIREP, .p = P0});
-	hit(&story, SECOND, (struct raw_record){.site = SITE_EXECUTE, .g = G2, .goid = 2, .status = 1});
-	hit(&story, SECOND, (struct raw_record){.site = SITE_PARK, .g = G2, .goid = 2, .status = 2});
-	hit(&story, SECOND, p_is_released);
-	end(&story, "G1 running 100; G2 runnable -1; ");
+	CHECK(records, "P running 100; G1 running 100; G2 runnable -1; ");
 }
 
 static void test_a_victim_was_in_its_system_call(void **state)
 {
-	struct story story;
+	static const struct raw_record records[] = {
+		{.tid = SECOND, .site = SITE_STEALP, .p = P0, .arg = FIRST},
+		{.tid = FIRST, .site = SITE_EXIT_NO_P, OF_G1, .status = 2},
+		{.tid = SECOND, .site = SITE_ACQUIREP, .p = P0},
+		{.tid = SECOND, .site = SITE_EXECUTE, OF_G1, .status = 1},
+		{.tid = SECOND, .site = SITE_PARK, OF_G1, .status = 2},
+		{.tid = SECOND, .site = SITE_RELEASEP, .p = P0},
+	};
 
 	(void)state;
-	begin(&story);
-	hit(&story, SECOND, (struct raw_record){.site = SITE_STEALP, .p = P0, .arg = FIRST});
-	hit(&story, FIRST, (struct raw_record){.site = SITE_EXIT_NO_P, .g = G1, .goid = 1, .status = 2});
-	hit(&story, SECOND, (struct raw_record){.site = SITE_ACQUIREP, .p = P0});
-	hit(&story, SECOND, (struct raw_record){.site = SITE_EXECUTE, .g = G1, .goid = 1, .status = 1});
-	hit(&story, SECOND, g1_parks);
-	hit(&story, SECOND, p_is_released);
-	end(&story, "G1 in a call 100; G2 waiting -1; ");
+	CHECK(records, "P in a call 100; G1 in a call 100; G2 waiting -1; ");
+}
+
+static void test_a_victim_that_no_thread_can_be_has_no_p(void **state)
+{
+	static const struct raw_record records[] = {
+		{.tid = SECOND, .site = SITE_STEALP, .p = P0, .arg = 0x7fffffff},
+		{.tid = SECOND, .site = SITE_ACQUIREP, .p = P0},
+		{.tid = SECOND, .site = SITE_RELEASEP, .p = P0},
+	};
+
+	(void)state;
+	CHECK(records, "P idle -1; G1 waiting -1; G2 waiting -1; ");
 }
 
 static void test_a_coroutine_waited_for_its_turn(void **state)
 {
-	struct raw_record to_g2 = {.site = SITE_CORO, .g = G1, .goid = 1, .status = 2, .arg = G2};
-	struct raw_record to_g1 = {.site = SITE_CORO, .g = G2, .goid = 2, .status = 2, .arg = G1};
-	struct story story;
+	static const struct raw_record records[] = {
+		{.tid = FIRST, .site = SITE_CORO, OF_G1, .status = 2, .arg = G2},
+		{.tid = FIRST, .site = SITE_CORO, OF_G2, .status = 2, .arg = G1},
+		{.tid = FIRST, .site = SITE_PARK, OF_G1, .status = 2},
+		{.tid = FIRST, .site = SITE_RELEASEP, .p = P0},
+	};
 
 	(void)state;
-	begin(&story);
-	hit(&story, FIRST, to_g2);
-	hit(&story, FIRST, to_g1);
-	hit(&story, FIRST, g1_parks);
-	hit(&story, FIRST, p_is_released);
-	end(&story, "G1 running 100; G2 waiting -1; ");
+	CHECK(records, "P running 100; G1 running 100; G2 waiting -1; ");
 }
 
 /* g is the process that took the CPU, not a goroutine. */
 static void test_a_thread_without_a_cpu_shows_no_goroutine(void **state)
 {
-	struct raw_record off = {
-		.site = SITE_OFF_CPU, .status = LEFT_RUNNABLE, .g = 1234, .goid = 'x', .arg = 1500};
-	struct story story;
+	static const struct raw_record records[] = {
+		{.tid = FIRST,
+		 .site = SITE_OFF_CPU,
+		 .status = LEFT_RUNNABLE,
+		 .g = 1234,
+		 .goid = 'x',
+		 .arg = 1500},
+		{.tid = FIRST, .site = SITE_PARK, OF_G1, .status = 2},
+		{.tid = FIRST, .site = SITE_RELEASEP, .p = P0},
+	};
 
 	(void)state;
-	begin(&story);
-	hit(&story, FIRST, off);
-	hit(&story, FIRST, g1_parks);
-	hit(&story, FIRST, p_is_released);
-	end(&story, "G1 running 100; G2 waiting -1; ");
+	CHECK(records, "P running 100; G1 running 100; G2 waiting -1; ");
 }
 
 static void test_a_running_goroutine_has_a_p(void **state)
 {
-	struct story story;
+	static const struct raw_record records[] = {
+		{.tid = FIRST, .site = SITE_SYS_ENTER, OF_G1, .status = 3},
+	};
 
 	(void)state;
-	begin(&story);
-	hit(&story, FIRST, (struct raw_record){.site = SITE_SYS_ENTER, .g = G1, .goid = 1, .status = 3});
-	end(&story, "G1 runnable -1; G2 waiting -1; ");
+	CHECK(records, "P idle -1; G1 runnable -1; G2 waiting -1; ");
 }
 
 int main(void)
@@ -199,6 +231,7 @@ int main(void)
 		cmocka_unit_test(test_a_later_record_names_the_p),
 		cmocka_unit_test(test_the_record_of_a_thief_names_the_p),
 		cmocka_unit_test(test_a_victim_was_in_its_system_call),
+		cmocka_unit_test(test_a_victim_that_no_thread_can_be_has_no_p),
 		cmocka_unit_test(test_a_coroutine_waited_for_its_turn),
 		cmocka_unit_test(test_a_thread_without_a_cpu_shows_no_goroutine),
 		cmocka_unit_test(test_a_running_goroutine_has_a_p),

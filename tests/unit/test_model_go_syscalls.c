@@ -8,16 +8,13 @@
 
 #include <cmocka.h>
 
-#include "model/model.h"
-#include "op_rules.h"
+#include "checked_model.h"
 
 enum { P0 = 0xc000050000, G1 = 0xc000001000, TID = 500, START = 1000000, GSYSCALL = 3 };
 enum { NR_WRITE = 1, NR_SCHED_YIELD = 24, NR_FUTEX = 202 }; /* amd64's */
 
 struct run {
-	struct op_rules *rules;
-	struct model *model;
-	struct strtab *strings;
+	struct checked_model checked;
 	uint64_t now;
 	unsigned calls; /* calls in the ops */
 };
@@ -25,10 +22,8 @@ struct run {
 static int take_generation(void *ctx, const struct generation *gen)
 {
 	struct run *run = ctx;
-	struct error err = {""};
 
-	if (op_rules_generation(run->rules, gen, &err))
-		fail_msg("%s", err.text);
+	checked_model_check(&run->checked, gen);
 	for (size_t i = 0; i < gen->nops; i++)
 		run->calls += gen->ops[i].kind == OP_SYSCALL_BEGIN;
 	return 0;
@@ -36,11 +31,7 @@ static int take_generation(void *ctx, const struct generation *gen)
 
 static void feed(struct run *run, uint32_t type, const void *data, size_t size)
 {
-	struct log_record record = {.type = type, .size = (uint32_t)size, .data = data};
-	struct error err = {""};
-
-	if (model_feed(run->model, &record, &err))
-		fail_msg("%s", err.text);
+	checked_model_feed(&run->checked, type, data, size);
 }
 
 static void put(struct run *run, struct raw_record rec)
@@ -58,9 +49,8 @@ static void begin(struct run *run, unsigned go_minor)
 	struct model_options options = {.sink = take_generation, .ctx = run};
 	struct log_target target = {.flags = LOG_TARGET_GO | LOG_TARGET_SPAWNED, .go_minor = go_minor};
 
-	*run = (struct run){.rules = op_rules_new(), .strings = strtab_new(), .now = START};
-	options.strings = run->strings;
-	run->model = model_new(&options);
+	*run = (struct run){.now = START};
+	checked_model_new(&run->checked, options);
 	feed(run, LOG_TARGET, &target, sizeof(target));
 	put(run, (struct raw_record){.site = SITE_ACQUIREP, .p = P0, .arg2 = 3});
 	put(run, (struct raw_record){.site = SITE_NEWPROC, .p = P0});
@@ -69,12 +59,8 @@ static void begin(struct run *run, unsigned go_minor)
 
 static unsigned end(struct run *run)
 {
-	struct error err = {""};
-
-	assert_int_equal(model_finish(run->model, &err), 0);
-	model_free(run->model);
-	op_rules_free(run->rules);
-	strtab_free(run->strings);
+	checked_model_finish(&run->checked);
+	checked_model_free(&run->checked);
 	return run->calls;
 }
 

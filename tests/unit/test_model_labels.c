@@ -9,14 +9,11 @@
 
 #include <cmocka.h>
 
-#include "model/model.h"
-#include "op_rules.h"
+#include "checked_model.h"
 
 /* "7 labels {...}; " for each log event, "| " at a generation's end. */
 struct story {
-	struct op_rules *rules;
-	struct strtab *strings;
-	struct model *model;
+	struct checked_model checked;
 	uint64_t now;
 	char text[4096];
 };
@@ -31,10 +28,8 @@ static const char *string_of(const struct tables *tables, uint32_t id)
 static int take(void *ctx, const struct generation *gen)
 {
 	struct story *story = ctx;
-	struct error err = {""};
 
-	if (op_rules_generation(story->rules, gen, &err))
-		fail_msg("%s", err.text);
+	checked_model_check(&story->checked, gen);
 	for (size_t i = 0; i < gen->nops; i++) {
 		const struct op *op = &gen->ops[i];
 		const char *category = op->kind == OP_LOG ? string_of(gen->tables, op->string) : "";
@@ -52,9 +47,7 @@ static int take(void *ctx, const struct generation *gen)
 
 static void feed(struct story *story, uint32_t type, const void *data, size_t size)
 {
-	struct log_record record = {.type = type, .size = (uint32_t)size, .data = data};
-
-	assert_int_equal(model_feed(story->model, &record, NULL), 0);
+	checked_model_feed(&story->checked, type, data, size);
 }
 
 static struct raw_record record(struct story *story, uint8_t site, uint64_t goid)
@@ -116,10 +109,8 @@ static void begin_as(struct story *story, unsigned flags, bool any_first)
 	struct model_options options = {.sink = take, .ctx = story, .any_first = any_first};
 	struct log_target target = {.flags = LOG_TARGET_GO | flags, .go_minor = 26};
 
-	*story = (struct story){.rules = op_rules_new(), .strings = strtab_new(), .now = 1000};
-	options.strings = story->strings;
-	story->model = model_new(&options);
-	assert_non_null(story->model);
+	*story = (struct story){.now = 1000};
+	checked_model_new(&story->checked, options);
 	feed(story, LOG_TARGET, &target, sizeof(target));
 }
 
@@ -139,11 +130,9 @@ static void begin(struct story *story, bool any_first)
 
 static void end(struct story *story, const char *expected)
 {
-	assert_int_equal(model_finish(story->model, NULL), 0);
+	checked_model_finish(&story->checked);
 	assert_string_equal(story->text, expected);
-	model_free(story->model);
-	op_rules_free(story->rules);
-	strtab_free(story->strings);
+	checked_model_free(&story->checked);
 }
 
 static void test_changes_are_logged(void **state)

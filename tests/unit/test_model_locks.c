@@ -8,17 +8,14 @@
 
 #include <cmocka.h>
 
-#include "model/model.h"
-#include "op_rules.h"
+#include "checked_model.h"
 
 #define G1   0xc000001000ull
 #define P0   0xc000050000ull
 #define SEMA 0xc000012344ull
 
 struct story {
-	struct op_rules *rules;
-	struct strtab *strings;
-	struct model *model;
+	struct checked_model checked;
 	uint64_t now;
 	enum op_kind before; /* the op before the current block */
 	uint32_t logged_g;   /* of that op */
@@ -39,11 +36,9 @@ static enum lock_kind say_kind(void *ctx, const struct stack *stack)
 static int take(void *ctx, const struct generation *gen)
 {
 	struct story *story = ctx;
-	struct error err = {""};
 	const char *message = "";
 
-	if (op_rules_generation(story->rules, gen, &err))
-		fail_msg("%s", err.text);
+	checked_model_check(&story->checked, gen);
 	for (size_t i = 0; i < gen->nops; i++) {
 		const struct op *op = &gen->ops[i];
 		const char *category = strtab_get(gen->tables->strings, op->string, NULL);
@@ -69,9 +64,7 @@ static int take(void *ctx, const struct generation *gen)
 
 static void feed(struct story *story, uint32_t type, const void *data, size_t size)
 {
-	struct log_record record = {.type = type, .size = (uint32_t)size, .data = data};
-
-	assert_int_equal(model_feed(story->model, &record, NULL), 0);
+	checked_model_feed(&story->checked, type, data, size);
 }
 
 static void hit(struct story *story, struct raw_record rec)
@@ -98,9 +91,8 @@ static void begin(struct story *story, bool locks, uint32_t go_minor, uint32_t f
 	uint64_t stack[sizeof(struct raw_stack) / 8 + 1] = {0};
 	struct raw_stack head = {.n = 1, .site = SITE_STACK, .hash = 77};
 
-	*story = (struct story){.rules = op_rules_new(), .strings = strtab_new(), .now = 1000};
-	options.strings = story->strings;
-	story->model = model_new(&options);
+	*story = (struct story){.now = 1000};
+	checked_model_new(&story->checked, options);
 	feed(story, LOG_TARGET, &target, sizeof(target));
 	put_reason(story, REASON_BLOCK, 3, "sync");
 	put_reason(story, REASON_PARK, 9, "sync");
@@ -128,11 +120,9 @@ static void park(struct story *story, uint64_t arg2)
 
 static void end(struct story *story, const char *expected)
 {
-	assert_int_equal(model_finish(story->model, NULL), 0);
+	checked_model_finish(&story->checked);
 	assert_string_equal(story->text, expected);
-	model_free(story->model);
-	op_rules_free(story->rules);
-	strtab_free(story->strings);
+	checked_model_free(&story->checked);
 }
 
 static void test_parks(void **state)

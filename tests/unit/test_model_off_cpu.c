@@ -11,16 +11,13 @@
 
 #include <cmocka.h>
 
-#include "model/model.h"
-#include "op_rules.h"
+#include "checked_model.h"
 
 enum { P0 = 0xc000050000, G1 = 0xc000001000, G2 = 0xc000002000, TID = 500, START = 1000000000 };
 enum { MS = 1000000 };
 
 struct run {
-	struct op_rules *rules;
-	struct model *model;
-	struct strtab *strings;
+	struct checked_model checked;
 	struct op regions[32];
 	unsigned n;
 };
@@ -28,10 +25,8 @@ struct run {
 static int take_generation(void *ctx, const struct generation *gen)
 {
 	struct run *run = ctx;
-	struct error err = {""};
 
-	if (op_rules_generation(run->rules, gen, &err))
-		fail_msg("%s", err.text);
+	checked_model_check(&run->checked, gen);
 	for (size_t i = 0; i < gen->nops; i++) {
 		if (gen->ops[i].kind != OP_REGION_BEGIN && gen->ops[i].kind != OP_REGION_END)
 			continue;
@@ -43,11 +38,7 @@ static int take_generation(void *ctx, const struct generation *gen)
 
 static void feed(struct run *run, uint32_t type, const void *data, size_t size)
 {
-	struct log_record record = {.type = type, .size = (uint32_t)size, .data = data};
-	struct error err = {""};
-
-	if (model_feed(run->model, &record, &err))
-		fail_msg("%s", err.text);
+	checked_model_feed(&run->checked, type, data, size);
 }
 
 static void put(struct run *run, uint8_t site, uint64_t ms, uint64_t g)
@@ -84,9 +75,8 @@ static void begin(struct run *run)
 	struct model_options options = {.sink = take_generation, .ctx = run};
 	struct log_target target = {.flags = LOG_TARGET_GO | LOG_TARGET_SPAWNED, .go_minor = 26};
 
-	*run = (struct run){.rules = op_rules_new(), .strings = strtab_new()};
-	options.strings = run->strings;
-	run->model = model_new(&options);
+	*run = (struct run){0};
+	checked_model_new(&run->checked, options);
 	feed(run, LOG_TARGET, &target, sizeof(target));
 	put(run, SITE_ACQUIREP, 0, 0);
 	put(run, SITE_NEWPROC, 0, G1);
@@ -97,23 +87,19 @@ static void begin(struct run *run)
 static struct cpu_figures finish(struct run *run)
 {
 	struct cpu_figures figures;
-	struct error err = {""};
-
-	assert_int_equal(model_finish(run->model, &err), 0);
-	model_cpu_figures(run->model, &figures);
+	checked_model_finish(&run->checked);
+	model_cpu_figures(run->checked.model, &figures);
 	return figures;
 }
 
 static void end(struct run *run)
 {
-	model_free(run->model);
-	op_rules_free(run->rules);
-	strtab_free(run->strings);
+	checked_model_free(&run->checked);
 }
 
 static const char *name_of(const struct run *run, uint32_t string)
 {
-	return strtab_get(run->strings, string, NULL);
+	return strtab_get(run->checked.strings, string, NULL);
 }
 
 /* Ops may be some ns later than their records. */
@@ -166,7 +152,7 @@ static void test_off_cpu_time_belongs_to_the_runner(void **state)
 	put(&run, SITE_GOSCHED, 50, G2);
 	figures = finish(&run);
 	assert_in_range(figures.off_ns[OFF_CPU_PREEMPTED], 20 * MS - 1000, 20 * MS + 1000);
-	rows = model_goroutine_stats(run.model, BY_RUNNING, &n);
+	rows = model_goroutine_stats(run.checked.model, BY_RUNNING, &n);
 	assert_int_equal(n, 1); /* one start function */
 	assert_int_equal(rows[0].off_cpu_ns, figures.off_ns[OFF_CPU_PREEMPTED]);
 	assert_int_equal(figures.threads[0].off_ns[OFF_CPU_PREEMPTED], 30 * MS);

@@ -9,15 +9,12 @@
 
 #include <cmocka.h>
 
-#include "model/model.h"
-#include "op_rules.h"
+#include "checked_model.h"
 
 enum { P0 = 0xc000050000, G1 = 0xc000001000, G2 = 0xc000002000, TID = 500, START = 1000000 };
 
 struct seen {
-	struct op_rules *rules;
-	struct model *model;
-	struct strtab *strings;
+	struct checked_model checked;
 	struct op samples[16]; /* of the last generation */
 	uint64_t goids[16];
 	size_t n;
@@ -29,10 +26,8 @@ struct seen {
 static int take_generation(void *ctx, const struct generation *gen)
 {
 	struct seen *seen = ctx;
-	struct error err = {""};
 
-	if (op_rules_generation(seen->rules, gen, &err))
-		fail_msg("%s", err.text);
+	checked_model_check(&seen->checked, gen);
 	seen->n = 0;
 	seen->behind = true;
 	seen->gen_end = gen->end;
@@ -55,11 +50,7 @@ static int take_generation(void *ctx, const struct generation *gen)
 
 static void feed(struct seen *seen, uint32_t type, const void *data, size_t size)
 {
-	struct log_record record = {.type = type, .size = (uint32_t)size, .data = data};
-	struct error err = {""};
-
-	if (model_feed(seen->model, &record, &err))
-		fail_msg("%s", err.text);
+	checked_model_feed(&seen->checked, type, data, size);
 }
 
 static void put(struct seen *seen, struct raw_record rec)
@@ -79,9 +70,8 @@ static void begin(struct seen *seen)
 	struct model_options options = {.sink = take_generation, .ctx = seen};
 	struct log_target target = {.flags = LOG_TARGET_GO | LOG_TARGET_SPAWNED, .go_minor = 26};
 
-	*seen = (struct seen){.rules = op_rules_new(), .strings = strtab_new()};
-	options.strings = seen->strings;
-	seen->model = model_new(&options);
+	*seen = (struct seen){0};
+	checked_model_new(&seen->checked, options);
 	feed(seen, LOG_TARGET, &target, sizeof(target));
 	put(seen, (struct raw_record){.site = SITE_ACQUIREP, .time = START, .p = P0, .arg2 = 3});
 	put(seen, (struct raw_record){.site = SITE_NEWPROC, .time = START + 10, .p = P0, .g = G1, .goid = 1});
@@ -90,13 +80,9 @@ static void begin(struct seen *seen)
 
 static void end(struct seen *seen)
 {
-	struct error err = {""};
-
-	assert_int_equal(model_finish(seen->model, &err), 0);
+	checked_model_finish(&seen->checked);
 	assert_true(seen->behind);
-	model_free(seen->model);
-	op_rules_free(seen->rules);
-	strtab_free(seen->strings);
+	checked_model_free(&seen->checked);
 }
 
 static void a_sample_names_who_ran(void **state)

@@ -8,8 +8,7 @@
 
 #include <cmocka.h>
 
-#include "model/model.h"
-#include "op_rules.h"
+#include "checked_model.h"
 
 #define G1    0xc000001000ull
 #define G2    0xc000002000ull
@@ -20,9 +19,7 @@
 enum { REASON = 9, SKIP = 2 };
 
 struct story {
-	struct op_rules *rules;
-	struct strtab *strings;
-	struct model *model;
+	struct checked_model checked;
 	uint64_t now;
 	char reason[32];     /* of the block */
 	struct stack at;     /* of the block */
@@ -33,10 +30,8 @@ struct story {
 static int take(void *ctx, const struct generation *gen)
 {
 	struct story *story = ctx;
-	struct error err = {""};
 
-	if (op_rules_generation(story->rules, gen, &err))
-		fail_msg("%s", err.text);
+	checked_model_check(&story->checked, gen);
 	for (size_t i = 0; i < gen->nops; i++) {
 		const struct op *op = &gen->ops[i];
 		const struct stack *stack = &gen->tables->stacks[op->stack];
@@ -56,10 +51,7 @@ static int take(void *ctx, const struct generation *gen)
 
 static void feed(struct story *story, uint32_t type, const void *data, size_t size)
 {
-	struct log_record record = {.type = type, .size = (uint32_t)size, .data = data};
-
-	assert_int_equal(rawlog_check_record(&record, NULL), 0);
-	assert_int_equal(model_feed(story->model, &record, NULL), 0);
+	checked_model_feed(&story->checked, type, data, size);
 }
 
 static void hit(struct story *story, struct raw_record rec)
@@ -111,9 +103,8 @@ static void begin(struct story *story, bool with_skips)
 	} stack = {.head = {.n = 3, .site = SITE_STACK, .hash = STACK},
 		   .pcs = {0x401000, 0x402000, 0x403000}};
 
-	*story = (struct story){.rules = op_rules_new(), .strings = strtab_new(), .now = 1000};
-	story->model =
-		model_new(&(struct model_options){.sink = take, .ctx = story, .strings = story->strings});
+	*story = (struct story){.now = 1000};
+	checked_model_new(&story->checked, (struct model_options){.sink = take, .ctx = story});
 	feed(story, LOG_TARGET, &target, sizeof(target));
 	put_reason(story, "chan receive");
 	if (with_skips)
@@ -136,10 +127,8 @@ static void boundary(struct story *story)
 
 static void end(struct story *story)
 {
-	assert_int_equal(model_finish(story->model, NULL), 0);
-	model_free(story->model);
-	op_rules_free(story->rules);
-	strtab_free(story->strings);
+	checked_model_finish(&story->checked);
+	checked_model_free(&story->checked);
 }
 
 /* As the runtime's tracer does for a block. A status shows all frames. */

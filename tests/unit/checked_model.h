@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* A model under test. Its records must be legal, and its ops are checked with op_rules. */
+#ifndef GOTRACE_CHECKED_MODEL_H
+#define GOTRACE_CHECKED_MODEL_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "model/model.h"
+#include "op_rules.h"
+
+struct checked_model {
+	struct op_rules *rules;
+	struct strtab *strings;
+	struct model *model;
+};
+
+/* The model has its own strings. The caller frees it with checked_model_free. */
+static inline void checked_model_new(struct checked_model *checked, struct model_options options)
+{
+	checked->rules = op_rules_new();
+	checked->strings = options.strings = strtab_new();
+	checked->model = model_new(&options);
+	assert_non_null(checked->model);
+}
+
+static inline void checked_model_free(struct checked_model *checked)
+{
+	model_free(checked->model);
+	op_rules_free(checked->rules);
+	strtab_free(checked->strings);
+}
+
+static inline void checked_model_feed(struct checked_model *checked, uint32_t type, const void *data,
+				      size_t size)
+{
+	struct log_record record = {.type = type, .size = (uint32_t)size, .data = data};
+	struct error err = {""};
+
+	if (rawlog_check_record(&record, &err) || model_feed(checked->model, &record, &err))
+		fail_msg("%s", err.text);
+}
+
+/* To be called by the sink, for each generation. */
+static inline void checked_model_check(struct checked_model *checked, const struct generation *gen)
+{
+	struct error err = {""};
+
+	if (op_rules_generation(checked->rules, gen, &err))
+		fail_msg("generation %u: %s", gen->number, err.text);
+}
+
+static inline void checked_model_finish(struct checked_model *checked)
+{
+	struct error err = {""};
+
+	if (model_finish(checked->model, &err))
+		fail_msg("%s", err.text);
+}
+
+#endif
