@@ -255,7 +255,7 @@ static __always_inline void send_labels(const struct raw_record *rec, uint64_t s
 }
 
 /* runtime_setProfLabel(labels) */
-HIT(set_labels)
+HIT(labels)
 {
 	struct raw_record rec = {.site = SITE_LABELS};
 	uint64_t args[1];

@@ -40,7 +40,7 @@ BEGIN {
 	module_reads("capture", "bpf rawlog symbol target native")
 	module_reads("goroutines", "rawlog symbol")
 	module_reads("sched", "")
-	module_reads("model", "rawlog sched")
+	module_reads("model", "bpf/site_list.h rawlog sched")
 	module_reads("wire", "symbol sched")
 	module_reads("convert", "symbol sched wire")
 	module_reads("dump", "wire")
@@ -52,7 +52,7 @@ BEGIN {
 	module_reads("report", "pipeline")
 	module_reads("flight", "native sandbox sched wire convert pipeline")
 	module_reads("writer", "rawlog native sandbox pipeline report flight")
-	module_reads("cli", "goroutines sched target native sandbox capture wire convert dump export cut analysis pipeline report flight writer")
+	module_reads("cli", "bpf/site_list.h goroutines sched target native sandbox capture wire convert dump export cut analysis pipeline report flight writer")
 	module_reads("main.c", "cli")
 }
 function width(line,    i, n, at) {

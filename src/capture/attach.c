@@ -17,78 +17,18 @@
 #include "capture/libbpf_log.h"
 #include "capture/bpf_compat.h"
 
-/* The program for each site. */
-static const struct {
-	uint8_t site;
-	const char *program;
-} programs[] = {
-	{SITE_PARK, "park"},
-	{SITE_READY, "ready"},
-	{SITE_UNBLOCK, "unblock"},
-	{SITE_EXECUTE, "execute"},
-	{SITE_GOSCHED, "gosched"},
-	{SITE_GOYIELD, "goyield"},
-	{SITE_PREEMPTPARK, "preemptpark"},
-	{SITE_DESTROY, "destroy"},
-	{SITE_NEWPROC, "newproc"},
-	{SITE_CORO, "coro"},
-	{SITE_SYSCALL_BLOCK, "syscall_block"},
-	{SITE_CGO_ENTER, "cgo_enter"},
-	{SITE_CGO_RETURN, "cgo_return"},
-	{SITE_CGO_EXIT, "cgo_exit"},
-	{SITE_EXIT_NO_P, "exit_no_p"},
-	{SITE_NEEDM, "needm"},
-	{SITE_DROPM, "dropm"},
-	{SITE_ACQUIREP, "acquirep"},
-	{SITE_RELEASEP, "releasep"},
-	{SITE_STEALP, "stealp"},
-	{SITE_HANDOFFP, "handoffp"},
-	{SITE_GCWAIT, "gcwait"},
-	{SITE_PROCRESIZE, "procresize"},
-	{SITE_STW_BEGIN, "stw_begin"},
-	{SITE_STW_END, "stw_end"},
-	{SITE_GC_BEGIN, "gc_begin"},
-	{SITE_GC_END, "gc_end"},
-	{SITE_TASK_BEGIN, "task_begin"},
-	{SITE_TASK_END, "task_end"},
-	{SITE_REGION_BEGIN, "region"},
-	{SITE_LOG, "user_log"},
-	{SITE_LABELS, "set_labels"},
-	{SITE_REGION_START, "region_start"},
-	{SITE_REGION_STOP, "region_stop"},
-	{SITE_HEAP_ALLOC, "heap_alloc"},
-	{SITE_HEAP_GOAL, "heap_goal"},
-	{SITE_SWEEP_BEGIN, "sweep_begin"},
-	{SITE_SWEEP_END, "sweep_end"},
-	{SITE_ASSIST_BEGIN, "assist"},
-	{SITE_ASSIST_END, "assist_end"},
-	{SITE_HEAP_RESET, "heap_reset"},
-	{SITE_SWEEP_SPAN, "sweep_span"},
-	{SITE_RECLAIM_CHUNK, "reclaim_chunk"},
-	{SITE_ALLOC_SPAN, "alloc_span"},
-	{SITE_ALLOC_SPAN_FREE, "alloc_span_free"},
-	{SITE_ALLOC_STACK, "alloc_stack"},
-	{SITE_ALLOC_STACK_FREE, "alloc_stack_free"},
-	{SITE_FUNCTION_BEGIN, "function_begin"},
-	{SITE_FUNCTION_END, "function_end"},
-	{SITE_REQUEST_BEGIN, "request_begin"},
-	{SITE_REQUEST_END, "request_end"},
-	{SITE_SYS_ENTER, "sys_enter"},
-	{SITE_SYS_EXIT, "sys_exit"},
+/* The program of each site; NULL: none. */
+static const char *const programs[UINT8_MAX + 1] = {
+#define PROGRAM(name)                                            #name
+#define SITE(name, number, program, go_handler, threads_handler) [SITE_##name] = program,
+#include "bpf/site_list.h"
+#undef SITE
+#undef PROGRAM
 };
-
-static const char *program_name(uint8_t site)
-{
-	for (unsigned i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
-		if (programs[i].site == site)
-			return programs[i].program;
-	}
-	return NULL;
-}
 
 struct bpf_program *attach_program(const struct bpf_object *object, uint8_t site)
 {
-	const char *name = program_name(site);
+	const char *name = programs[site];
 
 	return name ? bpf_object__find_program_by_name(object, name) : NULL;
 }

@@ -14,6 +14,13 @@
 #include "capture/libbpf_log.h"
 #include "capture/values.h"
 
+#define PROGRAM(name) ((struct gotrace_bpf *)0)->progs.name
+#define SITE(name, number, program, go_handler, threads_handler)                                             \
+	_Static_assert(sizeof(program) == sizeof(void *), "the program exists");
+#include "bpf/site_list.h"
+#undef SITE
+#undef PROGRAM
+
 /* Loads only programs whose sites are in the plan, because verification takes time. */
 static void choose_programs(struct bpf *bpf, const struct bpf_go_options *options)
 {

@@ -14,68 +14,21 @@
 #include "target/target.h"
 #include "util/message.h"
 
-static const char *site_name(unsigned site)
-{
-	static const char *const names[] = {
-		[SITE_PARK] = "park",
-		[SITE_READY] = "ready",
-		[SITE_UNBLOCK] = "unblock",
-		[SITE_EXECUTE] = "execute",
-		[SITE_GOSCHED] = "gosched",
-		[SITE_GOYIELD] = "goyield",
-		[SITE_PREEMPTPARK] = "preemptpark",
-		[SITE_DESTROY] = "destroy",
-		[SITE_NEWPROC] = "newproc",
-		[SITE_CORO] = "coro",
-		[SITE_SYS_ENTER] = "sys_enter",
-		[SITE_SYS_EXIT] = "sys_exit",
-		[SITE_SYSCALL_BLOCK] = "syscall_block",
-		[SITE_CGO_ENTER] = "cgo_enter",
-		[SITE_CGO_RETURN] = "cgo_return",
-		[SITE_CGO_EXIT] = "cgo_exit",
-		[SITE_EXIT_NO_P] = "exit_no_p",
-		[SITE_NEEDM] = "needm",
-		[SITE_DROPM] = "dropm",
-		[SITE_ACQUIREP] = "acquirep",
-		[SITE_RELEASEP] = "releasep",
-		[SITE_STEALP] = "stealp",
-		[SITE_HANDOFFP] = "handoffp",
-		[SITE_GCWAIT] = "gcwait",
-		[SITE_PROCRESIZE] = "procresize",
-		[SITE_STW_BEGIN] = "stw_begin",
-		[SITE_STW_END] = "stw_end",
-		[SITE_GC_BEGIN] = "gc_begin",
-		[SITE_GC_END] = "gc_end",
-		[SITE_TASK_BEGIN] = "task_begin",
-		[SITE_TASK_END] = "task_end",
-		[SITE_REGION_BEGIN] = "region",
-		[SITE_LOG] = "user_log",
-		[SITE_LABELS] = "labels",
-		[SITE_REGION_START] = "region_start",
-		[SITE_REGION_STOP] = "region_stop",
-		[SITE_HEAP_ALLOC] = "heap_alloc",
-		[SITE_HEAP_GOAL] = "heap_goal",
-		[SITE_SWEEP_BEGIN] = "sweep_begin",
-		[SITE_SWEEP_END] = "sweep_end",
-		[SITE_ASSIST_BEGIN] = "assist",
-		[SITE_HEAP_RESET] = "heap_reset",
-		[SITE_SWEEP_SPAN] = "sweep_span",
-		[SITE_RECLAIM_CHUNK] = "reclaim_chunk",
-		[SITE_ALLOC_SPAN] = "alloc_span",
-		[SITE_ALLOC_SPAN_FREE] = "alloc_span_free",
-		[SITE_ALLOC_STACK] = "alloc_stack",
-		[SITE_ALLOC_STACK_FREE] = "alloc_stack_free",
-	};
-
-	if (site >= sizeof(names) / sizeof(names[0]) || !names[site])
-		return "other";
-	return names[site];
-}
+/* The names of the sites are those of their programs. */
+static const char *const names[UINT8_MAX + 1] = {
+#define PROGRAM(name)                                            #name
+#define SITE(name, number, program, go_handler, threads_handler) [SITE_##name] = program,
+#include "bpf/site_list.h"
+#undef SITE
+#undef PROGRAM
+};
 
 /* Prints "runtime.park_m+0xa push" without the instruction. */
 static void print_probe(const struct probe *probe)
 {
-	printf("%.*s %s 0x%llx\n", (int)strcspn(probe->name, " "), probe->name, site_name(probe->site),
+	const char *name = names[probe->site] ? names[probe->site] : "other";
+
+	printf("%.*s %s 0x%llx\n", (int)strcspn(probe->name, " "), probe->name, name,
 	       (unsigned long long)probe->file_offset);
 }
 

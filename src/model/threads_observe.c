@@ -346,16 +346,10 @@ static void on_sample(struct model *md, const struct seen *seen)
 
 typedef void (*seen_handler)(struct model *md, const struct seen *seen);
 
-static const seen_handler handlers[256] = {
-	[SITE_SWITCH] = on_switch,
-	[SITE_WAKING] = on_waking,
-	[SITE_FORK] = on_fork,
-	[SITE_THREAD_EXIT] = on_exit,
-	[SITE_EXEC] = on_exec,
-	[SITE_SYSCALL] = on_call,
-	[SITE_SYSCALL_DONE] = on_call_done,
-	[SITE_FUNCTION_BEGIN] = on_function,
-	[SITE_FUNCTION_END] = on_function,
+static const seen_handler handlers[UINT8_MAX + 1] = {
+#define SITE(name, number, program, go_handler, threads_handler) [SITE_##name] = threads_handler,
+#include "bpf/site_list.h"
+#undef SITE
 };
 
 void threads_observe(struct model *md, const struct raw_record *rec)
