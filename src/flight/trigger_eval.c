@@ -108,8 +108,11 @@ static int fit(struct trigger_eval *eval, uint32_t g)
 
 	if (g < eval->ngs)
 		return 0;
-	while (n <= g)
+	while (n <= g) {
+		if (n > UINT32_MAX / 2)
+			return -ENOMEM;
 		n *= 2;
+	}
 	if (eval->functions && fit_calls(eval, n))
 		return -ENOMEM;
 	gs = realloc(eval->gs, n * sizeof(*gs));
@@ -504,6 +507,23 @@ static void eval_end(struct trigger_eval *eval, uint64_t now)
 	}
 }
 
+static void forget_calls(struct trigger_eval *eval)
+{
+	for (uint32_t g = 0; eval->functions && g < eval->ngs; g++)
+		eval->calls[g].n = 0;
+}
+
+/* Ops were not evaluated, so no state is known until the next op or status of each goroutine. */
+static void forget_states(struct trigger_eval *eval)
+{
+	eval->ndeferred = 0;
+	eval->alive = 0;
+	eval->stw.time = 0;
+	if (eval->ngs)
+		memset(eval->gs, 0, eval->ngs * sizeof(*eval->gs));
+	forget_calls(eval);
+}
+
 int trigger_eval_generation(struct trigger_eval *eval, const struct op *ops, size_t n, uint64_t now)
 {
 	memset(eval->matches, 0, sizeof(eval->matches));
@@ -511,8 +531,10 @@ int trigger_eval_generation(struct trigger_eval *eval, const struct op *ops, siz
 	for (size_t i = 0; i < n; i++) {
 		uint32_t most = ops[i].g > ops[i].g2 ? ops[i].g : ops[i].g2;
 
-		if (fit(eval, most))
+		if (fit(eval, most)) {
+			forget_states(eval);
 			return -ENOMEM;
+		}
 		look(eval, &ops[i], (long)i);
 	}
 	if (eval->ngs) {
@@ -530,7 +552,6 @@ void trigger_eval_forget(struct trigger_eval *eval, uint64_t now)
 	for (uint32_t g = 0; g < eval->ngs; g++)
 		eval->gs[g].since = now;
 	/* A call may have ended without a record; it would then appear to last as long as its goroutine. */
-	for (uint32_t g = 0; eval->functions && g < eval->ngs; g++)
-		eval->calls[g].n = 0;
+	forget_calls(eval);
 	eval->stw.time = 0;
 }

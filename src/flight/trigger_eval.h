@@ -50,7 +50,10 @@ struct trigger_eval;
 
 struct trigger_eval *trigger_eval_new(const struct trigger_eval_options *options); /* NULL if out of memory */
 void trigger_eval_free(struct trigger_eval *eval);
-/* Evaluates all ops of a generation that ends at now (ns). Returns 0 or -ENOMEM. */
+/*
+ * Evaluates all ops of a generation that ends at now (ns). Returns 0 or -ENOMEM; then all states are
+ * forgotten, and matches that were pending are dropped.
+ */
 int trigger_eval_generation(struct trigger_eval *eval, const struct op *ops, size_t n, uint64_t now);
 /*
  * Restarts all durations at now (ns), or at the end of the last generation if that is later. Call it if

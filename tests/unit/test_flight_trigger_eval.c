@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Triggers on lists of ops: what fires, for which goroutine, and where. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -366,6 +367,38 @@ static struct op region(enum op_kind kind, uint64_t ms, uint32_t g, uint32_t nam
 		.kind = kind, .time = ms * MS, .m = 7, .g = g, .p = 0, .string = name, .stack = 60 + g};
 }
 
+/* A goroutine's index for which there is no memory. */
+#define NO_MEMORY UINT32_MAX
+
+static void generations_without_memory_leave_nothing_behind(void **state)
+{
+	enum { ROUNDS = MAX_TRIGGERS + 1 };
+	struct op ops[3 * MAX_MATCHES + 1];
+	struct world world;
+
+	(void)state;
+	BEGIN(world, "blocked>50ms");
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		uint64_t ms = 1000ull * round;
+		size_t n = 0;
+
+		for (uint32_t g = 1; g <= MAX_MATCHES; g++) {
+			ops[n++] = status(ms, g, G_RUNNING);
+			ops[n++] = block(ms + 1, g, SYNC);
+			ops[n++] = unblock(ms + 100, NO_G, g);
+		}
+		ops[n++] = status(ms + 101, NO_MEMORY, G_RUNNING);
+		assert_int_equal(trigger_eval_generation(world.eval, ops, n, (ms + 999) * MS), -ENOMEM);
+	}
+	/* What was pending or open is forgotten. */
+	GENERATION(world, 1000 * ROUNDS * MS, start(1000 * ROUNDS - 1, 1));
+	assert_int_equal(world.n, 0);
+	GENERATION(world, 1000 * (ROUNDS + 1) * MS, block(1000 * ROUNDS + 1, 1, SYNC),
+		   unblock(1000 * ROUNDS + 100, NO_G, 1));
+	assert_int_equal(world.n, 1);
+	trigger_eval_free(world.eval);
+}
+
 static void calls_of_functions(void **state)
 {
 	struct world world;
@@ -445,6 +478,7 @@ int main(void)
 		cmocka_unit_test(calls_that_go_on_and_that_end_with_their_goroutine),
 		cmocka_unit_test(calls_from_before_a_loss_are_silent),
 		cmocka_unit_test(a_crowd_fires_no_more_than_it_may),
+		cmocka_unit_test(generations_without_memory_leave_nothing_behind),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
