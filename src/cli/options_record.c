@@ -146,8 +146,8 @@ static const struct option_parser parser = {
 			"them\n  sudo "
 			"gotrace -p 1234 --children     and all its descendants, present and future\n  go "
 			"tool trace "
-			"slow.trace            open the result\n\ngotrace flight, "
-			"replay, check, doctor and sites have a --help of their own.\nExit status: 0 "
+			"slow.trace            open the result\n\ngotrace COMMAND --help "
+			"explains a command.\nExit status: 0 "
 			"written whole (with --: the status of CMD), 1 no trace, 2 wrong usage, 3 written "
 			"but something was lost or cut."},
 	.bindings = bindings,
@@ -161,6 +161,7 @@ static const struct option_parser parser = {
 		 "       gotrace cut | convert FILE -o FILE\n"
 		 "       gotrace replay RAW -o FILE\n"
 		 "       gotrace layout --go PATH\n"
+		 "       gotrace ps -p PID\n"
 		 "       gotrace doctor [-p PID] | sites PID",
 };
 

@@ -97,6 +97,34 @@ case_usage() {
 	want 0
 }
 
+case_help() { # names every command, each of which has a help of its own
+	local name
+	run_gotrace --help
+	want 0
+	cp "$W/out" "$W/help"
+	for name in $(sed -n 's/^\t\t{"\([a-z]*\)", .*command_.*/\1/p' src/main.c); do
+		[ "$name" = record ] || grep -qE "^(Usage:| +) gotrace ([a-z]+ \| )*$name |\| $name( |$)" "$W/help" ||
+			die "gotrace --help does not name $name"
+		run_gotrace "$name" --help
+		want 0
+		grep -q '^Usage: gotrace' "$W/out" || die "gotrace $name --help has no usage"
+	done
+	[ -n "$name" ] || die "no commands found in src/main.c"
+	grep -q 'gotrace COMMAND --help' "$W/help" || die "gotrace --help does not say that commands have a help"
+}
+
+case_sites() { # each site has a name of its own
+	local release
+	for release in $NEWEST 1.20.14 1.16.15; do
+		start_target "$(target_binary $release default)" pool -seconds 100
+		run_gotrace sites "$target"
+		want 0
+		! grep ' other 0x' "$W/out" || die "go$release: a site has no name"
+		[ $release = $NEWEST ] || grep -q ' assist_end 0x' "$W/out" || die "go$release: no site assist_end"
+		stop_target
+	done
+}
+
 case_no_such_pid() {
 	true &
 	wait $!
