@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "report/summary.h"
 
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -77,6 +78,21 @@ static const char *describe_end(const struct summary *sum)
 	return end && end->reason < sizeof(lines) / sizeof(lines[0]) ? lines[end->reason] : lines[0];
 }
 
+/* Real-time signals have no names of their own, and the C library keeps two numbers for itself. */
+static struct text killed_by(int number)
+{
+	const char *name = sigabbrev_np(number);
+	struct text text;
+
+	if (name)
+		snprintf(text.bytes, sizeof(text.bytes), "killed by SIG%s", name);
+	else if (number >= SIGRTMIN && number <= SIGRTMAX)
+		snprintf(text.bytes, sizeof(text.bytes), "killed by SIGRTMIN+%d", number - SIGRTMIN);
+	else
+		snprintf(text.bytes, sizeof(text.bytes), "killed by signal %d", number);
+	return text;
+}
+
 struct text summary_command_end(const struct summary *sum)
 {
 	struct text text;
@@ -85,7 +101,7 @@ struct text summary_command_end(const struct summary *sum)
 	if (!sum->command_ended)
 		snprintf(text.bytes, sizeof(text.bytes), "still running");
 	else if (WIFSIGNALED(status))
-		snprintf(text.bytes, sizeof(text.bytes), "killed by SIG%s", sigabbrev_np(WTERMSIG(status)));
+		return killed_by(WTERMSIG(status));
 	else
 		snprintf(text.bytes, sizeof(text.bytes), "exited with status %d", WEXITSTATUS(status));
 	return text;
