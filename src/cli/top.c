@@ -26,6 +26,7 @@
 /* Separates blocks of text. Names cannot contain it, because they are made printable. */
 #define BLOCK_END '\f'
 
+/* Bytes of all blocks, each of which is cut to its share. */
 enum { MAX_TEXT = 4 << 20, KEY_WAIT_MS = 100 };
 
 struct round {
@@ -53,18 +54,60 @@ static void on_signal(int number)
 
 /* --- a round --- */
 
-static int send_views(struct analysis *a, FILE *out, unsigned width)
+static unsigned count_views(void)
 {
-	for (unsigned view = 0; report_view_name(view); view++) {
-		for (unsigned sort = 0; sort < SORT_KINDS; sort++) {
+	unsigned n = 0;
+
+	while (report_view_name(n))
+		n++;
+	return n;
+}
+
+/* Returns the bytes of the whole lines in the first `most` bytes of a text. */
+static size_t cut_lines(const char *text, size_t n, size_t most)
+{
+	const char *end = n > most ? memrchr(text, '\n', most) : NULL;
+
+	return n <= most ? n : end ? (size_t)(end - text) + 1 : 0;
+}
+
+/* Writes a block of at most `most` bytes, which is more than a terminal has lines for. */
+static int send_view(struct analysis *a, unsigned view, const struct report_style *style, size_t most,
+		     FILE *out)
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *memory = open_memstream(&text, &n);
+
+	if (!memory)
+		return -ENOMEM;
+	report_view(a, view, memory, style);
+	if (fclose(memory)) {
+		free(text);
+		return -ENOMEM;
+	}
+	fwrite(text, 1, cut_lines(text, n, most), out);
+	fputc(BLOCK_END, out);
+	free(text);
+	return ferror(out) ? -EIO : 0;
+}
+
+static int send_views(struct analysis *a, FILE *out, unsigned width, struct error *err)
+{
+	const size_t most = (MAX_TEXT - 1) / (count_views() * SORT_KINDS) - 1;
+	int rc = 0;
+
+	for (unsigned view = 0; report_view_name(view) && rc == 0; view++) {
+		for (unsigned sort = 0; sort < SORT_KINDS && rc == 0; sort++) {
 			const struct report_style style = {
 				.sort = (enum report_sort)sort, .width = width, .all = true};
 
-			report_view(a, view, out, &style);
-			fputc(BLOCK_END, out);
+			rc = send_view(a, view, &style, most, out);
 		}
 	}
-	return fflush(out) ? -errno : 0;
+	if (rc == 0 && fflush(out))
+		rc = -errno;
+	return rc ? error_set(err, -rc, "cannot pass on the tables: %s", strerror(-rc)) : 0;
 }
 
 static int trace_and_send(const struct top_options *options, FILE *out, unsigned width, struct error *err)
@@ -79,7 +122,7 @@ static int trace_and_send(const struct top_options *options, FILE *out, unsigned
 	if (!ret)
 		ret = trace_input_analyse(&input, &a, &cut, err);
 	if (!ret)
-		ret = send_views(a, out, width);
+		ret = send_views(a, out, width, err);
 	analysis_free(a);
 	trace_input_close(&input);
 	return ret;
@@ -227,15 +270,6 @@ static void draw(const struct screen *screen, const struct top_options *options)
 	else
 		mvaddstr(2, 0, "tracing ...");
 	refresh();
-}
-
-static unsigned count_views(void)
-{
-	unsigned n = 0;
-
-	while (report_view_name(n))
-		n++;
-	return n;
 }
 
 static void on_key(struct screen *screen, int key)

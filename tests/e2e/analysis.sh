@@ -460,6 +460,18 @@ case_top_go() { # on a terminal: a picture of the process within seconds, keys, 
 	one_line
 }
 
+case_top_crowd() { # tables of more rows and columns than are passed on: each is cut, and all are there
+	local binary
+	binary=$(planted_binary $NEWEST) || die "cannot build"
+	start_target "$binary" crowd
+	TOP_WITH=--locks on_terminal size=300x40 8 key=4 1 key=$'\t\t\t\t\t\t' 1 key=q || die "top ended with status $?: $(tail -c 300 "$W/screen")"
+	stop_target
+	nothing_left q
+	on_screen 'LOCKS BY ADDRESS by total'
+	on_screen 'released in'
+	on_screen 'worker='
+}
+
 case_top_c() { # the same for threads
 	gcc -O2 -g -pthread -o "$E2E/planted-c" tests/e2e/planted/locks.c || die "cannot build the C program"
 	start_target "$E2E/planted-c" long "$W/data"

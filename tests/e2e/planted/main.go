@@ -51,6 +51,7 @@ var modes = map[string]mode{
 	"timer-late":    timerLate,
 	"locked-thread": lockedThread,
 	"dns":           slowNames,
+	"crowd":         crowd,
 }
 
 func main() {
