@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/files.h"
 #include "util/proc_stat.h"
 
 enum { COMM_LEN = 15 };
@@ -23,6 +24,59 @@ uint64_t process_start(pid_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	return proc_stat_read(path, &stat) ? stat.start_ticks : 0;
+}
+
+bool process_users(pid_t pid, uid_t *real, uid_t *effective)
+{
+	char line[256];
+	bool found = false;
+	FILE *file;
+
+	snprintf(line, sizeof(line), "/proc/%d/status", (int)pid);
+	file = fopen(line, "re");
+	while (file && !found && fgets(line, sizeof(line), file))
+		found = sscanf(line, "Uid: %u %u", real, effective) == 2;
+	if (file)
+		fclose(file);
+	return found;
+}
+
+static bool has_user(pid_t pid, uid_t uid)
+{
+	uid_t real, effective;
+
+	return process_users(pid, &real, &effective) && real == uid && effective == uid;
+}
+
+static bool is_same_file(const char *one, const char *other)
+{
+	struct stat a, b;
+
+	return file_stat_at(AT_FDCWD, one, 0, &a) == 0 && file_stat_at(AT_FDCWD, other, 0, &b) == 0 &&
+	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* The link also names a file that has been replaced since the process started (d_path(), Linux fs/d_path.c).
+ */
+static bool has_path(const char *link, const char *exe)
+{
+	char path[PATH_MAX];
+	ssize_t n = readlink(link, path, sizeof(path) - 1);
+	size_t len = strlen(exe);
+
+	path[n > 0 ? n : 0] = '\0';
+	return strncmp(path, exe, len) == 0 && (!path[len] || strcmp(path + len, " (deleted)") == 0);
+}
+
+static bool executes(pid_t pid, const char *exe)
+{
+	char link[64], users[64];
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+	if (is_same_file(link, exe))
+		return true;
+	snprintf(users, sizeof(users), "/proc/%d/ns/user", (int)pid);
+	return has_path(link, exe) && is_same_file(users, "/proc/self/ns/user");
 }
 
 static bool has_name(pid_t pid, const char *comm)
@@ -59,7 +113,13 @@ static void add(struct found_process *found, int *n, pid_t pid)
 	found[at] = process;
 }
 
-static int find_by_comm(const char *comm, struct found_process *found, struct error *err)
+bool process_matches(const struct process_filter *filter, pid_t pid)
+{
+	return (!filter->comm || has_name(pid, filter->comm)) &&
+	       (!filter->exe || executes(pid, filter->exe)) && (!filter->user || has_user(pid, filter->uid));
+}
+
+static int find_all(const struct process_filter *filter, struct found_process *found, struct error *err)
 {
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
@@ -71,38 +131,58 @@ static int find_by_comm(const char *comm, struct found_process *found, struct er
 		pid_t pid =
 			isdigit((unsigned char)entry->d_name[0]) ? (pid_t)strtol(entry->d_name, NULL, 10) : 0;
 
-		if (pid > 0 && has_name(pid, comm))
+		if (pid > 0 && process_matches(filter, pid))
 			add(found, &n, pid);
 	}
 	closedir(proc);
 	return n;
 }
 
-static int find_in_cgroup(const char *cgroup, struct found_process *found, struct error *err)
+static int find_in_cgroup(const struct process_filter *filter, struct found_process *found, struct error *err)
 {
 	static const char root[] = "/sys/fs/cgroup/";
-	bool whole = strncmp(cgroup, root, sizeof(root) - 1) == 0;
+	bool whole = strncmp(filter->cgroup, root, sizeof(root) - 1) == 0;
 	char path[PATH_MAX], line[32];
 	FILE *file;
 	int n = 0;
 
-	if (snprintf(path, sizeof(path), "%s%s/cgroup.procs", whole ? "" : root, cgroup) >= (int)sizeof(path))
+	if (snprintf(path, sizeof(path), "%s%s/cgroup.procs", whole ? "" : root, filter->cgroup) >=
+	    (int)sizeof(path))
 		return error_set(err, ENAMETOOLONG, "--cgroup: the path is too long");
 	file = fopen(path, "re");
 	if (!file)
-		return error_set(err, errno, "cannot read %s: %s", path, strerror(errno));
+		return error_set(err, errno, "cannot read %s: %s", text_path(path).bytes, strerror(errno));
 	while (fgets(line, sizeof(line), file)) {
 		pid_t pid = (pid_t)strtol(line, NULL, 10);
 
-		if (pid > 0)
+		if (pid > 0 && process_matches(filter, pid))
 			add(found, &n, pid);
 	}
 	fclose(file);
 	return n;
 }
 
-int find_processes(const char *comm, const char *cgroup, struct found_process found[MAX_FOUND],
+int find_processes(const struct process_filter *filter, struct found_process found[MAX_FOUND],
 		   struct error *err)
 {
-	return comm ? find_by_comm(comm, found, err) : find_in_cgroup(cgroup, found, err);
+	return filter->cgroup ? find_in_cgroup(filter, found, err) : find_all(filter, found, err);
+}
+
+struct text_path process_filter_text(const struct process_filter *filter)
+{
+	const struct {
+		const char *what, *value;
+	} parts[] = {{"the name", filter->comm},
+		     {"the cgroup", filter->cgroup},
+		     {"the executable", filter->exe},
+		     {"the user", filter->user}};
+	char text[PATH_MAX] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (parts[i].value && n < sizeof(text))
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s %s", n ? ", " : "",
+					      parts[i].what, parts[i].value);
+	}
+	return text_path(text);
 }

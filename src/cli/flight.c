@@ -128,11 +128,20 @@ static int begin_recorder(struct flight *flight, struct error *err)
 static int hold_process(struct flight *flight, struct error *err)
 {
 	const struct found_process *wanted = &flight->wanted;
+	struct snapshot_origin *origin = &flight->recording.origin;
 	int rc = session_hold(&flight->session, err);
+	uid_t effective;
 
-	if (rc == 0 && wanted->start && process_start(wanted->pid) != wanted->start)
+	if (rc)
+		return rc;
+	origin->start = process_start(wanted->pid);
+	if (!process_users(wanted->pid, &origin->uid, &effective) ||
+	    (wanted->start && origin->start != wanted->start))
 		return error_set(err, ESRCH, "PID %d has just ended", (int)wanted->pid);
-	return rc;
+	if (wanted->start && !process_matches(&flight->recorder->options->filter, wanted->pid))
+		return error_set(err, ESRCH, "PID %d has just become another program or user",
+				 (int)wanted->pid);
+	return 0;
 }
 
 static int open_target(struct flight *flight, struct error *err)
@@ -194,11 +203,11 @@ static void report_begin(const struct flight *flight)
 		return;
 	if (flight->session.target)
 		message("recording PID %d (%s), %u probes; write with: gotrace snapshot %d",
-			(int)flight->recording.pid, flight->session.target->go_version,
+			(int)flight->recording.origin.pid, flight->session.target->go_version,
 			capture_stats(flight->session.capture)->probes, (int)getpid());
 	else
 		message("recording PID %d (%s) as threads; write with: gotrace snapshot %d",
-			(int)flight->recording.pid,
+			(int)flight->recording.origin.pid,
 			text_name(flight->session.process.comm, strlen(flight->session.process.comm), 16)
 				.bytes,
 			(int)getpid());
@@ -239,7 +248,7 @@ static void report_broken(const struct flight *flight, const struct error *err)
 
 	if (!why->text[0])
 		why = err;
-	message("recording of PID %d stopped early: %s", (int)flight->recording.pid,
+	message("recording of PID %d stopped early: %s", (int)flight->recording.origin.pid,
 		why->text[0] ? why->text : "the log could not be read");
 }
 
@@ -249,9 +258,9 @@ static void report_end(const struct flight *flight, enum log_end_reason reason)
 	uint64_t lost = session_lost(&flight->session);
 
 	if (reason == LOG_END_EXITED && !flight->recorder->options->record.quiet)
-		message("PID %d has ended", (int)flight->recording.pid);
+		message("PID %d has ended", (int)flight->recording.origin.pid);
 	if (reason == LOG_END_EXECED && !flight->recorder->options->record.quiet)
-		message("PID %d has executed another program", (int)flight->recording.pid);
+		message("PID %d has executed another program", (int)flight->recording.origin.pid);
 	if (stats->unwatched_ns)
 		message("not watched: %s in all (the traces record when and why)",
 			text_time(stats->unwatched_ns).bytes);
@@ -305,9 +314,10 @@ static int record_one(struct recorder *recorder, const struct found_process *pro
 	/* Recording a successor requires attaching again. */
 	if (!recorder->options->record.pid)
 		flight->session.more_capabilities = KEEP_ALL_CAPABILITIES;
-	flight->recording.pid = process->pid;
+	flight->recording.origin.pid = process->pid;
 	if (begin(flight, err) == 0) {
 		*began = true;
+		flight->recording.began_ns = now_ns();
 		report_begin(flight);
 		if (run(flight) == LOG_END_ERROR)
 			status = STATUS_NONE;
@@ -358,10 +368,9 @@ static void note_refused(struct refused *refused, const struct found_process *pr
 /* Records the newest process that can be recorded. Returns false if there is none. */
 static bool record_found(struct recorder *recorder, struct refused *refused, int *status)
 {
-	const struct flight_options *options = recorder->options;
 	struct found_process found[MAX_FOUND];
 	struct error err = {""};
-	int n = find_processes(options->comm, options->cgroup, found, &err);
+	int n = find_processes(&recorder->options->filter, found, &err);
 	bool began = false;
 	int ended;
 
@@ -394,8 +403,7 @@ static int record_successors(struct recorder *recorder)
 			continue;
 		}
 		if (!reported && !options->record.quiet)
-			message("waiting for a process of %s %s", options->comm ? "the name" : "the cgroup",
-				options->comm ? options->comm : options->cgroup);
+			message("waiting for a process of %s", process_filter_text(&options->filter).bytes);
 		reported = true;
 		recorder_idle(recorder);
 		poll(NULL, 0, SEARCH_MS);

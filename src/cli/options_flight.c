@@ -15,6 +15,8 @@ enum flight_key {
 	KEY_MAX_BYTES,
 	KEY_COMM,
 	KEY_CGROUP,
+	KEY_EXE,
+	KEY_USER,
 	KEY_ON,
 	KEY_EVERY,
 	KEY_AFTER,
@@ -33,6 +35,9 @@ static const struct argp_option table[] = {
 	 1},
 	{"cgroup", KEY_CGROUP, "PATH", 0,
 	 "Record the process in this cgroup (a path below /sys/fs/cgroup), and its successors", 1},
+	{"exe", KEY_EXE, "PATH", 0, "Record the process that executes this file, and its successors", 1},
+	{"user", KEY_USER, "NAME", 0,
+	 "Record only processes of this user, a name or a number; with --comm, --cgroup or --exe", 1},
 	{"output", 'o', "DIR", 0, "Write snapshots here (default: the current directory)", 1},
 	{"window", KEY_WINDOW, "TIME", 0, "Keep at least this much of the recent past (default: 10s)", 1},
 	{"max-bytes", KEY_MAX_BYTES, "BYTES", 0, "Keep at most this much, whatever the window (default: 64M)",
@@ -48,7 +53,9 @@ static const struct argp_option table[] = {
 	{"after", KEY_AFTER, "TIME", 0,
 	 "Keep recording this long after a trigger matches (default: not at all)", 2},
 	{"keep", KEY_KEEP, "N", 0,
-	 "Keep at most N of the recorder's files and remove the oldest (default: 20; 0: keep all)", 2},
+	 "Keep at most N of the recorder's files and remove the oldest of the user and process that have "
+	 "most (default: 20; 0: keep all)",
+	 2},
 	{"quiet", 'q', NULL, 0, "Print errors and losses only", 3},
 	{"alloc", KEY_ALLOC, NULL, OPTION_HIDDEN, NULL, 3},
 	{"children", KEY_CHILDREN, NULL, OPTION_HIDDEN, NULL, 3},
@@ -64,6 +71,22 @@ static int add_trigger(void *options, const char *option, const char *text, stru
 	if (plan->ntriggers == MAX_TRIGGERS)
 		return error_set(err, EINVAL, "%s: at most %d triggers", option, MAX_TRIGGERS);
 	return trigger_parse(text, &plan->triggers[plan->ntriggers++], err);
+}
+
+static int set_exe(void *options, const char *option, const char *text, struct error *err)
+{
+	if (text[0] != '/')
+		return error_set(err, EINVAL, "%s: '%s' is not an absolute path", option, text);
+	((struct flight_options *)options)->filter.exe = text;
+	return 0;
+}
+
+static int set_user(void *options, const char *option, const char *text, struct error *err)
+{
+	struct process_filter *filter = &((struct flight_options *)options)->filter;
+
+	filter->user = text;
+	return parse_user(option, text, &filter->uid, err);
 }
 
 static int set_keep(void *options, const char *option, const char *text, struct error *err)
@@ -121,8 +144,10 @@ static int refuse_operand(void *options, const char *option, const char *text, s
 
 static const struct option_binding bindings[] = {
 	{OPTION_PID('p', flight_options, record.pid)},
-	{OPTION_TEXT(KEY_COMM, flight_options, comm)},
-	{OPTION_TEXT(KEY_CGROUP, flight_options, cgroup)},
+	{OPTION_TEXT(KEY_COMM, flight_options, filter.comm)},
+	{OPTION_TEXT(KEY_CGROUP, flight_options, filter.cgroup)},
+	{OPTION_WITH(KEY_EXE, set_exe)},
+	{OPTION_WITH(KEY_USER, set_user)},
 	{OPTION_TEXT('o', flight_options, dir)},
 	{OPTION_DURATION(KEY_WINDOW, flight_options, plan.window_ns)},
 	{OPTION_WITH(KEY_MAX_BYTES, set_max_bytes)},
@@ -162,10 +187,14 @@ static void fill_in(struct flight_options *options)
 
 static int check_together(const struct flight_options *options, struct error *err)
 {
-	int ways = (options->record.pid != 0) + (options->comm != NULL) + (options->cgroup != NULL);
+	const struct process_filter *filter = &options->filter;
+	bool found = filter->comm || filter->cgroup || filter->exe;
 
-	if (ways != 1)
-		return error_set(err, EINVAL, "no process given: use -p PID, --comm NAME or --cgroup PATH");
+	if (options->record.pid && (found || filter->user))
+		return error_set(err, EINVAL, "-p PID excludes --comm, --cgroup, --exe and --user");
+	if (!options->record.pid && !found)
+		return error_set(err, EINVAL,
+				 "no process given: use -p PID, --comm NAME, --exe PATH or --cgroup PATH");
 	if (options->plan.after_ns && !options->plan.ntriggers)
 		return error_set(err, EINVAL, "--after needs a trigger: give --on");
 	return recording_check(&options->record, err);
@@ -182,13 +211,13 @@ static const struct option_parser flight_parser = {
 			"Examples:\n  sudo gotrace flight -p 1234 -o /var/tmp/flight\n  sudo gotrace "
 			"snapshot "
 			"RECORDER-PID      write what is kept now, print the file's name\n  sudo "
-			"gotrace flight --comm server --on 'blocked>50ms' --after 2s --every 1m -o "
+			"gotrace flight --comm server --user www --on 'blocked>50ms' --after 2s --every 1m "
+			"-o "
 			"/var/tmp/flight\nExit status: 0 ended normally, 1 could not record, 2 wrong usage, "
 			"3 something was lost."},
 	.bindings = bindings,
 	.usage = "gotrace flight [OPTION...] -p PID\n"
-		 "       gotrace flight [OPTION...] --comm NAME\n"
-		 "       gotrace flight [OPTION...] --cgroup PATH",
+		 "       gotrace flight [OPTION...] --comm NAME | --exe PATH | --cgroup PATH [--user NAME]",
 };
 
 int options_flight(int argc, char **argv, struct flight_options *options, struct error *err)

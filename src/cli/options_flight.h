@@ -3,13 +3,14 @@
 #ifndef GOTRACE_CLI_OPTIONS_FLIGHT_H
 #define GOTRACE_CLI_OPTIONS_FLIGHT_H
 
+#include "cli/find_process.h"
 #include "cli/options.h"
 #include "flight/flight.h"
 
 struct flight_options {
 	struct record_options record; /* pid, quiet, and the options of options_recording.h */
-	/* If not NULL, successive processes of this name or cgroup are recorded in place of pid. */
-	const char *comm, *cgroup;
+	struct process_filter
+		filter; /* without a pid: successive processes that have all of it are recorded */
 	const char *dir;
 	struct flight_plan plan;
 	uint64_t every_ns; /* minimum time between two files that triggers write */

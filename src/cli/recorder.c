@@ -78,6 +78,13 @@ static void report_failure(struct recorder *recorder, const struct snapshot_resu
 	message("%s; recording continues", result->error.text);
 }
 
+static void report_left_out(const struct recorder *recorder, const struct recording *recording)
+{
+	if (!recorder->options->record.quiet)
+		message("no snapshot of the end of PID %d: none of the %u files (--keep) may go for it",
+			(int)recording->origin.pid, recorder->options->keep);
+}
+
 static void take_result(struct recorder *recorder, const struct recording *recording, bool wait)
 {
 	struct snapshot_result result;
@@ -87,6 +94,8 @@ static void take_result(struct recorder *recorder, const struct recording *recor
 	recorder->writing = false;
 	if (result.code)
 		report_failure(recorder, &result);
+	else if (!result.entry.path[0])
+		report_left_out(recorder, recording);
 	else
 		report_written(recorder, &result.entry);
 	snapshot_socket_answer(&recorder->server, result.code ? NULL : result.entry.path, &result.error);
@@ -133,11 +142,12 @@ static void take_notices(struct recorder *recorder, struct recording *recording,
 	}
 }
 
-static void expect(struct recorder *recorder, const struct recording *recording)
+static void expect(struct recorder *recorder, const struct recording *recording,
+		   const struct snapshot_origin *origin)
 {
 	recorder->writing = true;
 	snapshot_socket_begin(&recorder->server);
-	snapshot_files_put(recording->files, recording->format, recording->pid);
+	snapshot_files_put(recording->files, recording->format, origin);
 }
 
 static int begin(struct recorder *recorder, const struct recording *recording, struct error *err)
@@ -151,7 +161,7 @@ static int begin(struct recorder *recorder, const struct recording *recording, s
 		return rc;
 	writer_flush(recording->writer);
 	recorder->wanted = false;
-	expect(recorder, recording);
+	expect(recorder, recording, &recording->origin);
 	return 0;
 }
 
@@ -173,8 +183,11 @@ int recorder_serve(struct recorder *recorder, struct recording *recording, struc
 static void take_last(struct recorder *recorder, const struct recording *recording)
 {
 	const struct log_record take = {.type = SNAPSHOT_TAKE_NOW};
+	struct snapshot_origin origin = recording->origin;
 
-	expect(recorder, recording);
+	origin.of_end = !recorder->wanted && !recorder->due_ns;
+	origin.brief = now_ns() - recording->began_ns < recorder->options->plan.window_ns;
+	expect(recorder, recording, &origin);
 	writer_put(recording->writer, &take);
 	writer_flush(recording->writer);
 	take_result(recorder, recording, true);

@@ -30,7 +30,8 @@ struct recorder {
 
 /* The recorder's state for one process. */
 struct recording {
-	pid_t pid;
+	struct snapshot_origin origin; /* of a snapshot that a trigger or a request writes */
+	uint64_t began_ns;
 	enum wire_format format; /* of the files */
 	struct writer *writer;   /* not owned; has the recorder pipeline */
 	struct snapshot_files *files;

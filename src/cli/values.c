@@ -8,7 +8,9 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <pwd.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -134,6 +136,32 @@ int parse_pid(const char *option, const char *text, pid_t *pid, struct error *er
 		return error_set(err, EINVAL, "%s '%s' is not a process ID", option, text);
 	*pid = (pid_t)value;
 	return 0;
+}
+
+int parse_user(const char *option, const char *text, uid_t *uid, struct error *err)
+{
+	const struct passwd *user;
+	bool found = false;
+	const char *end;
+	uint64_t value;
+	FILE *users;
+
+	/* The greatest number stands for "no id". */
+	if (read_number(text, &value, &end) && !*end && value < UINT32_MAX) {
+		*uid = (uid_t)value;
+		return 0;
+	}
+	users = fopen("/etc/passwd", "re");
+	while (users && !found && (user = fgetpwent(users))) {
+		found = strcmp(user->pw_name, text) == 0;
+		*uid = user->pw_uid;
+	}
+	if (users)
+		fclose(users);
+	return found ? 0
+		     : error_set(err, EINVAL,
+				 "%s: there is no user '%s' in /etc/passwd: give the user's number", option,
+				 text);
 }
 
 int parse_percent(const char *option, const char *text, unsigned *percent, struct error *err)

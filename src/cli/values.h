@@ -23,6 +23,9 @@ int parse_id(const char *option, const char *text, uint64_t *id, struct error *e
 int parse_size(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *bytes,
 	       struct error *err);
 int parse_pid(const char *option, const char *text, pid_t *pid, struct error *err);
+/* The number of a user, or a name in /etc/passwd: other databases of users are code that gotrace does not
+ * load. */
+int parse_user(const char *option, const char *text, uid_t *uid, struct error *err);
 /* "10" or "10%", from 1 to 1000. */
 int parse_percent(const char *option, const char *text, unsigned *percent, struct error *err);
 /* "100" or "100Hz", from 0 to max. */

@@ -24,7 +24,7 @@ struct snapshot_files {
 	enum snapshot_phase phase;
 	bool ending;
 	enum wire_format format;
-	pid_t pid;
+	struct snapshot_origin origin;
 	struct snapshot_result result;
 };
 
@@ -40,7 +40,7 @@ static void write_it(struct snapshot_files *files)
 	const struct snapshot_source source = {.write = fill, .ctx = files};
 	struct snapshot_result *result = &files->result;
 
-	result->code = snapshot_store_write(files->store, &source, files->pid, time(NULL), &result->entry,
+	result->code = snapshot_store_write(files->store, &source, &files->origin, time(NULL), &result->entry,
 					    &result->error);
 }
 
@@ -113,11 +113,12 @@ void snapshot_files_give_up(struct snapshot_files *files)
 	shutdown(files->channel.fd, SHUT_RDWR);
 }
 
-void snapshot_files_put(struct snapshot_files *files, enum wire_format format, pid_t pid)
+void snapshot_files_put(struct snapshot_files *files, enum wire_format format,
+			const struct snapshot_origin *origin)
 {
 	pthread_mutex_lock(&files->lock);
 	files->format = format;
-	files->pid = pid;
+	files->origin = *origin;
 	files->result = (struct snapshot_result){.code = 0};
 	files->phase = PUT;
 	pthread_cond_broadcast(&files->changed);

@@ -29,8 +29,9 @@ struct snapshot_files *snapshot_files_new(struct snapshot_store *store, int fd);
 void snapshot_files_free(struct snapshot_files *files);
 /* Makes the current snapshot fail immediately. Call it if the writing process has been abandoned. */
 void snapshot_files_give_up(struct snapshot_files *files);
-/* Requests a snapshot of process pid in this format. The previous result must have been taken. */
-void snapshot_files_put(struct snapshot_files *files, enum wire_format format, pid_t pid);
+/* Requests a snapshot in this format. The previous result must have been taken. */
+void snapshot_files_put(struct snapshot_files *files, enum wire_format format,
+			const struct snapshot_origin *origin);
 /* Takes the result of the last request, once. If `wait`, waits for it. Returns false if there is none. */
 bool snapshot_files_result(struct snapshot_files *files, bool wait, struct snapshot_result *result);
 

@@ -19,6 +19,8 @@ struct snapshot_store_file {
 	char name[NAME_MAX + 1];
 	dev_t dev;
 	ino_t ino;
+	struct snapshot_origin origin;
+	unsigned of_user, of_process; /* number of files of the same user, and of the same process */
 };
 
 /* Creates the directory if it is missing: log rotation may have removed it. */
@@ -67,29 +69,120 @@ static const char *base_name(const char *path)
 	return strrchr(path, '/') + 1;
 }
 
-static void remove_file(int dir, const struct snapshot_store_file *file)
+static bool is_there(int dir, const struct snapshot_store_file *file)
 {
 	struct stat st;
 
-	if (fstatat(dir, file->name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_dev == file->dev &&
-	    st.st_ino == file->ino)
-		unlinkat(dir, file->name, 0);
+	return fstatat(dir, file->name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_dev == file->dev &&
+	       st.st_ino == file->ino;
 }
 
+/* Adds one, or subtracts one with -1, for each other file of the same user and process, in both. */
+static void count_shares(struct snapshot_store *store, struct snapshot_store_file *file, int by)
+{
+	for (unsigned i = 0; i < store->n; i++) {
+		struct snapshot_store_file *other = &store->files[i];
+		bool same = other->origin.uid == file->origin.uid;
+
+		if (other == file || !same)
+			continue;
+		other->of_user += (unsigned)by;
+		file->of_user += (unsigned)by;
+		same = other->origin.pid == file->origin.pid && other->origin.start == file->origin.start;
+		other->of_process += same ? (unsigned)by : 0;
+		file->of_process += same ? (unsigned)by : 0;
+	}
+}
+
+static void forget(struct snapshot_store *store, unsigned which)
+{
+	struct snapshot_store_file *file = &store->files[which];
+
+	count_shares(store, file, -1);
+	memmove(file, file + 1, (--store->n - which) * sizeof(*file));
+}
+
+/* Files that others have taken away leave their places. */
+static void forget_missing(struct snapshot_store *store, int dir)
+{
+	for (unsigned i = store->n; i-- > 0;) {
+		if (!is_there(dir, &store->files[i]))
+			forget(store, i);
+	}
+}
+
+static bool is_brief_end(const struct snapshot_store_file *file)
+{
+	return file->origin.of_end && file->origin.brief;
+}
+
+/* Whether the older file goes before the younger one, to make a place for a file of this user. */
+static bool goes_before(const struct snapshot_store_file *older, const struct snapshot_store_file *younger,
+			uid_t user)
+{
+	if (is_brief_end(older) != is_brief_end(younger))
+		return is_brief_end(older);
+	if (older->of_user != younger->of_user)
+		return older->of_user > younger->of_user;
+	if (older->origin.uid != younger->origin.uid)
+		return younger->origin.uid != user;
+	if (older->of_process != younger->of_process)
+		return older->of_process > younger->of_process;
+	return older->origin.of_end || !younger->origin.of_end;
+}
+
+/* Returns which file goes if there is one too many: the new one, which is the last, if it has no place. */
+static unsigned choose_file(const struct snapshot_store *store)
+{
+	const struct snapshot_store_file *files = store->files, *last = &files[store->n - 1], *chosen = NULL;
+
+	if (is_brief_end(last))
+		chosen = last;
+	for (unsigned i = store->n - 1; i-- > 0;) {
+		if (last->origin.of_end && !files[i].origin.of_end)
+			continue;
+		if (!chosen || goes_before(&files[i], chosen, last->origin.uid))
+			chosen = &files[i];
+	}
+	return chosen ? (unsigned)(chosen - files) : store->n - 1;
+}
+
+/* Enters a new file, still without a name, as the last one. Returns false if it has no place. */
+static bool enter(struct snapshot_store *store, const struct snapshot_origin *origin, int dir)
+{
+	struct snapshot_store_file *file;
+
+	if (store->n == store->keep)
+		forget_missing(store, dir);
+	file = &store->files[store->n++];
+	*file = (struct snapshot_store_file){.origin = *origin, .of_user = 1, .of_process = 1};
+	count_shares(store, file, 1);
+	if (store->n <= store->keep || choose_file(store) != store->n - 1)
+		return true;
+	forget(store, store->n - 1);
+	return false;
+}
+
+/* The new file has its name: removes another one if there are too many. */
 static void remember(struct snapshot_store *store, const struct output *out)
 {
-	struct snapshot_store_file *file = &store->files[store->n];
+	struct snapshot_store_file *file = &store->files[store->n - 1];
 	struct stat st;
+	unsigned which;
 
-	if (!store->keep || fstat(out->fd, &st))
+	if (fstat(out->fd, &st)) {
+		forget(store, store->n - 1);
 		return;
+	}
 	snprintf(file->name, sizeof(file->name), "%s", base_name(out->path));
 	file->dev = st.st_dev;
 	file->ino = st.st_ino;
-	if (++store->n <= store->keep)
+	if (store->n <= store->keep)
 		return;
-	remove_file(out->dir, &store->files[0]);
-	memmove(store->files, store->files + 1, --store->n * sizeof(*store->files));
+	which = choose_file(store);
+	if (is_there(out->dir, &store->files[which]))
+		unlinkat(out->dir, store->files[which].name, 0);
+	forget(store, which);
 }
 
 static int check_size(const struct snapshot_store *store, int fd, struct error *err)
@@ -152,24 +245,50 @@ static int fill(const struct snapshot_store *store, const struct snapshot_source
 	return rc;
 }
 
-int snapshot_store_write(struct snapshot_store *store, const struct snapshot_source *source, pid_t pid,
-			 time_t now, struct snapshot_entry *entry, struct error *err)
+/* Passes no file to the source, and removes what there is of it. */
+static void give_up(const struct snapshot_store *store, const struct snapshot_source *source,
+		    struct output *out)
+{
+	source->write(source->ctx, -1, store->max_bytes, NULL);
+	if (out)
+		output_discard(out);
+}
+
+static int publish(struct snapshot_store *store, const struct snapshot_source *source, struct output *out,
+		   struct error *err)
+{
+	int rc = fill(store, source, out, err);
+
+	if (rc == 0)
+		rc = output_publish(out, err);
+	if (rc == 0 && store->keep)
+		remember(store, out);
+	else if (store->keep)
+		forget(store, store->n - 1);
+	return rc;
+}
+
+int snapshot_store_write(struct snapshot_store *store, const struct snapshot_source *source,
+			 const struct snapshot_origin *origin, time_t now, struct snapshot_entry *entry,
+			 struct error *err)
 {
 	struct output out;
-	int rc = open_output(store, &out, pid, now, &entry->made_dir, err);
+	int rc = open_output(store, &out, origin->pid, now, &entry->made_dir, err);
 
+	entry->path[0] = '\0';
 	if (rc) {
-		source->write(source->ctx, -1, store->max_bytes, NULL);
+		give_up(store, source, NULL);
 		return rc;
 	}
-	rc = fill(store, source, &out, err);
-	if (rc == 0)
-		rc = output_publish(&out, err);
+	if (store->keep && !enter(store, origin, out.dir)) {
+		give_up(store, source, &out);
+		return 0;
+	}
+	rc = publish(store, source, &out, err);
 	if (rc) {
 		output_discard(&out);
 		return rc;
 	}
-	remember(store, &out);
 	memcpy(entry->path, out.path, sizeof(entry->path));
 	entry->bytes = out.committed;
 	rc = output_close(&out);

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The directory of a flight recorder. A snapshot gets its name when it is complete. If there are too many
- * snapshots, the oldest files made by this recorder are removed.
+ * snapshots, files made by this recorder are removed. Who takes part in that may be anyone: a process that
+ * ends at once leaves a snapshot, too. So each user and each process has a share of the files, and what a
+ * trigger or a request wrote does not give way to what only the end of a process wrote.
  */
 #ifndef GOTRACE_FLIGHT_SNAPSHOT_STORE_H
 #define GOTRACE_FLIGHT_SNAPSHOT_STORE_H
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -23,8 +26,17 @@ struct snapshot_store {
 	unsigned n;
 };
 
+/* What a snapshot is of, and why it is written. */
+struct snapshot_origin {
+	pid_t pid;
+	uint64_t start; /* of the process, in clock ticks since boot, because PIDs are reused */
+	uid_t uid;      /* whose process it is */
+	bool of_end;    /* only because the process has ended */
+	bool brief;     /* the process was recorded for less than the window */
+};
+
 struct snapshot_entry {
-	char path[PATH_MAX];
+	char path[PATH_MAX]; /* "": not written, because it has no place */
 	size_t bytes;
 	bool made_dir; /* the directory was missing and has been created again */
 };
@@ -45,11 +57,16 @@ struct snapshot_source {
 };
 
 /*
- * Writes a snapshot as DIR/gotrace-PID-UTCTIME.trace, with -2, -3 … appended if that exists. Returns 0, or a
- * negative errno and sets *err. An error before the file has its name leaves no file.
+ * Writes a snapshot as DIR/gotrace-PID-UTCTIME.trace, with -2, -3 … appended if that exists. If there are
+ * then more files than `keep`, one goes: the oldest of the user with most files, and of these of the process
+ * with most, but
+ * - snapshots that are brief and of an end go first, regardless of shares;
+ * - one of an end only takes the place of such a one. If there is none, it is not written.
+ * Returns 0, or a negative errno and sets *err. An error before the file has its name leaves no file.
  */
-int snapshot_store_write(struct snapshot_store *store, const struct snapshot_source *source, pid_t pid,
-			 time_t now, struct snapshot_entry *entry, struct error *err);
+int snapshot_store_write(struct snapshot_store *store, const struct snapshot_source *source,
+			 const struct snapshot_origin *origin, time_t now, struct snapshot_entry *entry,
+			 struct error *err);
 void snapshot_store_close(struct snapshot_store *store);
 
 #endif

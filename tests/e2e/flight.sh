@@ -81,6 +81,10 @@ case_flight_usage() {
 	done <<-'LIST'
 
 		-p 1 --comm x
+		-p 1 --user root
+		--user root
+		--exe server
+		--comm x --user no-such-user
 		-p 1 --window 0
 		-p 1 --max-bytes 5
 		-p 1 --on blocked
@@ -465,6 +469,117 @@ case_flight_successor() {
 	for file in "$W"/dir/*.trace; do
 		strict "$file"
 	done
+}
+
+# wait_for ARG...: starts gotrace flight as $recorder, which waits for a process.
+wait_for() {
+	mkdir -p "$W/dir"
+	env --default-signal "$GOTRACE" flight -o "$W/dir" "$@" >"$W/out" 2>"$W/err" </dev/null &
+	recorder=$!
+	prints 'waiting for a process' 5
+}
+
+# as_server PROGRAM: starts it as $target for nobody.
+as_server() {
+	start_target setpriv --reuid=$NOBODY --regid=$NOBODY --clear-groups "$1" mixed -seconds 100
+}
+
+# end_server: kills $target, and waits until the recorder waits again.
+end_server() {
+	kill -KILL "$target"
+	wait "$target" 2>/dev/null
+	prints "PID $target has ended" 10
+}
+
+# Newer processes of the server's name are not recorded in its place: of another user, of another executable, and
+# of another one that is mounted at the server's path.
+case_flight_filters() {
+	local name=flight$$ decoys=() pid exe nobody=(setpriv --reuid=$NOBODY --regid=$NOBODY --clear-groups)
+	public_copy
+	chmod 755 "$public"
+	mkdir "$public/other"
+	cp "$(target_binary $NEWEST default)" "$public/$name"
+	cp "$(command -v sleep)" "$public/other/$name"
+	ln -s "$public/$name" "$public/link"
+	wait_for --comm $name --exe "$public/$name" --user nobody --window 1s
+	grep -q "the name $name, the executable $public/$name, the user nobody" "$W/err" || die "what it waits for is not said"
+	as_server "$public/$name"
+	prints "recording PID $target" 10
+	sleep 1
+	end_server
+	"$public/$name" pool -seconds 100 >"$W/decoy" 2>&1 &
+	decoys+=($!)
+	"${nobody[@]}" "$public/other/$name" 100 &
+	decoys+=($!)
+	"${nobody[@]}" unshare --user --map-root-user --mount sh -c "mount --bind '$public/other/$name' '$public/$name' && exec '$public/$name' 100" &
+	decoys+=($!)
+	sleep 1
+	[ "$(readlink "/proc/${decoys[2]}/exe")" = "$public/$name" ] || skip "no user namespaces here"
+	for pid in "${decoys[@]}"; do
+		[ "$(cat "/proc/$pid/comm")" = $name ] || die "a decoy does not run"
+	done
+	sleep 1
+	! grep -E "recording PID ($(IFS='|'; echo "${decoys[*]}"))" "$W/err" || die "a decoy was recorded"
+	as_server "$public/$name"
+	prints "recording PID $target" 10
+	sleep 1
+	snapshot
+	strict "$file"
+	[ "$(files)" -eq 2 ] || die "$(files) files instead of two"
+	stop_recorder 0
+	# Found by a link, and by its own path after its file has been replaced, as by an upgrade. A number is a user, too.
+	for exe in link "$name"; do
+		[ $exe = link ] || { cp "$public/$name" "$public/new" && mv "$public/new" "$public/$name"; }
+		env --default-signal "$GOTRACE" flight -o "$W/dir" --exe "$public/$exe" --user $NOBODY >"$W/out" 2>"$W/err" </dev/null &
+		recorder=$!
+		prints "recording PID $target" 10
+		stop_recorder 0
+	done
+	kill -KILL "${decoys[@]}"
+}
+
+# decoys N: as many processes of the server's name end at once, each with a snapshot.
+decoys() {
+	local i pid
+	for ((i = 0; i < $1; i++)); do
+		"$W/other/$name" 100 &
+		pid=$!
+		prints "recording PID $pid" 10
+		sleep 0.3
+		kill -KILL $pid
+		wait $pid 2>/dev/null
+		prints "PID $pid has ended" 10
+	done
+}
+
+# Processes that end at once evict neither what a request wrote nor the end of a process that was recorded for longer.
+case_flight_decoys() {
+	local name=flight$$ asked end
+	mkdir "$W/other"
+	cp "$(target_binary $NEWEST default)" "$W/$name"
+	cp "$(command -v sleep)" "$W/other/$name"
+	wait_for --comm $name --keep 3 --window 1s
+	start_target "$W/$name" mixed -seconds 100
+	prints "recording PID $target" 10
+	sleep 2
+	end_server
+	end=$(find "$W/dir" -name '*.trace')
+	[ -s "$end" ] || die "no snapshot of the server's end"
+	decoys 4
+	[ -s "$end" ] || die "the snapshot of the server's end is gone"
+	[ "$(files)" -eq 3 ] || die "$(files) files instead of 3"
+	start_target "$W/$name" mixed -seconds 100
+	prints "recording PID $target" 10
+	sleep 1
+	snapshot
+	asked=$file
+	snapshot
+	end_server
+	decoys 4
+	[ -s "$asked" ] && [ -s "$file" ] || die "a snapshot that was asked for is gone"
+	prints 'no snapshot of the end of PID' 1
+	[ "$(files)" -eq 3 ] || die "$(files) files instead of 3"
+	stop_recorder 0
 }
 
 # Successive processes of a cgroup.

@@ -101,6 +101,24 @@ static void pids(void **state)
 	assert_int_equal(parse_pid("-p", "", &pid, NULL), -EINVAL);
 }
 
+static void users(void **state)
+{
+	struct error err;
+	uid_t uid = 7;
+
+	(void)state;
+	assert_int_equal(parse_user("--user", "root", &uid, NULL), 0);
+	assert_int_equal(uid, 0);
+	assert_int_equal(parse_user("--user", "65532", &uid, NULL), 0);
+	assert_int_equal(uid, 65532);
+	assert_int_equal(parse_user("--user", "4294967294", &uid, NULL), 0);
+	assert_int_equal(parse_user("--user", "4294967295", &uid, NULL), -EINVAL);
+	assert_int_equal(parse_user("--user", "-1", &uid, NULL), -EINVAL);
+	assert_int_equal(parse_user("--user", "", &uid, NULL), -EINVAL);
+	assert_int_equal(parse_user("--user", "no\033such", &uid, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "no user 'no?such'"));
+}
+
 static void formats(void **state)
 {
 	enum wire_format format;
@@ -141,6 +159,7 @@ int main(void)
 		cmocka_unit_test(durations_refused),
 		cmocka_unit_test(sizes),
 		cmocka_unit_test(pids),
+		cmocka_unit_test(users),
 		cmocka_unit_test(formats),
 		cmocka_unit_test(rates),
 	};

@@ -61,6 +61,7 @@ struct writer {
 	size_t bytes;
 	int kept;
 	int code;
+	unsigned asked;
 };
 
 static int fill(void *ctx, int fd, size_t max_bytes, struct error *err)
@@ -69,7 +70,9 @@ static int fill(void *ctx, int fd, size_t max_bytes, struct error *err)
 	char byte = 'x';
 
 	(void)max_bytes;
-	assert_true(fd >= 0);
+	writer->asked++;
+	if (fd < 0)
+		return 0;
 	writer->kept = dup(fd);
 	if (writer->bytes)
 		assert_int_equal(pwrite(fd, &byte, 1, (off_t)writer->bytes - 1), 1);
@@ -77,12 +80,18 @@ static int fill(void *ctx, int fd, size_t max_bytes, struct error *err)
 }
 
 /* Writes a snapshot, one second after the previous one. */
-static int write_one(struct writer *writer, struct snapshot_entry *entry, struct error *err)
+static int write_of(const struct snapshot_origin *origin, struct writer *writer, struct snapshot_entry *entry,
+		    struct error *err)
 {
 	const struct snapshot_source source = {.write = fill, .ctx = writer};
 	static time_t now = 1795235400;
 
-	return snapshot_store_write(&store, &source, 77, now++, entry, err);
+	return snapshot_store_write(&store, &source, origin, now++, entry, err);
+}
+
+static int write_one(struct writer *writer, struct snapshot_entry *entry, struct error *err)
+{
+	return write_of(&(struct snapshot_origin){.pid = 77}, writer, entry, err);
 }
 
 static off_t size_of(const char *path)
@@ -185,14 +194,127 @@ static void a_link_in_its_place_is_refused(void **state)
 	assert_int_equal(count_files("elsewhere"), 0);
 }
 
+/* --- whose files go --- */
+
+enum { SERVER = 1000, OTHER = 2000 };
+
+static void keep_files(unsigned keep)
+{
+	snapshot_store_close(&store);
+	assert_int_equal(snapshot_store_open(&store, dir, keep, MAX_BYTES, NULL), 0);
+}
+
+static struct snapshot_entry put(struct snapshot_origin origin)
+{
+	struct writer writer = {.bytes = 10};
+	struct snapshot_entry entry;
+
+	origin.pid = 77;
+	assert_int_equal(write_of(&origin, &writer, &entry, NULL), 0);
+	assert_int_equal(writer.asked, 1); /* also if there is no file: the source discards its snapshot */
+	if (entry.path[0])
+		close(writer.kept);
+	return entry;
+}
+
+static bool is_there(const struct snapshot_entry *entry)
+{
+	struct stat st;
+
+	return entry->path[0] && stat(entry->path, &st) == 0;
+}
+
+static void an_end_does_not_evict_what_was_asked_for(void **state)
+{
+	struct snapshot_entry asked[2], end;
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++)
+		asked[i] = put((struct snapshot_origin){.uid = SERVER, .start = 1});
+	end = put((struct snapshot_origin){.uid = SERVER, .start = 1, .of_end = true});
+	assert_string_equal(end.path, "");
+	end = put((struct snapshot_origin){.uid = OTHER, .start = 2, .of_end = true});
+	assert_string_equal(end.path, "");
+	assert_true(is_there(&asked[0]) && is_there(&asked[1]));
+	assert_int_equal(count_files(dir), 2);
+	/* The other way round it does. */
+	assert_int_equal(unlink(asked[0].path), 0);
+	end = put((struct snapshot_origin){.uid = SERVER, .start = 1, .of_end = true});
+	assert_true(is_there(&end));
+	asked[0] = put((struct snapshot_origin){.uid = SERVER, .start = 3});
+	assert_false(is_there(&end));
+	assert_true(is_there(&asked[0]) && is_there(&asked[1]));
+}
+
+static void brief_processes_evict_only_one_another(void **state)
+{
+	struct snapshot_entry server, decoys[4];
+
+	(void)state;
+	keep_files(3);
+	server = put((struct snapshot_origin){.uid = SERVER, .start = 1, .of_end = true});
+	for (unsigned i = 0; i < 4; i++)
+		decoys[i] = put((struct snapshot_origin){
+			.uid = SERVER, .start = 2 + i, .of_end = true, .brief = true});
+	assert_true(is_there(&server));
+	assert_false(is_there(&decoys[0]) || is_there(&decoys[1]));
+	assert_true(is_there(&decoys[2]) && is_there(&decoys[3]));
+	for (unsigned i = 0; i < 2; i++)
+		put((struct snapshot_origin){.uid = SERVER, .start = 7, .of_end = true});
+	assert_true(is_there(&server));
+	decoys[0] = put((struct snapshot_origin){.uid = OTHER, .start = 8, .of_end = true, .brief = true});
+	assert_string_equal(decoys[0].path, "");
+	assert_int_equal(count_files(dir), 3);
+}
+
+static void each_user_has_a_share(void **state)
+{
+	struct snapshot_entry server[4];
+	unsigned left = 0;
+
+	(void)state;
+	keep_files(4);
+	for (unsigned i = 0; i < 4; i++)
+		server[i] = put((struct snapshot_origin){.uid = SERVER, .start = 1});
+	for (unsigned i = 0; i < 9; i++) {
+		struct snapshot_entry entry = put((struct snapshot_origin){.uid = OTHER, .start = 2 + i});
+
+		assert_true(is_there(&entry));
+	}
+	for (unsigned i = 0; i < 4; i++)
+		left += is_there(&server[i]);
+	assert_int_equal(left, 2);
+	assert_true(is_there(&server[2]) && is_there(&server[3]));
+	assert_int_equal(count_files(dir), 4);
+}
+
+static void each_process_has_a_share(void **state)
+{
+	struct snapshot_entry first, last = {.path = ""};
+
+	(void)state;
+	keep_files(3);
+	first = put((struct snapshot_origin){.uid = SERVER, .start = 1});
+	for (unsigned i = 0; i < 5; i++)
+		last = put((struct snapshot_origin){.uid = SERVER, .start = 2});
+	assert_true(is_there(&first) && is_there(&last));
+	assert_int_equal(count_files(dir), 3);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(writer_cannot_change_what_is_published), TEST(what_is_no_snapshot_leaves_nothing),
-		TEST(only_its_own_files_are_removed),         TEST(a_directory_that_went_is_made_again),
+		TEST(writer_cannot_change_what_is_published),
+		TEST(what_is_no_snapshot_leaves_nothing),
+		TEST(only_its_own_files_are_removed),
+		TEST(a_directory_that_went_is_made_again),
 		TEST(a_link_in_its_place_is_refused),
+		TEST(an_end_does_not_evict_what_was_asked_for),
+		TEST(brief_processes_evict_only_one_another),
+		TEST(each_user_has_a_share),
+		TEST(each_process_has_a_share),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
