@@ -226,7 +226,7 @@ static __always_inline void send_sweep(const struct pt_regs *ctx)
 
 	if (!m_address || !read_m(&m, m_address))
 		return;
-	rec.g = m.curg;
+	rec.g = m.curg ? m.curg : root_of_bubble(m_address);
 	rec.p = m.p;
 	if (m.curg && read_g(&g, m.curg)) {
 		rec.goid = g_word(&g, layout.g_goid);
@@ -416,6 +416,7 @@ HIT(heap_alloc)
 	struct raw_record rec = {.site = SITE_HEAP_ALLOC};
 	uint32_t tid = this_thread();
 	struct sweep *sweep = bpf_map_lookup_elem(&sweeps, &tid);
+	uint64_t m_address;
 	struct go_m m;
 
 	if (go_minor >= 18 && will_restart_prologue(ctx))
@@ -426,9 +427,10 @@ HIT(heap_alloc)
 		count(HITS_SILENT, 1);
 		return;
 	}
-	if (!read_m(&m, this_m(ctx)))
+	m_address = this_m(ctx);
+	if (!read_m(&m, m_address))
 		return;
-	rec.g = m.curg;
+	rec.g = m.curg ? m.curg : root_of_bubble(m_address);
 	rec.p = m.p;
 	if (go_minor >= 18)
 		rec.arg = read_word(GO_ARG(ctx, 0) + layout.gc_heap_live) + GO_ARG(ctx, 1);

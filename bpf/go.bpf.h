@@ -56,6 +56,22 @@ static __always_inline bool read_m(struct go_m *m, uint64_t address)
 	return true;
 }
 
+/*
+ * The goroutine that runs a bubble of testing/synctest (its root) fires the bubble's timers on the system
+ * stack, and m.curg is 0 meanwhile (synctestRun(), Go 1.25 to 1.27 runtime/synctest.go). Then g0 has the
+ * bubble (unlockAndRun() in time.go). Returns the root, or 0 if no goroutine is hidden so.
+ */
+static __always_inline uint64_t root_of_bubble(uint64_t m_address)
+{
+	uint64_t bubble, root;
+
+	if (layout.g_bubble == LAYOUT_ABSENT || layout.bubble_root == LAYOUT_ABSENT)
+		return 0;
+	bubble = read_word(read_word(m_address + layout.m_g0) + layout.g_bubble);
+	root = bubble ? read_word(bubble + layout.bubble_root) : 0;
+	return root && read_word(root + layout.g_m) == m_address ? root : 0;
+}
+
 static __always_inline bool lies_in(uint64_t pc, uint64_t begin, uint64_t end)
 {
 	return pc - begin < end - begin;

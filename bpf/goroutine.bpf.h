@@ -129,7 +129,7 @@ HIT(preemptpark)
 
 /*
  * Reads the M's current goroutine and P, for a thread that changes the state of another goroutine. Returns
- * the current goroutine, or 0.
+ * m.curg, whose stack is that of the change; 0 = the runtime's own tracer gives no stack either.
  */
 static __always_inline uint64_t read_acting_goroutine(struct raw_record *rec, uint64_t m_address)
 {
@@ -137,7 +137,7 @@ static __always_inline uint64_t read_acting_goroutine(struct raw_record *rec, ui
 
 	if (!read_m(&m, m_address))
 		return 0;
-	rec->arg = m.curg;
+	rec->arg = m.curg ? m.curg : root_of_bubble(m_address);
 	rec->p = m.p;
 	return m.curg;
 }
@@ -170,6 +170,7 @@ HIT(ready)
 	struct raw_record rec = {.site = SITE_READY};
 	uint64_t args[2];
 	uint64_t curg;
+	struct go_g g;
 
 	if (!entry_args(ctx, args, 2))
 		return;
@@ -177,7 +178,10 @@ HIT(ready)
 	curg = read_acting_goroutine(&rec, this_m(ctx));
 	if (layout.m_block_reason == LAYOUT_ABSENT)
 		args[1] = 2; /* 1.4 has no traceskip: skip the frames of systemstack and goready */
-	rec.stack = acting_stack(curg, (uint8_t)args[1]);
+	if (curg && has_stack((uint8_t)args[1]) && read_g(&g, curg)) {
+		rec.status = g_status(&g);
+		rec.stack = stack_of_g(&g, (uint8_t)args[1]);
+	}
 	send(&rec);
 }
 
@@ -218,7 +222,7 @@ HIT(unblock)
 			bp = g_word(&g, layout.g_sched_bp);
 		}
 		rec.stack = walk_from(pc, bp, g_word(&g, layout.g_stack_hi), 0);
-	} else if (!curg && rec.p) {
+	} else if (!rec.arg && rec.p) {
 		rec.arg2 = worker_mode(&rec);
 	}
 	send(&rec);

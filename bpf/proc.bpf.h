@@ -68,6 +68,8 @@ static __always_inline void by_curg(struct raw_record *rec, uint64_t m_address, 
 			rec->stack = rec->site == SITE_GCWAIT && layout.g_syscallbp == LAYOUT_ABSENT
 					     ? stack_in_call(&curg, g_word(&curg, layout.g_sched_bp))
 					     : stack_of_g(&curg, (uint8_t)skip);
+	} else if (!m.curg) {
+		rec->g = root_of_bubble(m_address);
 	}
 	send(rec);
 }

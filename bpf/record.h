@@ -405,6 +405,7 @@ struct go_layout {
 	uint32_t g_in_mark_assist;
 	uint32_t span_npages, span_alloc_count, span_elemsize;
 	uint32_t gc_percent, gc_heap_live; /* in gcControllerState */
+	uint32_t g_bubble, bubble_root;    /* bubbles of testing/synctest that hide their root (since 1.25) */
 	/* Link-time addresses of type descriptors: that of a task's key in a context, and that of
 	 * *trace.Task. */
 	uint64_t task_key_type, task_type;

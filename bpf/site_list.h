@@ -32,7 +32,7 @@ SITE(MARKER, 2, NULL, NULL, NULL)
  * (AWAITED_*). Go 1.4: no arg, and arg2 = the first eight bytes of the wait reason's text.
  */
 SITE(PARK, 10, PROGRAM(park), on_park, NULL)
-/* ready: waiting -> runnable. arg = curg (the waker), stack = the waker's */
+/* ready: waiting -> runnable. arg = curg (the waker), status = curg's if known, stack = curg's */
 SITE(READY, 11, PROGRAM(ready), on_unblock, NULL)
 /*
  * inline waiting -> runnable (netpoll, injectglist, GC workers). arg = curg, arg2 = the mode if g is

@@ -87,6 +87,8 @@ static void set_constants(struct gotrace_bpf *skeleton, const struct bpf_go_opti
 	constants->layout.task_key_type = options->plan->task_key_type;
 	constants->layout.task_type = options->plan->task_type;
 	constants->layout.region_flag_register = options->plan->region_flag_register;
+	if (!options->plan->bubbles)
+		constants->layout.g_bubble = LAYOUT_ABSENT; /* no hit needs to look for a bubble */
 	constants->g_labels = options->plan->g_labels;
 	constants->alloc_layout = *options->alloc_layout;
 	constants->target_tgid = options->tgid;

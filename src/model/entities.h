@@ -101,6 +101,8 @@ struct m {
 	struct call_end end;
 	/* Address of a runtime.g that a coroutine switch ended: its gdestroy is still to come. */
 	uint64_t ended_by_switch;
+	/* Address of the runtime.g that left it last, by blocking, ending or otherwise; 0 = none yet. */
+	uint64_t left_by;
 };
 
 /* Sizes of the lookup caches: most records concern recently found objects. */

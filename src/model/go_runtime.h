@@ -9,6 +9,7 @@ enum go_g_status {
 	GO_G_RUNNING = 2,
 	GO_G_SYSCALL = 3,
 	GO_G_WAITING = 4,
+	GO_G_DEAD = 6,
 	GO_G_COPYSTACK = 8,
 	GO_G_PREEMPTED = 9,
 	GO_G_LEAKED = 10, /* from 1.26 on */

@@ -75,10 +75,28 @@ void on_gosched(struct model *md, const struct probe_hit *hit)
 			hit->stack);
 }
 
+/*
+ * Whether curg has left the thread that wakes another goroutine. casgstatus() wakes the waiter of a bubble of
+ * testing/synctest when its change has left the bubble idle (changegstatus(), Go 1.24 to 1.27
+ * runtime/synctest.go). m.curg is then still the goroutine that has just blocked or ended; the runtime's own
+ * tracer reports a wake-up by a thread without a goroutine.
+ */
+static bool has_left(struct model *md, const struct probe_hit *hit, uint64_t curg)
+{
+	const struct g *g;
+
+	if (hit->rec->site == SITE_READY && hit->rec->status == GO_G_DEAD)
+		return true; /* also if its end was before the first record */
+	if (!curg || hit->m->g || hit->m->left_by != curg)
+		return false;
+	g = g_find(&md->entities, curg);
+	return !g || g->status == G_WAITING;
+}
+
 void on_unblock(struct model *md, const struct probe_hit *hit)
 {
 	const struct raw_record *rec = hit->rec;
-	bool on_thread = make_acting(md, hit, rec->arg);
+	bool on_thread = make_acting(md, hit, has_left(md, hit, rec->arg) ? 0 : rec->arg);
 	struct g *g = g_of_record(md, rec->g, rec->goid, G_WAITING);
 
 	if (!g)

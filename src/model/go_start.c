@@ -32,7 +32,8 @@ static struct implied implied_by_hit(const struct raw_record *rec)
 	case SITE_READY:
 	case SITE_UNBLOCK:
 	case SITE_NEWPROC:
-		im.self = rec->arg;
+		/* If curg has ended, no goroutine does it (has_left() in go_sched.c). */
+		im.self = rec->site == SITE_READY && rec->status == GO_G_DEAD ? 0 : rec->arg;
 		im.other = rec->g;
 		im.other_status = rec->site == SITE_NEWPROC ? G_DEAD : G_WAITING;
 		break;

@@ -228,6 +228,7 @@ static struct op *step_leave(struct model *md, enum op_kind kind, struct m *m, u
 
 	end_ranges_of(md, m);
 	op = step_self(md, kind, m);
+	m->left_by = g->ptr;
 	op->stack = stack;
 	if (stack)
 		g->stack = stack;
@@ -302,6 +303,7 @@ void step_go_destroy(struct model *md, struct m *m)
 	end_ranges_of(md, m);
 	end_open(md, m);
 	step_self(md, OP_GO_DESTROY, m);
+	m->left_by = g->ptr;
 	end_life(md, g);
 }
 

@@ -66,6 +66,8 @@ const struct layout_field layout_fields[] = {
 	GO(gc_percent, 17, "runtime.gcControllerState", "gcPercent"),
 	GO(gc_heap_live, 5, "runtime.gcControllerState", "heapLive"),
 	GO(gc_heap_live, 5, "runtime.mstats", "heap_live"), /* up to 1.16 */
+	GO(g_bubble, OPTIONAL, "runtime.g", "bubble"),      /* since 1.25 */
+	GO(bubble_root, OPTIONAL, "runtime.synctestBubble", "root"),
 	RT(module_text, 5, "runtime.moduledata", "text"),
 	RT(module_etext, 5, "runtime.moduledata", "etext"),
 	RT(module_gofunc, 18, "runtime.moduledata", "gofunc"),

@@ -365,6 +365,7 @@ int target_plan(const struct target *target, struct probe_plan *plan, struct err
 	bool old = target->go_minor <= ABI0_LAST;
 	const struct site_rule *rules = old ? abi0_site_rules : site_rules;
 	unsigned n = old ? abi0_site_rule_count : site_rule_count;
+	struct code code;
 	int rc = 0;
 
 	if (target->remote)
@@ -374,6 +375,7 @@ int target_plan(const struct target *target, struct probe_plan *plan, struct err
 		rc = plan_rule(&planner, &rules[i]);
 	if (rc == 0 && has_site(plan, SITE_LABELS) && labels_are_known(target))
 		plan->g_labels = target->image->release->layout.runtime.g_labels;
+	plan->bubbles = rc == 0 && target_code(target, "internal/synctest.Run", &code) == 0;
 	return rc;
 }
 

@@ -39,6 +39,7 @@ struct probe_plan {
 	uint64_t task_key_type, task_type; /* as in struct go_layout */
 	uint32_t region_flag_register;     /* as in struct go_layout */
 	uint32_t g_labels;                 /* offset of g.labels, if changes of labels are probed; 0 = none */
+	uint32_t bubbles;                  /* not 0: the program can run bubbles of testing/synctest */
 	char left_out[96];                 /* what is not probed in this program, and why; "" = nothing */
 };
 

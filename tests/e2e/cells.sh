@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # The matrix: release × variant × load. To be sourced after lib.sh.
 
-MODES="pingpong pool http syscalls gc timers coro churn procs cgo parked mixed idle cpu user"
+MODES="pingpong pool http syscalls gc timers coro churn procs cgo parked mixed idle cpu user bubble"
 # Releases that write v1 formats, and the loads that their program has.
 TRACED_OLD="1.17.13 1.18.10 1.19.13 1.20.14 1.21.13"
 OLD_MODES="pingpong pool http syscalls gc timers churn procs parked mixed idle user"
@@ -32,6 +32,8 @@ twin_marks() {
 	# Up to 1.9 the runtime's own tracer records marking during a stop-the-world instead. (Up to 1.4 there
 	# is none.)
 	[ "$(minor "$2")" -ge 10 ] || echo -stops=false
+	# The goroutines of a bubble are woken by threads that hide whom they run, or run nobody any more.
+	[ "$1" != bubble ] || [ "$look" = --spans ] || echo -min-wakers 99.9
 	[ "$look" = --spans ] || return 0
 	# Up to 1.10 a goroutine has its wait reason as a text, which is the same for a condition as for a mutex.
 	[ "$(minor "$2")" -ge 11 ] || echo -conds=false
@@ -60,6 +62,7 @@ profile_rows() {
 	# In the older program timers wake the goroutines that call C.
 	cgo) [ "$(minor "$2")" -ge 22 ] && echo sched || echo syscall ;;
 	cpu) echo samples ;;
+	bubble) echo sched,block ;;
 	*) echo sched ;;
 	esac
 }

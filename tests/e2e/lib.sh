@@ -72,6 +72,7 @@ has_mode() {
 	cgo) [ "$2" = cgo ] ;;
 	user) [ "$(minor "$1")" -ge 11 ] ;;
 	cpu) [ "$(minor "$1")" -ge 22 ] ;;
+	bubble) [ "$(minor "$1")" -ge 25 ] ;; # with an experiment in 1.24: case_bubble_experiment
 	*) [ "$2" != pie ] || [ "$(minor "$1")" -ge 6 ] ;;
 	esac
 }

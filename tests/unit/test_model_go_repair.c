@@ -17,6 +17,8 @@ struct run {
 	int32_t last_p;  /* the greatest id in the ops */
 	unsigned blocks; /* GoBlock in the ops, the synthetic goroutine's included */
 	unsigned stops;
+	unsigned wakers; /* wake-ups by a goroutine */
+	uint64_t repaired, goroutines;
 };
 
 static int take_generation(void *ctx, const struct generation *gen)
@@ -31,6 +33,7 @@ static int take_generation(void *ctx, const struct generation *gen)
 			run->last_p = op->p;
 		run->blocks += op->kind == OP_GO_BLOCK;
 		run->stops += op->kind == OP_GO_STOP;
+		run->wakers += op->kind == OP_GO_UNBLOCK && op->g != NO_G;
 	}
 	return 0;
 }
@@ -67,6 +70,8 @@ static void begin(struct run *run)
 static void end(struct run *run)
 {
 	checked_model_finish(&run->checked);
+	run->repaired = model_stats(run->checked.model)->repaired;
+	run->goroutines = model_stats(run->checked.model)->goroutines;
 	checked_model_free(&run->checked);
 }
 
@@ -99,10 +104,33 @@ static void test_an_unseen_wake_up_is_shown_on_the_thread_itself(void **state)
 	assert_int_equal(run.blocks, 2); /* the other one is the synthetic goroutine's */
 }
 
+/* As at the end of a bubble's last goroutine: casgstatus() wakes the waiter before m.curg is cleared. */
+static void test_a_goroutine_that_has_just_left_wakes_nobody(void **state)
+{
+	struct run run;
+
+	(void)state;
+	begin(&run);
+	put(&run, SITE_PARK, G1, 0);
+	put(&run, SITE_EXECUTE, G2, 0);
+	put(&run, SITE_DESTROY, G2, 0);
+	put(&run, SITE_READY, G1, G2);
+	put(&run, SITE_EXECUTE, G1, 0);
+	put(&run, SITE_NEWPROC, G2, G1);
+	put(&run, SITE_PARK, G1, 0);
+	put(&run, SITE_READY, G1, G1);
+	put(&run, SITE_EXECUTE, G1, 0);
+	end(&run);
+	assert_int_equal(run.repaired, 0);
+	assert_int_equal(run.goroutines, 3);
+	assert_int_equal(run.wakers, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_an_unseen_wait_is_known_by_its_end),
+		cmocka_unit_test(test_a_goroutine_that_has_just_left_wakes_nobody),
 		cmocka_unit_test(test_an_unseen_wake_up_is_shown_on_the_thread_itself),
 	};
 

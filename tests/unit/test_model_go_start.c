@@ -198,6 +198,17 @@ static void test_a_coroutine_waited_for_its_turn(void **state)
 }
 
 /* g is the process that took the CPU, not a goroutine. */
+/* In a bubble of testing/synctest, the end of a goroutine wakes another before m.curg is cleared. */
+static void test_a_goroutine_that_has_ended_is_not_shown(void **state)
+{
+	static const struct raw_record records[] = {
+		{.tid = FIRST, .site = SITE_READY, .g = G1, .arg = G2, .status = 6, .p = P0},
+	};
+
+	(void)state;
+	CHECK(records, "P running 100; G1 waiting -1; G2 waiting -1; ");
+}
+
 static void test_a_thread_without_a_cpu_shows_no_goroutine(void **state)
 {
 	static const struct raw_record records[] = {
@@ -233,6 +244,7 @@ int main(void)
 		cmocka_unit_test(test_a_victim_was_in_its_system_call),
 		cmocka_unit_test(test_a_victim_that_no_thread_can_be_has_no_p),
 		cmocka_unit_test(test_a_coroutine_waited_for_its_turn),
+		cmocka_unit_test(test_a_goroutine_that_has_ended_is_not_shown),
 		cmocka_unit_test(test_a_thread_without_a_cpu_shows_no_goroutine),
 		cmocka_unit_test(test_a_running_goroutine_has_a_p),
 	};

@@ -10,6 +10,7 @@ type step struct {
 	key    uint32 // from, to and reason, interned
 	stack  uint32 // interned; 0 = none
 	waker  uint32 // the stack of the goroutine that did it, if that is another
+	by     int64  // the goroutine that did it; -1 = none
 	p, m   int64
 	change string // for the report: "Running->Waiting chan receive"
 	pushed bool   // the reader moved it behind an event that it must follow: its time is an upper bound

@@ -114,7 +114,7 @@ func readHistory(path string, keys, stacks *names) (*history, error) {
 			waker = 0
 		}
 		h.steps[g] = append(h.steps[g], step{time: now, key: keys.id(text), stack: own, waker: waker,
-			p: int64(event.Proc()), m: int64(event.Thread()), change: text, pushed: pushed})
+			by: int64(event.Goroutine()), p: int64(event.Proc()), m: int64(event.Thread()), change: text, pushed: pushed})
 		return nil
 	})
 	return h, err
@@ -166,6 +166,7 @@ type verdict struct {
 	Transitions ratio `json:"transitions"`
 	Stacks      ratio `json:"stacks"`
 	Wakers      ratio `json:"waker_stacks"`
+	WokenBy     ratio `json:"wakers"`
 	P           ratio `json:"p"`
 	M           ratio `json:"m"`
 	OnlyNative  int   `json:"goroutines_only_native"`
@@ -203,6 +204,7 @@ func twin(args []string) error {
 	minStacks := set.Float64("min-stacks", 99, "least % of stacks that must be equal")
 	minCompared := set.Int("min-compared", 100, "least number of transitions that must have been compared")
 	maxMedian := set.Int64("max-median", 10000, "largest median of the time difference, ns")
+	minWokenBy := set.Float64("min-wakers", 0, "least % of wake-ups that must be by the same goroutine")
 	wakers := set.Bool("wakers", true, "compare who woke whom, too")
 	stops := set.Bool("stops", true, "the native trace has stops of the world as such")
 	heap := set.Bool("heap", true, "ours, if it does not say otherwise, has every sweep and each size of the heap")
@@ -232,6 +234,9 @@ func twin(args []string) error {
 		json.NewEncoder(os.Stdout).Encode(c.verdict)
 	} else {
 		c.print(*verbose)
+	}
+	if c.WokenBy.Pct < *minWokenBy {
+		return fmt.Errorf("%.3f %% of wake-ups by the same goroutine, at least %g wanted", c.WokenBy.Pct, *minWokenBy)
 	}
 	return c.judge(*minSeq, *minStacks, *minCompared, *maxMedian)
 }
@@ -354,6 +359,13 @@ func (c *comparison) step(native, ours step) {
 		c.Wakers.count(native.waker == ours.waker)
 		c.differ("waker stack", native, ours, native.waker, ours.waker)
 	}
+	if c.wakers && strings.HasPrefix(native.change, "Waiting->Runnable") {
+		c.WokenBy.count(native.by == ours.by)
+		if native.by != ours.by {
+			c.tally("waker", fmt.Sprintf("%s at %s: %s", native.change,
+				firstFrames(c.stacks.texts[native.waker]), against(native.by, ours.by)))
+		}
+	}
 	c.P.count(native.p == ours.p)
 	if native.p != ours.p {
 		c.tally("P", fmt.Sprintf("%s: %s", native.change, against(native.p, ours.p)))
@@ -432,7 +444,7 @@ func (c *comparison) around(who string, steps []step, at int64) {
 }
 
 func (c *comparison) settle() {
-	for _, r := range []*ratio{&c.Goroutines, &c.Transitions, &c.Stacks, &c.Wakers, &c.P, &c.M} {
+	for _, r := range []*ratio{&c.Goroutines, &c.Transitions, &c.Stacks, &c.Wakers, &c.WokenBy, &c.P, &c.M} {
 		r.settle()
 	}
 	if len(c.offsets) == 0 {
@@ -450,10 +462,10 @@ func (c *comparison) settle() {
 
 func (c *comparison) print(verbose bool) {
 	fmt.Printf("window %d ms; goroutines %d, %.3f %% identical; transitions %d, %.3f %% identical; "+
-		"stacks %d, %.3f %% equal; waker stacks %d, %.3f %% equal; P %.3f %% M %.3f %% equal; "+
+		"stacks %d, %.3f %% equal; waker stacks %d, %.3f %% equal; wakers %d, %.3f %% equal; P %.3f %% M %.3f %% equal; "+
 		"time ours-native median %d ns, p1 %d, p99 %d; starts off by %d ns, p99 %d\n",
 		c.WindowMs, c.Goroutines.Of, c.Goroutines.Pct, c.Transitions.Of, c.Transitions.Pct,
-		c.Stacks.Of, c.Stacks.Pct, c.Wakers.Of, c.Wakers.Pct, c.P.Pct, c.M.Pct,
+		c.Stacks.Of, c.Stacks.Pct, c.Wakers.Of, c.Wakers.Pct, c.WokenBy.Of, c.WokenBy.Pct, c.P.Pct, c.M.Pct,
 		c.MedianNs, c.P1Ns, c.P99Ns, c.StartMedianNs, c.StartP99Ns)
 	if c.OnlyNative+c.OnlyOurs+c.LostNotes > 0 {
 		fmt.Printf("goroutines in the native trace only: %d; in ours only: %d; notes of loss in ours: %d\n",
@@ -463,7 +475,7 @@ func (c *comparison) print(verbose bool) {
 	if !verbose {
 		return
 	}
-	for _, kind := range []string{"only native", "only ours", "stack", "waker stack", "P", "M",
+	for _, kind := range []string{"only native", "only ours", "stack", "waker stack", "waker", "P", "M",
 		"gc only native", "gc only ours", "gc where", "gc stack", "value"} {
 		c.printTally(kind)
 	}
