@@ -148,7 +148,7 @@ python3 tools/doclint.py || status=1
 if command -v codespell >/dev/null; then
 	# Parts of words in patterns, "to and fro", and what tests misspell on purpose.
 	git ls-files -z | grep -zEv '^(vmlinux|LICENSES|tests/fuzz/corpus|tests/fixtures)/|\.(inc|png)$' |
-		xargs -0 codespell -q 3 --ignore-words-list=bu,chek,fro,nd,wrok || status=1
+		xargs -0 codespell -q 3 --ignore-words-list=bu,chek,fro,iif,nd,wrok || status=1
 else
 	echo "tools/lint.sh: no codespell here: tools/deps.sh"
 	status=1

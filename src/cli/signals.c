@@ -42,6 +42,26 @@ void signals_install(void)
 	set_all(failing, sizeof(failing) / sizeof(failing[0]), SIG_IGN);
 }
 
+static volatile sig_atomic_t end_status;
+
+static void end(int number)
+{
+	static const char text[] = "gotrace: interrupted\n";
+
+	(void)number;
+	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0) {
+		/* Standard error cannot be written: nothing can be done. */
+	}
+	_exit(end_status);
+}
+
+void signals_end_at_once(int status)
+{
+	end_status = status;
+	set_all(ending, sizeof(ending) / sizeof(ending[0]), end);
+	set_all(failing, sizeof(failing) / sizeof(failing[0]), SIG_IGN);
+}
+
 static volatile sig_atomic_t wanted, served;
 
 static void on_snapshot(int number)

@@ -6,6 +6,11 @@
 #define GOTRACE_CLI_SIGNALS_H
 
 void signals_install(void);
+/*
+ * For commands that leave nothing behind: these signals end the process with this status, whatever it does.
+ * SQLite looks for an interruption only between the instructions of a query, and one of them may take hours.
+ */
+void signals_end_at_once(int status);
 /* Returns how many of the former have been received, at most 100. */
 int signals_seen(void);
 /* Counts SIGUSR1, which then no longer ends the process. */

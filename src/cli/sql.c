@@ -11,6 +11,7 @@
 #include "cli/export.h"
 #include "cli/options.h"
 #include "cli/signals.h"
+#include "cli/sql_rules.h"
 #include "sandbox/privilege.h"
 #include "util/json.h"
 #include "util/message.h"
@@ -125,46 +126,15 @@ static void print_names(sqlite3_stmt *query, enum sql_output output)
 
 /* --- the query --- */
 
-/* A query can read only the tables of the trace: no other file, no extension. */
-static int allow(void *ctx, int action, const char *a, const char *b, const char *c, const char *d)
-{
-	(void)ctx, (void)a, (void)c, (void)d;
-	switch (action) {
-	case SQLITE_SELECT:
-	case SQLITE_READ:
-	case SQLITE_RECURSIVE:
-		return SQLITE_OK;
-	case SQLITE_FUNCTION:
-		return b && strcmp(b, "load_extension") == 0 ? SQLITE_DENY : SQLITE_OK;
-	default:
-		return SQLITE_DENY;
-	}
-}
-
-static int on_progress(void *ctx)
-{
-	(void)ctx;
-	return signals_seen() > 0;
-}
-
-static int refuse(sqlite3 *db, struct error *err)
-{
-	if (signals_seen())
-		return error_set(err, EINTR, "interrupted");
-	return error_set(err, EINVAL, "%s%s", sqlite3_errmsg(db),
-			 sqlite3_errcode(db) == SQLITE_AUTH ? ": queries can only read the trace" : "");
-}
-
 static int answer(sqlite3 *db, const struct sql_options *options, struct error *err)
 {
 	sqlite3_stmt *query = NULL;
 	const char *rest = NULL;
 	int rc;
 
-	sqlite3_set_authorizer(db, allow, NULL);
-	sqlite3_progress_handler(db, 100000, on_progress, NULL);
+	sql_rules_set(db);
 	if (sqlite3_prepare_v2(db, options->query, -1, &query, &rest))
-		return refuse(db, err);
+		return sql_rules_refusal(db, err);
 	if (!query || rest[strspn(rest, " \t\r\n;")]) {
 		sqlite3_finalize(query);
 		return error_set(err, EINVAL, "sql takes one query, as in 'SELECT * FROM goroutine'");
@@ -173,7 +143,7 @@ static int answer(sqlite3 *db, const struct sql_options *options, struct error *
 	while ((rc = sqlite3_step(query)) == SQLITE_ROW && !ferror(stdout))
 		print_row(query, options->output);
 	if (rc != SQLITE_DONE && rc != SQLITE_ROW)
-		refuse(db, err);
+		sql_rules_refusal(db, err);
 	sqlite3_finalize(query);
 	if (fflush(stdout) || ferror(stdout))
 		return error_set(err, EIO, "cannot write to standard output");
@@ -224,7 +194,7 @@ int command_sql(int argc, char **argv)
 	status = options_sql(argc, argv, &options, &err);
 	if (status)
 		return options_end(status, "gotrace sql", &err);
-	signals_install();
+	signals_end_at_once(STATUS_NONE);
 	status = run(&options, &err);
 	if (status >= 0)
 		return status;

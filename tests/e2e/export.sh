@@ -84,7 +84,8 @@ case_export_sql() { # totals are those of x/exp/trace; a query cannot do more th
 		[ "$theirs" = "$ours" ] || die "go$release: $(echo $ours) instead of $(echo $theirs)"
 	done
 	for query in "ATTACH '$W/other.db' AS o" "CREATE TABLE t(a)" "DELETE FROM state" "PRAGMA query_only" \
-		"SELECT load_extension('x')" "SELECT 1; SELECT 2" "VACUUM INTO '$W/other.db'"; do
+		"SELECT load_extension('x')" "SELECT hex(randomblob(9))" "SELECT sqlite_version()" "SELECT length(zeroblob(9000000))" \
+		"SELECT 1; SELECT 2" "VACUUM INTO '$W/other.db'"; do
 		run_gotrace sql "$W/native-$release" "$query"
 		want 1
 		one_line
@@ -93,6 +94,31 @@ case_export_sql() { # totals are those of x/exp/trace; a query cannot do more th
 	run_gotrace convert "$W/native-$release" -o "$W/x.db" --format sqlite
 	want 0
 	[ "$(sqlite3 "$W/x.db" 'PRAGMA integrity_check')" = ok ] || die "sqlite3 does not find the file good"
+}
+
+# A signal ends a query, whatever it does: many instructions, one that never ends, or output that nobody takes.
+case_export_sql_ends() {
+	local query signal began took trace=tests/fixtures/rawlog/go1.26.8.trace
+	mkfifo "$W/full"
+	exec 7<>"$W/full"
+	for query in "WITH RECURSIVE x(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM x) SELECT count(*) FROM x" \
+		"SELECT instr(replace(hex(zeroblob(4000000)), '0', 'a'), replace(hex(zeroblob(2000000)), '0', 'a') || 'b')" \
+		"SELECT a.ts FROM state a, state b"; do
+		for signal in TERM INT; do
+			env --default-signal "$GOTRACE" sql $trace "$query" >&7 2>"$W/err" &
+			tracer=$!
+			sleep 1
+			kill -0 $tracer || die "it has ended by itself: $query"
+			began=$(now)
+			kill -$signal $tracer
+			ends 10
+			took=$((($(now) - began) / 1000))
+			want 1
+			says interrupted
+			[ $took -le 1500 ] || noisy "SIG$signal took $took ms: $query"
+		done
+	done
+	exec 7>&-
 }
 
 # perfetto_reader: prints the path of a Python with Perfetto's descriptions, from PyPI.
