@@ -29,7 +29,10 @@ struct cut {
 	struct wire *wire;             /* of the open piece, or NULL */
 	struct output piece;
 	enum wire_format format;
+	bool measuring; /* the pass writes nothing */
 	unsigned pieces;
+	uint64_t total;      /* bytes of all pieces */
+	uint64_t nops;       /* of the trace, without statuses */
 	bool full;           /* --max-size is reached */
 	uint64_t bytes;      /* of the open piece */
 	uint64_t last_bytes; /* of its last generation */
@@ -44,19 +47,26 @@ static int write_piece(void *ctx, const void *bytes, size_t n)
 	struct cut *cut = ctx;
 
 	cut->bytes += n;
-	return output_write(&cut->piece, bytes, n);
+	cut->total += n;
+	return cut->measuring ? 0 : output_write(&cut->piece, bytes, n);
+}
+
+static int open_file(struct cut *cut)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), cut->options->split_bytes ? "%s.%u" : "%s", cut->options->output,
+		 cut->pieces);
+	return output_open(&cut->piece, path, cut->err);
 }
 
 static int open_piece(struct cut *cut)
 {
 	const struct wire_options options = {.format = cut->format,
 					     .out = {.write = write_piece, .ctx = cut}};
-	char path[PATH_MAX];
 
 	cut->pieces++;
-	snprintf(path, sizeof(path), cut->options->split_bytes ? "%s.%u" : "%s", cut->options->output,
-		 cut->pieces);
-	if (output_open(&cut->piece, path, cut->err))
+	if (!cut->measuring && open_file(cut))
 		return -EIO;
 	cut->bytes = cut->last_bytes = 0;
 	cut->wire = wire_new(&options, cut->err);
@@ -76,12 +86,31 @@ static int close_piece(struct cut *cut)
 	cut->wire = NULL;
 	if (cut->bytes > cut->largest)
 		cut->largest = cut->bytes;
+	if (cut->measuring)
+		return 0;
 	rc = output_commit(&cut->piece);
 	if (!rc && output_publish(&cut->piece, cut->err))
 		return -EIO;
 	if (!rc)
 		rc = output_close(&cut->piece);
 	return rc ? cannot_write(cut, -rc) : 0;
+}
+
+static uint64_t most_files(const struct cut *cut)
+{
+	return cut->options->max_files ? cut->options->max_files : 1000;
+}
+
+static uint64_t most_bytes(const struct cut *cut)
+{
+	uint64_t most = 10 * (uint64_t)cut->file.size;
+
+	return cut->options->max_total ? cut->options->max_total : most > 64u << 20 ? most : 64u << 20;
+}
+
+static bool is_too_much(const struct cut *cut)
+{
+	return cut->pieces > most_files(cut) || cut->total > most_bytes(cut);
 }
 
 static int take_cut(void *ctx, const struct generation *gen)
@@ -92,6 +121,8 @@ static int take_cut(void *ctx, const struct generation *gen)
 
 	if (cut->full)
 		return 0;
+	if (cut->measuring && is_too_much(cut))
+		return -E2BIG;
 	if (!cut->wire && open_piece(cut))
 		return -EIO;
 	if (cut->anonymizer && anonymizer_generation(cut->anonymizer, gen, &other))
@@ -124,6 +155,8 @@ static int take_scope(void *ctx, const struct generation *gen)
 
 	if (signals_seen())
 		return error_set(cut->err, EINTR, "interrupted");
+	for (size_t i = 0; i < gen->nops; i++)
+		cut->nops += gen->ops[i].kind != OP_GO_STATUS && gen->ops[i].kind != OP_PROC_STATUS;
 	return cut_scope_generation(&cut->scope, gen) ? error_set(cut->err, ENOMEM, "out of memory") : 0;
 }
 
@@ -193,12 +226,25 @@ static struct cut_options cutter_options(struct cut *cut)
 	return wanted;
 }
 
-static int write_pieces(struct cut *cut)
+static void end_pass(struct cut *cut)
+{
+	wire_free(cut->wire);
+	cutter_free(cut->cutter);
+	anonymizer_free(cut->anonymizer);
+	cut->wire = NULL;
+	cut->cutter = NULL;
+	cut->anonymizer = NULL;
+}
+
+/* Makes all pieces. -E2BIG: they would take too much (err is not set). */
+static int make_pieces(struct cut *cut)
 {
 	const struct convert_sink sink = {.generation = take_generation, .ctx = cut};
 	const struct cut_options options = cutter_options(cut);
 	int rc;
 
+	cut->pieces = 0;
+	cut->bytes = cut->last_bytes = cut->total = cut->largest = 0;
 	cut->cutter = cutter_new(&options);
 	if (cut->options->anonymize)
 		cut->anonymizer = anonymizer_new();
@@ -217,10 +263,42 @@ static int write_pieces(struct cut *cut)
 	return rc;
 }
 
+/* Each piece has the states of all live objects, so many small pieces may take much more than the trace. */
+static int refuse(const struct cut *cut)
+{
+	uint64_t done = cutter_ops(cut->cutter);
+	double scale = (double)cut->nops / (double)(done ? done : 1);
+
+	return error_set(
+		cut->err, E2BIG,
+		"--split %s would take about %s files, %s in all: each has the states of all goroutines. "
+		"Give larger pieces, or allow it with --max-files and --max-total",
+		text_bytes(cut->options->split_bytes).bytes,
+		text_count((uint64_t)((double)cut->pieces * scale)).bytes,
+		text_bytes((uint64_t)((double)cut->total * scale)).bytes);
+}
+
+/* Makes the pieces of --split without writing them, to find out what they take. */
+static int measure(struct cut *cut)
+{
+	int rc;
+
+	cut->measuring = true;
+	rc = make_pieces(cut);
+	if (!rc && is_too_much(cut))
+		rc = -E2BIG;
+	cut->measuring = false;
+	if (rc == -E2BIG)
+		rc = refuse(cut);
+	end_pass(cut);
+	return rc;
+}
+
 static void report(const struct cut *cut)
 {
-	message("wrote %s events in %u file%s, the largest has %s", text_count(cutter_ops(cut->cutter)).bytes,
-		cut->pieces, cut->pieces == 1 ? "" : "s", text_bytes(cut->largest).bytes);
+	message("wrote %s events in %u file%s, %s in all, the largest has %s",
+		text_count(cutter_ops(cut->cutter)).bytes, cut->pieces, cut->pieces == 1 ? "" : "s",
+		text_bytes(cut->total).bytes, text_bytes(cut->largest).bytes);
 }
 
 /* Over such a gap, the states in the piece are not reliable. */
@@ -243,8 +321,10 @@ static int run(struct cut *cut)
 			PRIVILEGE(CAP_DAC_OVERRIDE) | PRIVILEGE(CAP_CHOWN) | PRIVILEGE(CAP_FOWNER), cut->err);
 	if (!rc)
 		rc = find_scope(cut);
+	if (!rc && cut->options->split_bytes)
+		rc = measure(cut);
 	if (!rc)
-		rc = write_pieces(cut);
+		rc = make_pieces(cut);
 	if (rc)
 		output_discard(&cut->piece);
 	else
@@ -267,9 +347,7 @@ int command_cut(int argc, char **argv)
 	signals_install();
 	output_init(&cut.piece);
 	status = run(&cut);
-	wire_free(cut.wire);
-	cutter_free(cut.cutter);
-	anonymizer_free(cut.anonymizer);
+	end_pass(&cut);
 	cut_scope_free(&cut.scope);
 	trace_file_close(&cut.file);
 	if (status >= 0)

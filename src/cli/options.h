@@ -99,6 +99,7 @@ struct cut_command_options {
 	size_t ngoids;
 	uint64_t task;                   /* 0 = none */
 	uint64_t max_bytes, split_bytes; /* 0 = none */
+	uint64_t max_files, max_total;   /* of --split; 0 = as --help says */
 	bool anonymize, quiet;
 };
 

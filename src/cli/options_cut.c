@@ -15,6 +15,8 @@ enum cut_key {
 	KEY_TASK,
 	KEY_MAX_SIZE,
 	KEY_SPLIT,
+	KEY_MAX_FILES,
+	KEY_MAX_TOTAL,
 	KEY_ANONYMIZE,
 };
 
@@ -32,6 +34,13 @@ static const struct argp_option table[] = {
 	 1},
 	{"max-size", KEY_MAX_SIZE, "BYTES", 0, "End before the piece exceeds this size: 500k, 10M", 1},
 	{"split", KEY_SPLIT, "BYTES", 0, "Write the whole trace, in pieces of at most about this size", 1},
+	{"max-files", KEY_MAX_FILES, "N", 0,
+	 "With --split: refuse if there would be more files (default: 1000)", 1},
+	{"max-total", KEY_MAX_TOTAL, "BYTES", 0,
+	 "With --split: refuse if the files would have more than this in all (default: ten times the trace, "
+	 "at "
+	 "least 64M)",
+	 1},
 	{"anonymize", KEY_ANONYMIZE, NULL, 0, "Replace names and paths by numbers", 1},
 	{"quiet", 'q', NULL, 0, "Print errors only", 2},
 	OPTIONS_HELP,
@@ -78,6 +87,8 @@ static const struct option_binding bindings[] = {
 	{OPTION_ID(KEY_TASK, cut_command_options, task)},
 	{KEY_MAX_SIZE, OPTION_MEMBER(uint64_t, cut_command_options, max_bytes), set_size},
 	{KEY_SPLIT, OPTION_MEMBER(uint64_t, cut_command_options, split_bytes), set_size},
+	{OPTION_ID(KEY_MAX_FILES, cut_command_options, max_files)},
+	{KEY_MAX_TOTAL, OPTION_MEMBER(uint64_t, cut_command_options, max_total), set_size},
 	{OPTION_TRUE(KEY_ANONYMIZE, cut_command_options, anonymize)},
 	{OPTION_TRUE('q', cut_command_options, quiet)},
 	{OPTION_END},
@@ -110,6 +121,8 @@ int options_cut(int argc, char **argv, struct cut_command_options *options, stru
 		return error_set(err, EINVAL, "--to is before --from");
 	if (options->max_bytes && options->split_bytes)
 		return error_set(err, EINVAL, "--max-size excludes --split");
+	if ((options->max_files || options->max_total) && !options->split_bytes)
+		return error_set(err, EINVAL, "--max-files and --max-total are limits of --split");
 	if (options->split_bytes && options->output[0] == '-' && !options->output[1])
 		return error_set(err, EINVAL, "--split needs a name for its files: -o FILE");
 	return 0;

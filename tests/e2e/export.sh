@@ -292,6 +292,31 @@ case_cut_readers() { # pieces of native traces and of ours in every format, read
 	done
 }
 
+# Each piece has the states of all goroutines, so small pieces of a trace with many take much more than the trace.
+case_cut_amplified() {
+	LOAD_SECONDS=60 load parked
+	run_gotrace -q -p "$target" -d 1s -o "$W/whole"
+	stop_target
+	mkdir "$W/parts"
+	LIMIT=120 run_gotrace cut "$W/whole" -o "$W/parts/x" --split 20k
+	want 1
+	one_line
+	says '--split 20.5 kB would take about [0-9,]+ files, [0-9.]+ [MG]B in all'
+	[ -z "$(ls "$W/parts")" ] || die "files are left: $(ls "$W/parts" | wc -l)"
+	run_gotrace cut "$W/whole" -o "$W/parts/x" --split 4M --max-files 1
+	want 1
+	run_gotrace cut "$W/whole" -o "$W/parts/x" --split 4M --max-total 1M
+	want 1
+	[ -z "$(ls "$W/parts")" ] || die "files are left: $(ls "$W/parts")"
+	LIMIT=120 run_gotrace cut "$W/whole" -o "$W/parts/x" --split 500k --max-files 5000 --max-total 4G
+	want 0
+	says "in $(ls "$W/parts" | wc -l) files, $(du -cb "$W"/parts/* | tail -n 1 | awk '{printf "%d", $1 / 1e6}')"
+	for file in "$W"/parts/x.1 "$W"/parts/x.2; do
+		strict "$file"
+	done
+	cat "$W/err"
+}
+
 # states_inside FILE FROM-NS TO-NS WHERE: prints what happens there, in order, without the time: events of one moment
 # are written a tick apart.
 states_inside() {
