@@ -316,6 +316,7 @@ static void put_trace(struct json_report *report)
 	json_number(json, "tracing_ns", a->options.host.tracing_ns);
 	json_number(json, "events", a->ops);
 	json_number(json, "inferred", a->inferred);
+	json_number(json, "repaired", a->repaired);
 	json_text(json, "of", is_of_threads(a) ? "threads" : "goroutines");
 	json_number(json, "procs", a->most_procs);
 	json_number(json, "alive_at_start", a->alive_start);

@@ -451,6 +451,7 @@ struct analysis {
 	struct gc_figures gc;
 	uint64_t samples, sample_first, sample_last;
 	uint64_t unwatched_since, unwatched_ns;
+	uint64_t repaired; /* events, by the trace's own notes */
 	uint64_t net_wakes, net_wakes_sysmon, net_late_ns;
 	uint64_t timer_wakes, timer_short_runs;
 	uint64_t burst_begin, bursts, burst_most, burst_at;

@@ -17,6 +17,7 @@
 #include "analysis/resources.h"
 #include "util/array.h"
 #include "util/gap_log.h"
+#include "util/own_logs.h"
 
 enum { MAX_GOROUTINES = 1 << 28, HERD = 8, SHARED = 4, LOCKED_STARTS = 100, SHORT_RUN_NS = 20000 };
 /* Timers are late if LATE_TIMERS fire within AT_ONCE_NS of a slice as long as sysmon's limit or longer. */
@@ -598,7 +599,10 @@ static void user_log(struct analysis *a, const struct op *op, struct goroutine *
 	const char *category = tables_string(a->gen->tables, op->string, &category_len);
 	const char *text = tables_string(a->gen->tables, op->string2, &len);
 	enum gap_log kind = gap_log_kind(category, category_len, text, len);
+	uint64_t repaired;
 
+	if (repair_log_parse(category, text, &repaired) && repaired <= UINT32_MAX)
+		a->repaired += repaired;
 	if (g)
 		lock_log(a, g, category, text);
 	if (kind == GAP_LOG_NONE)

@@ -220,6 +220,7 @@ void generation_close(struct model *md, bool last)
 	labels_announce_left(md);
 	requests_settle(md);
 	md->front->end_generation(md, last);
+	note_repairs(md);
 	op_list_apply_moves(&md->ops);
 	lock_logs_complete(md);
 	if (md->options.watch) {

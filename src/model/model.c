@@ -205,7 +205,7 @@ static void feed_loss(struct model *md, const struct log_loss *loss)
 		 (unsigned long long)lost_records(loss), (unsigned long long)loss->ring_full,
 		 (unsigned long long)loss->unreadable, (unsigned long long)loss->missed);
 	annotations_lost(md);
-	md->ops.provenance = REPAIRED;
+	md->ops.provenance = INFERRED;
 	note_write(md, note_text(md, text));
 	md->ops.provenance = OBSERVED;
 	generation_close(md, false);

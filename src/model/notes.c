@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "model/notes.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "model/synthetic.h"
 #include "util/array.h"
 #include "util/gap_log.h"
+#include "util/own_logs.h"
 #include "util/own_names.h"
 
 uint32_t note_text(struct model *md, const char *text)
@@ -56,6 +58,21 @@ void note_write_as(struct model *md, const char *category, uint32_t text)
 void note_write(struct model *md, uint32_t text)
 {
 	note_write_as(md, OWN_LOG_CATEGORY, text);
+}
+
+void note_repairs(struct model *md)
+{
+	uint64_t n = md->ops.repaired - md->repairs_noted;
+	enum provenance before = md->ops.provenance;
+	char text[128];
+
+	if (!n)
+		return;
+	snprintf(text, sizeof(text), REPAIR_LOG_FORMAT, (unsigned long long)n);
+	md->ops.provenance = INFERRED;
+	note_write(md, note_text(md, text));
+	md->ops.provenance = before;
+	md->repairs_noted = md->ops.repaired;
 }
 
 void notes_add(struct model *md, long place, uint32_t stack, const char *text)

@@ -14,6 +14,8 @@ void note_write(struct model *md, uint32_t text);
 void note_write_as(struct model *md, const char *category, uint32_t text);
 /* Returns the id of a text that is valid in this generation. */
 uint32_t note_text(struct model *md, const char *text);
+/* Writes how many ops of this generation are repaired, if any are. No repaired op may follow in it. */
+void note_repairs(struct model *md);
 /* Calls the generation_watch and writes the events that it adds. The ops must be complete. */
 void notes_watch(struct model *md);
 /* For the generation_watch: see model_log(). */

@@ -184,7 +184,8 @@ struct model {
 	struct request_table requests;
 	struct open_generation generation;
 	struct pending_logs logs;
-	size_t lock_logs; /* number in the open generation, without messages yet (locks.c) */
+	uint64_t repairs_noted; /* repaired ops that a log event counts already */
+	size_t lock_logs;       /* number in the open generation, without messages yet (locks.c) */
 	struct off_cpu off_cpu;
 
 	/* --- before and after gaps --- */

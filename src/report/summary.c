@@ -151,9 +151,21 @@ static void print_wholeness(const struct summary *sum, FILE *out)
 		fprintf(out, "all events; some stacks or CPU samples lost");
 	else if (sum->cut)
 		fprintf(out, "cut short");
+	else if (model_stats(pipeline_model(sum->pipe))->repaired)
+		fprintf(out, "no loss was noticed%s, but events were repaired",
+			summary_unwatched(sum) ? " while watched" : "");
 	else
 		fprintf(out, summary_unwatched(sum) ? "nothing lost while watched" : "whole: nothing lost");
 	fprintf(out, "; %s\n", describe_end(sum));
+}
+
+static void print_repairs(const struct summary *sum, FILE *out)
+{
+	const struct model_stats *stats = model_stats(pipeline_model(sum->pipe));
+
+	if (stats->repaired)
+		fprintf(out, "  repaired    %s of %s events: they were not seen, but later ones imply them\n",
+			text_count(stats->repaired).bytes, text_count(stats->ops).bytes);
 }
 
 static void print_target(const struct summary *sum, FILE *out)
@@ -195,8 +207,8 @@ static void print_stats(const struct summary *sum, FILE *out)
 
 	fprintf(out, "  events      %s in %s generations\n", text_count(stats->ops).bytes,
 		text_count(stats->generations).bytes);
-	fprintf(out, "  inferred    %s events (normal: transitions without a probe), repaired %s\n",
-		text_count(stats->inferred).bytes, text_count(stats->repaired).bytes);
+	fprintf(out, "  inferred    %s events (normal: transitions without a probe)\n",
+		text_count(stats->inferred).bytes);
 	if (stats->inferred_starts)
 		fprintf(out, "  starts      %s of %s goroutine starts inferred\n",
 			text_count(stats->inferred_starts).bytes,
@@ -386,6 +398,7 @@ void summary_print(const struct summary *sum, FILE *out)
 	print_wholeness(sum, out);
 	if (sum->style.stats || summary_has_losses(sum))
 		print_losses(sum, out);
+	print_repairs(sum, out);
 	summary_print_unwatched(sum, out);
 	if (sum->cut)
 		fprintf(out, "  cut         %s\n", sum->cut);

@@ -46,6 +46,21 @@ bool lock_log_parse(const char *category, const char *message, struct lock_log *
 	return !*end || (log->form == FORM_RWMUTEX && (log->reads || strcmp(end, " (write)") == 0));
 }
 
+bool repair_log_parse(const char *category, const char *message, uint64_t *events)
+{
+	static const char begin[] = "repaired ",
+			  end[] = " events: they were not seen, but later ones imply them";
+	const char *number = message + sizeof(begin) - 1;
+	char *after;
+
+	if (strcmp(category, OWN_LOG_CATEGORY) != 0 || strncmp(message, begin, sizeof(begin) - 1) != 0 ||
+	    *number < '0' || *number > '9')
+		return false;
+	errno = 0;
+	*events = strtoull(number, &after, 10);
+	return !errno && strcmp(after, end) == 0;
+}
+
 bool cpu_log_parse(const char *category, const char *message, uint32_t *cpu)
 {
 	unsigned long number;

@@ -32,6 +32,15 @@ const char *lock_form_name(enum lock_form form);
 /* "rwmutex 0xc000012340 (read)". Returns false if the log has another category or another form. */
 bool lock_log_parse(const char *category, const char *message, struct lock_log *log);
 
+/*
+ * Of a generation, in the category of notes: the number of its events that were not seen, and were made up so
+ * that the events that were seen follow from others.
+ */
+#define REPAIR_LOG_FORMAT "repaired %llu events: they were not seen, but later ones imply them"
+
+/* Returns false if the log has another category or another form. */
+bool repair_log_parse(const char *category, const char *message, uint64_t *events);
+
 /* "3". Returns false if the log has another category, or its message is not the number of a CPU. */
 bool cpu_log_parse(const char *category, const char *message, uint32_t *cpu);
 

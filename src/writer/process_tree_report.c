@@ -67,6 +67,7 @@ static void fill_row(struct process_rows *rows, struct process_row *row, const s
 	row->pid = model_target(model) ? model_target(model)->pid : 0;
 	row->threads = stats->goroutines;
 	row->events = stats->ops;
+	row->repaired = stats->repaired;
 	row->running_ns = running_of(model);
 	row->bytes = pipeline_trace_bytes(sum->pipe);
 	row->lossy = summary_has_losses(sum);
@@ -226,12 +227,13 @@ static void print_cost(const struct process_rows *rows, uint64_t hits, FILE *out
 
 static void print_summary(struct process_rows *rows, const struct process_tree_report *report, FILE *out)
 {
-	uint64_t events = 0, bytes = 0, hits = 0, largest = 0;
+	uint64_t events = 0, repaired = 0, bytes = 0, hits = 0, largest = 0;
 	size_t files = 0;
 
 	for (size_t i = 0; i < rows->n; i++) {
 		files += rows->rows[i].path != NULL;
 		events += rows->rows[i].events;
+		repaired += rows->rows[i].repaired;
 		bytes += rows->rows[i].bytes;
 		largest = rows->rows[i].bytes > largest ? rows->rows[i].bytes : largest;
 		hits += rows->rows[i].hits;
@@ -239,6 +241,10 @@ static void print_summary(struct process_rows *rows, const struct process_tree_r
 	fprintf(out, "gotrace: wrote %s trace%s: %s, %s events, %s (format go %s)\n", text_count(files).bytes,
 		files == 1 ? "" : "s", text_time(rows->last_ns - rows->first_ns).bytes,
 		text_count(events).bytes, text_bytes(bytes).bytes, wire_format_name(rows->format));
+	if (repaired)
+		fprintf(out,
+			"  repaired    %s of these events: they were not seen, but later ones imply them\n",
+			text_count(repaired).bytes);
 	if (report->command) {
 		struct summary sum = {.command_ended = report->command_ended,
 				      .command_status = report->command_status};

@@ -11,7 +11,7 @@ struct process_row {
 	uint32_t pid;
 	char comm[16];
 	char *path; /* NULL = no trace */
-	uint64_t threads, events, running_ns, bytes, hits;
+	uint64_t threads, events, repaired, running_ns, bytes, hits;
 	bool lossy, cut;
 };
 

@@ -553,6 +553,25 @@ case_tiny_ring() { # a full ring: reported and counted as not watched, not as a 
 	still_lives
 }
 
+case_repaired() { # events that were made up are counted on the terminal, in JSON, in the trace and in its report
+	local n
+	load pingpong -count 8 -procs 8
+	run_gotrace -p "$target" -d 2s -o "$W/live" --raw "$W/raw" --ring-size 65536 --max-overhead none
+	want 0 3
+	run_gotrace replay "$W/raw" -o "$W/trace" --json
+	n=$(number repaired)
+	[ "$n" -gt 0 ] || die "nothing was repaired with such a ring"
+	run_gotrace replay "$W/raw" -o "$W/trace"
+	tr -d , <"$W/err" | grep -q "^  repaired    $n of [0-9]* events: they were not seen" ||
+		die "the summary does not say that $n events were repaired: $(grep repaired "$W/err")"
+	! grep -q 'nothing lost' "$W/err" || die "$n events were repaired, and nothing lost"
+	run_gotrace report "$W/trace" --json
+	[ "$(number trace.repaired)" -eq "$n" ] || die "$n events were repaired, $(number trace.repaired) by the report"
+	strict "$W/trace"
+	checked "$W/trace"
+	still_lives
+}
+
 case_rings() { # several rings are merged into what one would have contained
 	local look="--rings 2"
 	start_target "$(target_binary $NEWEST default)" mixed -native "$W/native" -native-seconds 2 -seconds 100

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "checked_model.h"
+#include "util/own_logs.h"
 
 enum { P0 = 0xc000050000, G1 = 0xc000001000, G2 = 0xc000002000, TID = 500, START = 1000000 };
 
@@ -19,11 +20,14 @@ struct run {
 	unsigned stops;
 	unsigned wakers; /* wake-ups by a goroutine */
 	uint64_t repaired, goroutines;
+	uint64_t noted; /* repaired events, by the trace's own logs */
 };
 
 static int take_generation(void *ctx, const struct generation *gen)
 {
 	struct run *run = ctx;
+	uint64_t noted;
+	size_t len;
 
 	checked_model_check(&run->checked, gen);
 	for (size_t i = 0; i < gen->nops; i++) {
@@ -34,6 +38,10 @@ static int take_generation(void *ctx, const struct generation *gen)
 		run->blocks += op->kind == OP_GO_BLOCK;
 		run->stops += op->kind == OP_GO_STOP;
 		run->wakers += op->kind == OP_GO_UNBLOCK && op->g != NO_G;
+		if (op->kind == OP_LOG &&
+		    repair_log_parse(tables_string(gen->tables, op->string, &len),
+				     tables_string(gen->tables, op->string2, &len), &noted))
+			run->noted += noted;
 	}
 	return 0;
 }
@@ -72,6 +80,7 @@ static void end(struct run *run)
 	checked_model_finish(&run->checked);
 	run->repaired = model_stats(run->checked.model)->repaired;
 	run->goroutines = model_stats(run->checked.model)->goroutines;
+	assert_int_equal(run->noted, run->repaired);
 	checked_model_free(&run->checked);
 }
 
@@ -101,6 +110,7 @@ static void test_an_unseen_wake_up_is_shown_on_the_thread_itself(void **state)
 	put(&run, SITE_NEWPROC, 0xc000003000, G1);
 	end(&run);
 	assert_int_equal(run.last_p, 0);
+	assert_true(run.repaired > 0);
 	assert_int_equal(run.blocks, 2); /* the other one is the synthetic goroutine's */
 }
 

@@ -601,7 +601,13 @@ static void test_losses(void **state)
 		"GoDestroy m2147483647 p0 g105 ~\n"
 		"ProcStop m2147483647 p0 ~\n"
 		"GoBlock m101 p1 g10000101 'page fault' {[page fault]|new}\n"
-		"ProcStop m101 p1\n");
+		"ProcStop m101 p1\n"
+		"ProcStart m2147483647 p0 ~\n"
+		"GoUnblock m2147483647 p0 g2=4503599627370496 ~\n"
+		"GoStart m2147483647 p0 g4503599627370496 ~\n"
+		"UserLog m2147483647 p0 g4503599627370496 'gotrace' {|gotrace|} ~\n"
+		"GoBlock m2147483647 p0 g4503599627370496 'unspecified' {|gotrace|} ~\n"
+		"ProcStop m2147483647 p0 ~\n");
 	thread_log_free(&log);
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Log events that say what a goroutine waits for, and which CPU a thread runs on. */
+/* Log events that say what a goroutine waits for, which CPU a thread runs on, and what was repaired. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -85,13 +86,35 @@ static void test_cpus(void **state)
 	assert_false(cpu_log_parse("CPU", "0", &cpu));
 }
 
+static void test_repairs(void **state)
+{
+	static const char *const others[] = {
+		"",
+		"repaired",
+		"repaired ",
+		"repaired -1 events: they were not seen, but later ones imply them",
+		"repaired 1 event",
+		"repaired 1 events: they were not seen, but later ones imply them!",
+		"repaired 99999999999999999999 events: they were not seen, but later ones imply them",
+	};
+	uint64_t events = 0;
+	char text[128];
+
+	(void)state;
+	snprintf(text, sizeof(text), REPAIR_LOG_FORMAT, 12930ull);
+	assert_true(repair_log_parse("gotrace", text, &events));
+	assert_int_equal(events, 12930);
+	assert_false(repair_log_parse("got", text, &events));
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		assert_false(repair_log_parse("gotrace", others[i], &events));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_locks),
-		cmocka_unit_test(test_forms_have_names),
-		cmocka_unit_test(test_no_locks),
-		cmocka_unit_test(test_cpus),
+		cmocka_unit_test(test_locks),    cmocka_unit_test(test_forms_have_names),
+		cmocka_unit_test(test_no_locks), cmocka_unit_test(test_cpus),
+		cmocka_unit_test(test_repairs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,12 +41,26 @@ static void rule_cost(struct analysis *a)
 	finding_next(finding, "gotrace -p PID --light");
 }
 
+static void rule_repaired(struct analysis *a)
+{
+	struct finding *finding;
+
+	if (!a->repaired)
+		return;
+	finding = finding_add(a, "trust", (double)a->repaired / ((double)a->ops + 1));
+	finding_text(finding,
+		     "%llu of %llu events were repaired: they were not seen, but later ones imply them.",
+		     (unsigned long long)a->repaired, (unsigned long long)a->ops);
+	finding_next(finding, "gotrace -p PID --light");
+}
+
 void rule_trust(struct analysis *a)
 {
 	struct finding *finding;
 
 	rule_unwatched(a);
 	rule_cost(a);
+	rule_repaired(a);
 	if (!a->options.host.lost)
 		return;
 	finding = finding_add(a, "trust", 0.05);
