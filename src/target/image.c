@@ -188,18 +188,20 @@ bool image_pointer(const struct image *image, uint64_t address, uint64_t *value)
 }
 
 /* Relocations in DT_RELR need no work: the file contains their values. */
-void image_relocate(const struct image *image, uint8_t *data)
+void image_relocate(const struct image *image, uint8_t *data, bool code)
 {
 	uint32_t relative = image->arm64 ? R_AARCH64_RELATIVE : R_X86_64_RELATIVE;
 
 	for (size_t i = 0; i < image->nrela; i++) {
-		uint64_t addend;
+		const struct segment *segment;
 		const uint8_t *bytes;
+		uint64_t addend;
 		Elf64_Rela rela;
 
 		memcpy(&rela, image->rela + i * sizeof(rela), sizeof(rela));
+		segment = find_segment(image, rela.r_offset);
 		bytes = image_bytes(image, rela.r_offset, sizeof(uint64_t));
-		if (ELF64_R_TYPE(rela.r_info) != relative || !bytes)
+		if (ELF64_R_TYPE(rela.r_info) != relative || !bytes || segment->executable != code)
 			continue;
 		addend = (uint64_t)rela.r_addend;
 		memcpy(data + (bytes - image->data), &addend, sizeof(addend));

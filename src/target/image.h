@@ -54,11 +54,11 @@ bool image_u32(const struct image *image, uint64_t address, uint32_t *value);
 /* Reads a pointer. After image_relocate it has the value that the program sees, without the bias. */
 bool image_pointer(const struct image *image, uint64_t address, uint64_t *value);
 /*
- * Applies relocations to the file's bytes (data: a writable view of image->data) as the dynamic linker would
- * at the link-time address. Handles only R_X86_64_RELATIVE and R_AARCH64_RELATIVE, the only ones that Go's
- * data needs.
+ * Applies relocations to the file's bytes as the dynamic linker would at the link-time address: to those of
+ * the executable segments, or to those of the others. data: image->data, in which these segments must be
+ * writable. Handles only R_X86_64_RELATIVE and R_AARCH64_RELATIVE, the only ones that Go's data needs.
  */
-void image_relocate(const struct image *image, uint8_t *data);
+void image_relocate(const struct image *image, uint8_t *data, bool code);
 
 /* Finds a section by name. It must lie in the loaded image. */
 bool image_section(const struct image *image, const char *name, struct image_section *section);

@@ -14,7 +14,7 @@ static int read_file(int fd, const struct loaded *loaded, struct layout_table *t
 
 	if (rc)
 		return rc;
-	image_relocate(&image, loaded->data);
+	image_relocate(&image, loaded->data, false);
 	rc = buildinfo_version(&image, &table->version, err);
 	if (rc)
 		return rc;

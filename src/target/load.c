@@ -10,17 +10,42 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Larger than any real Go program. */
-#define MAX_FILE (64ull << 30)
 /* Limit on the bytes read, without debug information. Below a worker's memory limit (SANDBOX_BYTES). */
 #define MAX_LOADED   (800ull << 20)
 #define MAX_FUNCTION (4u << 20)
 
+/*
+ * A private mapping that cannot be written does not count as the worker's memory (RLIMIT_DATA), and reading
+ * its pages allocates none.
+ */
+static void *reserve(void *at, size_t size, int flags)
+{
+	return mmap(at, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
+}
+
+static uint64_t page_bytes(void)
+{
+	return (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static int make_writable(const struct loaded *loaded, uint64_t offset, uint64_t size)
+{
+	uint64_t skip = offset % page_bytes();
+
+	return size && mprotect(loaded->data + offset - skip, size + skip, PROT_READ | PROT_WRITE) ? -errno
+												   : 0;
+}
+
 /* Reads a range of the file. Returns 0, -ERANGE if the range is not in the file, or a negative errno. */
 static int read_range(const struct loaded *loaded, uint64_t offset, uint64_t size)
 {
+	int rc;
+
 	if (size > loaded->size || offset > loaded->size - size)
 		return -ERANGE;
+	rc = make_writable(loaded, offset, size);
+	if (rc)
+		return rc;
 	while (size) {
 		ssize_t n = pread(loaded->fd, loaded->data + offset, size, (off_t)offset);
 
@@ -42,14 +67,16 @@ static int load_range(struct loaded *loaded, uint64_t offset, uint64_t size)
 	return read_range(loaded, offset, size);
 }
 
-/* Reads the segments with code, or those without. The ELF header must have been read. */
+/*
+ * Reads the segments with code, or those without. The headers must have been read. They are not read again:
+ * the file may have changed.
+ */
 static int load_segments(struct loaded *loaded, bool code)
 {
 	Elf64_Ehdr header;
-	int rc;
+	int rc = 0;
 
 	memcpy(&header, loaded->data, sizeof(header));
-	rc = load_range(loaded, header.e_phoff, (uint64_t)header.e_phnum * sizeof(Elf64_Phdr));
 	for (unsigned i = 0; rc == 0 && i < header.e_phnum; i++) {
 		Elf64_Phdr program;
 
@@ -81,8 +108,10 @@ static int load_all(struct loaded *loaded, struct error *err)
 		memcpy(&header, loaded->data, sizeof(header));
 		if (memcmp(header.e_ident, ELFMAG, SELFMAG))
 			return error_set(err, ENOEXEC, "is not an ELF executable");
-		rc = load_segments(loaded, false);
+		rc = load_range(loaded, header.e_phoff, (uint64_t)header.e_phnum * sizeof(Elf64_Phdr));
 	}
+	if (rc == 0)
+		rc = load_segments(loaded, false);
 	if (rc == -ERANGE)
 		return error_set(err, EBADMSG, "has a damaged or truncated executable");
 	if (rc == -EFBIG)
@@ -105,11 +134,9 @@ int load_file(int fd, struct loaded *loaded, struct error *err)
 		return error_set(err, errno, "cannot read its executable: %s", strerror(errno));
 	if (!S_ISREG(st.st_mode) || st.st_size < (off_t)sizeof(Elf64_Ehdr))
 		return error_set(err, ENOEXEC, "is not an ELF executable");
-	if ((uint64_t)st.st_size > MAX_FILE)
-		return error_set(err, EFBIG, "has an executable of more than %llu bytes", MAX_FILE);
-	/* MAP_SHARED: a private mapping's address space would count as the worker's memory (RLIMIT_DATA). */
-	map = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE,
-		   MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if ((uint64_t)st.st_size > LOAD_MAX_FILE)
+		return error_set(err, EFBIG, "has an executable of more than %llu bytes", LOAD_MAX_FILE);
+	map = reserve(NULL, (size_t)st.st_size, 0);
 	if (map == MAP_FAILED)
 		return error_set(err, ENOMEM, "out of memory for its executable (%llu bytes)",
 				 (unsigned long long)st.st_size);
@@ -135,12 +162,12 @@ int load_all_code(struct loaded *loaded)
 
 void load_drop(const struct loaded *loaded, uint64_t offset, uint64_t size)
 {
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), begin = (offset + page - 1) & ~(page - 1);
+	uint64_t page = page_bytes(), begin = (offset + page - 1) & ~(page - 1);
 	uint64_t end = (offset + size) & ~(page - 1);
 
 	/* Pages that the range shares with other data are kept. */
 	if (begin < end && end <= loaded->size)
-		madvise(loaded->data + begin, end - begin, MADV_REMOVE);
+		reserve(loaded->data + begin, end - begin, MAP_FIXED);
 }
 
 void load_free(struct loaded *loaded)

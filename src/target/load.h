@@ -8,8 +8,11 @@
 
 #include "util/error.h"
 
+/* Address space for one file: its size is not limited further, only what is read of it. */
+#define LOAD_MAX_FILE (64ull << 30)
+
 struct loaded {
-	uint8_t *data; /* sparse copy of the file: parts that were not read are zero */
+	uint8_t *data; /* sparse copy of the file: parts that were not read are zero, and read-only */
 	size_t size;
 	int fd;          /* owned */
 	uint64_t budget; /* bytes of segments that may still be read */
@@ -25,7 +28,7 @@ int load_file(int fd, struct loaded *loaded, struct error *err);
 int load_code(const struct loaded *loaded, uint64_t offset, uint64_t size);
 /* Reads all segments with code. Returns 0 or a negative errno. */
 int load_all_code(struct loaded *loaded);
-/* Releases the memory of a range, which then reads as zero. */
+/* Releases the memory of a range, which is then as if it had not been read. */
 void load_drop(const struct loaded *loaded, uint64_t offset, uint64_t size);
 void load_free(struct loaded *loaded);
 

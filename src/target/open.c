@@ -163,7 +163,7 @@ static int find_module(struct target_image *image, struct error *err)
 
 	if (rc == 0 || load_all_code(&image->file))
 		return rc;
-	image_relocate(&image->elf, image->file.data);
+	image_relocate(&image->elf, image->file.data, true);
 	return module_find(&image->elf, image->release, &image->module, err);
 }
 
@@ -176,7 +176,7 @@ static int read_image(struct target *target, int fd, struct error *err)
 	if (rc == 0)
 		rc = image_parse(&image->elf, image->file.data, image->file.size, err);
 	if (rc == 0)
-		image_relocate(&image->elf, image->file.data);
+		image_relocate(&image->elf, image->file.data, false);
 	if (rc == 0)
 		rc = read_version(target, err);
 	if (rc == 0 && !image->release)

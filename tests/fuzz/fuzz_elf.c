@@ -95,7 +95,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	memcpy(copy, data, size);
 	if (image_parse(&image, copy, size, NULL) == 0) {
-		image_relocate(&image, copy);
+		image_relocate(&image, copy, false);
+		image_relocate(&image, copy, true);
 		look_at(&image);
 	}
 	free(copy);

@@ -207,7 +207,8 @@ static uint8_t *open_image(const uint8_t *file, size_t size, struct image *image
 	assert_non_null(copy);
 	memcpy(copy, file, size);
 	if (image_parse(image, copy, size, NULL) == 0) {
-		image_relocate(image, copy);
+		image_relocate(image, copy, false);
+		image_relocate(image, copy, true);
 		return copy;
 	}
 	free(copy);
