@@ -182,7 +182,7 @@ $(BUILD)/bench-by-hand: tools/bench/by_hand.c $(LIBOBJ)
 	$(Q)$(CC) $(CSTD) $(CPPFLAGS) $(CFLAGS) $(WARN) -o $@ $^ $(LIBS)
 
 # For the end-to-end tests: what the target module sees of a process, of a file's functions, of their instructions.
-$(BUILD)/e2e/snapshot $(BUILD)/e2e/probe_points $(BUILD)/e2e/decode $(BUILD)/e2e/decode_arm64 $(BUILD)/e2e/places: $(BUILD)/e2e/%: tests/e2e/%.c $(LIBOBJ)
+$(BUILD)/e2e/snapshot $(BUILD)/e2e/probe_points $(BUILD)/e2e/decode $(BUILD)/e2e/decode_arm64 $(BUILD)/e2e/places $(BUILD)/e2e/hoard: $(BUILD)/e2e/%: tests/e2e/%.c $(LIBOBJ)
 	$(call msg,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CSTD) $(CPPFLAGS) $(CFLAGS) $(WARN) -o $@ $^ $(LIBS)

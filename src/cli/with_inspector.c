@@ -12,10 +12,9 @@ int with_inspector(pid_t pid, int (*work)(struct sandbox *inspector, void *ctx, 
 {
 	struct sandbox inspector;
 	struct broker *broker = NULL;
-	int rc = sandbox_start(&inspector, "the inspector process", inspector_work, NULL, err);
+	int rc = sandbox_start(&inspector, &inspector_plan, err);
 
 	if (rc == 0) {
-		sandbox_limit_memory(&inspector, SANDBOX_BYTES);
 		broker = broker_new(err);
 		if (broker)
 			target_reads_set_delegate(broker_reads(broker));

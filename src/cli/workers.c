@@ -34,10 +34,9 @@ int workers_open(struct workers *workers, pid_t pid, const struct flight_plan *f
 	if (pid)
 		broker_allow(workers->broker, pid);
 	target_reads_set_delegate(broker_reads(workers->broker));
-	rc = sandbox_start(&workers->inspector, "the inspector process", inspector_work, NULL, err);
+	rc = sandbox_start(&workers->inspector, &inspector_plan, err);
 	if (rc)
 		return rc;
-	sandbox_limit_memory(&workers->inspector, SANDBOX_BYTES);
 	sandbox_until(&workers->inspector, end->must_end, end->ctx);
 	workers->writer = writer_new(flight, buffer_size(buffer), err);
 	if (!workers->writer)

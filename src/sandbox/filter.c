@@ -51,7 +51,6 @@ static const int allowed[] = {
 	SCMP_SYS(poll),
 	SCMP_SYS(ppoll),
 	SCMP_SYS(dup),
-	SCMP_SYS(memfd_create),
 	SCMP_SYS(getrandom),
 	SCMP_SYS(sysinfo),           /* by qsort, for the size of memory */
 	SCMP_SYS(sched_getaffinity), /* by malloc, for the number of CPUs */
@@ -64,8 +63,6 @@ static const int allowed[] = {
 	SCMP_SYS(prctl),
 	SCMP_SYS(getrlimit),
 	SCMP_SYS(tgkill),
-	SCMP_SYS(mprotect),
-	SCMP_SYS(mmap),
 #endif
 };
 
@@ -110,19 +107,35 @@ static int add_threads(scmp_filter_ctx filter)
 	return rc;
 }
 
-/* Calls that are harmless only with some arguments. */
-static int add_parts(scmp_filter_ctx filter, uint32_t ask)
+/*
+ * Allows only memory that RLIMIT_DATA counts, none of which may be code. It does not count shared mappings,
+ * mappings that grow downwards, and pages whose protection is changed once they are filled (Linux 6.6
+ * mm/internal.h, is_data_mapping(), and mm/mprotect.c, mprotect_fixup()).
+ */
+static int add_memory(scmp_filter_ctx filter, bool threads)
 {
-	static const int controls[] = {F_DUPFD_CLOEXEC, F_GETFL, F_GETFD, F_ADD_SEALS};
-	int rc = 0;
+	const scmp_datum_t flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_FIXED_NOREPLACE |
+				   MAP_NORESERVE | MAP_STACK | MAP_DENYWRITE;
+	int rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2,
+				  SCMP_A2(SCMP_CMP_MASKED_EQ, ~(scmp_datum_t)(PROT_READ | PROT_WRITE), 0),
+				  SCMP_A3(SCMP_CMP_MASKED_EQ, ~flags, 0));
 
-#ifndef __SANITIZE_ADDRESS__
-	const struct scmp_arg_cmp no_code = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
-
-	rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1, no_code);
 	if (rc == 0)
-		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1, no_code);
-#endif
+		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1,
+				      SCMP_A2(SCMP_CMP_EQ, PROT_READ | PROT_WRITE));
+	/* glibc 2.42 and later protects the end of a thread's stack so, before Linux 6.13. */
+	if (rc == 0 && threads)
+		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1,
+				      SCMP_A2(SCMP_CMP_EQ, PROT_NONE));
+	return rc;
+}
+
+/* Calls that are harmless only with some arguments. */
+static int add_parts(scmp_filter_ctx filter, uint32_t ask, bool threads)
+{
+	static const int controls[] = {F_DUPFD_CLOEXEC, F_GETFL, F_GETFD};
+	int rc = add_memory(filter, threads);
+
 	/* libc's fstat uses a path that should be empty, but a filter cannot see it: on_trap() handles it. */
 	if (rc == 0)
 		rc = seccomp_rule_add(filter, SCMP_ACT_TRAP, SCMP_SYS(newfstatat), 1,
@@ -135,7 +148,7 @@ static int add_parts(scmp_filter_ctx filter, uint32_t ask)
 		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(setpriority), 3,
 				      SCMP_A0(SCMP_CMP_EQ, PRIO_PROCESS), SCMP_A1(SCMP_CMP_EQ, 0),
 				      SCMP_A2(SCMP_CMP_EQ, FILTER_NICE));
-	if (rc == 0)
+	if (rc == 0 && threads)
 		rc = add_threads(filter);
 	/* Reading one of its own limits, not setting it. */
 	if (rc == 0)
@@ -150,15 +163,16 @@ static int add_parts(scmp_filter_ctx filter, uint32_t ask)
 	return rc;
 }
 
-static int fill(scmp_filter_ctx filter, uint32_t ask)
+static int fill(scmp_filter_ctx filter, const struct filter_options *options)
 {
+	const uint32_t ask = options->listener ? SCMP_ACT_NOTIFY : SCMP_ACT_ERRNO(EACCES);
 	int rc = add_list(filter, SCMP_ACT_ALLOW, allowed, sizeof(allowed) / sizeof(allowed[0]));
 
 	if (rc == 0)
 		rc = add_list(filter, ask, asked, sizeof(asked) / sizeof(asked[0]));
 	if (rc == 0)
 		rc = add_list(filter, SCMP_ACT_ERRNO(EPERM), refused, sizeof(refused) / sizeof(refused[0]));
-	return rc ? rc : add_parts(filter, ask);
+	return rc ? rc : add_parts(filter, ask, options->threads);
 }
 
 /*
@@ -201,17 +215,17 @@ static void take_traps(void)
 	sigaction(SIGSYS, &action, NULL);
 }
 
-int filter_install(int *listener, struct error *err)
+int filter_install(const struct filter_options *options, struct error *err)
 {
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
-	int rc = filter ? fill(filter, listener ? SCMP_ACT_NOTIFY : SCMP_ACT_ERRNO(EACCES)) : -ENOMEM;
+	int rc = filter ? fill(filter, options) : -ENOMEM;
 
 	take_traps();
 	if (rc == 0)
 		rc = seccomp_load(filter);
-	if (rc == 0 && listener) {
+	if (rc == 0 && options->listener) {
 		rc = seccomp_notify_fd(filter);
-		*listener = rc;
+		*options->listener = rc;
 		rc = rc < 0 ? rc : 0;
 	}
 	if (filter)

@@ -3,16 +3,25 @@
 #ifndef GOTRACE_SANDBOX_FILTER_H
 #define GOTRACE_SANDBOX_FILTER_H
 
+#include <stdbool.h>
+
 #include "util/error.h"
 
 enum { FILTER_NICE = 10 }; /* the only niceness that a worker's thread may set for itself */
 
+struct filter_options {
+	/*
+	 * Receives the descriptor through which the broker answers calls that open or look up a file, or read
+	 * another process's memory. NULL: these calls are refused.
+	 */
+	int *listener;
+	bool threads; /* may start threads */
+};
+
 /*
- * Installs the filter for good in the calling process, which must have a single thread. Calls that open or
- * look up a file, or read another process's memory, wait for an answer of the broker through *listener (NULL:
- * they are refused). Work on memory and open descriptors is allowed. Any other call ends the process with
- * SIGSYS.
+ * Installs the filter for good in the calling process, which must have a single thread. Work on private
+ * memory and open descriptors is allowed. Any other call ends the process with SIGSYS.
  */
-int filter_install(int *listener, struct error *err);
+int filter_install(const struct filter_options *options, struct error *err);
 
 #endif

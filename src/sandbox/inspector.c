@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "native/functions.h"
@@ -13,6 +12,7 @@
 #include "sandbox/protocol.h"
 #include "sandbox/rpc.h"
 #include "target/layout_text.h"
+#include "target/load.h"
 #include "util/array.h"
 
 struct inspector {
@@ -137,49 +137,13 @@ static int log_info(struct inspector *inspector, const struct rpc_request *reque
 	return answer(inspector, rc, &err, NULL, 0);
 }
 
-static int write_all(int fd, const char *bytes, size_t size)
-{
-	while (size) {
-		ssize_t n = write(fd, bytes, size);
-
-		if (n <= 0)
-			return n ? -errno : -EIO;
-		bytes += n;
-		size -= (size_t)n;
-	}
-	return 0;
-}
-
-/* Copies it to sealed memory, which cannot be changed or truncated. The kernel treats it as a file. */
-static int seal_functab(const struct log_record *record, int *fd, struct error *err)
-{
-	int rc;
-
-	*fd = memfd_create("gotrace-functab", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	rc = *fd < 0 ? -errno : write_all(*fd, record->data, record->size);
-	if (rc == 0 && fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE))
-		rc = -errno;
-	if (rc == 0)
-		return 0;
-	if (*fd >= 0)
-		close(*fd);
-	return error_set(err, -rc, "cannot store the function table (%zu bytes): %s%s", (size_t)record->size,
-			 strerror(-rc), rc == -EFBIG ? "; the size of files is limited (ulimit -f)" : "");
-}
-
 static int answer_functab(struct inspector *inspector)
 {
 	struct error err = {""};
-	struct log_record record;
-	int fd, rc = target_functab(inspector->target, &record, &err);
+	struct log_record record = {.type = LOG_FUNCTAB};
+	int rc = target_functab(inspector->target, &record, &err);
 
-	if (rc == 0)
-		rc = seal_functab(&record, &fd, &err);
-	if (rc)
-		return answer(inspector, rc, &err, NULL, 0);
-	rc = rpc_answer_fds(inspector->channel, NULL, 0, &fd, 1);
-	close(fd);
-	return rc;
+	return answer(inspector, rc, &err, record.data, record.size);
 }
 
 static int answer_plan(struct inspector *inspector)
@@ -432,7 +396,7 @@ static int answer_request(struct inspector *inspector, struct rpc_request *reque
 	}
 }
 
-void inspector_work(struct channel *channel, void *unused)
+static void inspector_work(struct channel *channel, void *unused)
 {
 	struct inspector inspector = {.channel = channel};
 	struct rpc_request request;
@@ -446,3 +410,10 @@ void inspector_work(struct channel *channel, void *unused)
 		rpc_request_free(&request);
 	}
 }
+
+const struct sandbox_plan inspector_plan = {
+	.what = "the inspector process",
+	.work = inspector_work,
+	.bytes = SANDBOX_BYTES,
+	.addresses = LOAD_MAX_FILE,
+};

@@ -6,8 +6,8 @@
 #ifndef GOTRACE_SANDBOX_INSPECTOR_H
 #define GOTRACE_SANDBOX_INSPECTOR_H
 
-#include "sandbox/channel.h"
+#include "sandbox/sandbox.h"
 
-void inspector_work(struct channel *channel, void *unused);
+extern const struct sandbox_plan inspector_plan;
 
 #endif

@@ -89,6 +89,6 @@ enum {
 	MAX_REQUEST = 1 << 20, /* bytes; the vDSO is sent in a request */
 };
 #define MAX_RECORD_BYTES (1ull << 30) /* per answer */
-#define MAX_FUNCTAB      (2ull << 30)
+#define MAX_FUNCTAB      (1ull << 30) /* more than fits into the inspector's memory */
 
 #endif

@@ -3,12 +3,10 @@
 #include "sandbox/remote.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,7 +22,7 @@ struct remote_target {
 	struct sandbox *sandbox;
 	int exe; /* the executable, for probes: a path that cannot be redirected, and needs no privilege */
 	struct target_facts facts;
-	void *functab; /* mapped */
+	void *functab;
 	size_t functab_size;
 	unsigned reads; /* number of reads in the snapshot */
 	log_sink sink;  /* of the snapshot */
@@ -87,8 +85,7 @@ static void remote_free(struct target *target)
 {
 	struct remote_target *remote = remote_of(target);
 
-	if (remote->functab)
-		munmap(remote->functab, remote->functab_size);
+	free(remote->functab);
 	if (remote->exe >= 0)
 		close(remote->exe);
 	free(remote);
@@ -192,29 +189,28 @@ static int remote_log_info(const struct target *target, unsigned extra_flags, lo
 	return ask_for(target, &call, NULL, 0, err);
 }
 
-/* The memory is sealed, so it cannot be truncated or changed while it is read. */
-static int map_functab(struct remote_target *remote, int fd)
+static int take_functab(struct remote_target *remote, struct inspection *call, struct error *err)
 {
-	const int wanted = F_SEAL_SHRINK | F_SEAL_WRITE | F_SEAL_GROW;
 	struct log_record record = {.type = LOG_FUNCTAB};
-	struct stat st;
-	void *bytes;
+	int rc;
 
-	if (fd < 0 || (fcntl(fd, F_GET_SEALS) & wanted) != wanted || fstat(fd, &st) ||
-	    st.st_size < (off_t)sizeof(struct log_functab) || (uint64_t)st.st_size > MAX_FUNCTAB)
-		return -EBADMSG;
-	bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (bytes == MAP_FAILED)
-		return -ENOMEM;
-	record.size = (uint32_t)st.st_size;
-	record.data = bytes;
-	if (rawlog_check_record(&record, NULL)) {
-		munmap(bytes, (size_t)st.st_size);
-		return -EBADMSG;
+	if (call->rpc.left < sizeof(struct log_functab) || call->rpc.left > MAX_FUNCTAB)
+		return sandbox_fail(remote->sandbox, -EBADMSG, err);
+	record.size = (uint32_t)call->rpc.left;
+	remote->functab = malloc(record.size);
+	if (!remote->functab)
+		return sandbox_fail(remote->sandbox, -ENOMEM, err);
+	rc = inspection_read(remote->sandbox, call, remote->functab, record.size, err);
+	record.data = remote->functab;
+	if (rc == 0 && rawlog_check_record(&record, NULL))
+		rc = sandbox_fail(remote->sandbox, -EBADMSG, err);
+	if (rc == 0) {
+		remote->functab_size = record.size;
+		return 0;
 	}
-	remote->functab = bytes;
-	remote->functab_size = (size_t)st.st_size;
-	return 0;
+	free(remote->functab);
+	remote->functab = NULL;
+	return rc;
 }
 
 static int remote_functab(struct target *target, struct log_record *record, struct error *err)
@@ -224,13 +220,10 @@ static int remote_functab(struct target *target, struct log_record *record, stru
 	int rc = 0;
 
 	if (!remote->functab) {
-		rc = inspect_for(remote->sandbox, &call, NULL, 0, err);
-		if (rc == 0) {
-			rc = map_functab(remote, call.fd);
-			if (rc)
-				rc = sandbox_fail(remote->sandbox, rc, err);
-		}
+		rc = inspect(remote->sandbox, &call, err);
 		inspection_close_fd(&call);
+		if (rc == 0)
+			rc = take_functab(remote, &call, err);
 	}
 	*record = (struct log_record){
 		.type = LOG_FUNCTAB, .size = (uint32_t)remote->functab_size, .data = remote->functab};

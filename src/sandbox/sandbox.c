@@ -36,20 +36,75 @@ enum {
 	ENDING_MS = 1500,  /* longest time after the trace should have ended */
 	END_MS = 1000,     /* time for an idle worker to exit by itself */
 	KILLED_MS = 500,   /* time to reap a killed worker; the kernel may hold it for longer */
+	/*
+	 * Most descriptors of a worker: a file of /proc that is being read holds some pages. Names take up to
+	 * 2,112 files with their debug files (native/map.c), and 1,024 processes two files each.
+	 */
+	MAX_FILES = 16384,
+	MAX_THREADS = 64, /* of all workers */
 };
+
+/* Address space that malloc reserves for threads (64 MiB each), and cannot use otherwise. */
+#define ARENA_BYTES (256ull << 20)
 
 /* --- in the worker --- */
 
-static void set_limits(void)
+/* Limits are never raised: that needs a privilege. */
+static int set_limit(__rlimit_resource_t resource, uint64_t most)
 {
-	const struct rlimit none = {0, 0};
-	struct rlimit files;
+	struct rlimit limit;
 
-	setrlimit(RLIMIT_CORE, &none);
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-		files.rlim_cur = files.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &files);
-	}
+	if (getrlimit(resource, &limit))
+		return -errno;
+	limit.rlim_max = limit.rlim_max < most ? limit.rlim_max : most;
+	limit.rlim_cur = limit.rlim_max;
+	return setrlimit(resource, &limit) ? -errno : 0;
+}
+
+/* Address space that is in use. It includes memory shared with the parent. */
+static uint64_t mapped_bytes(void)
+{
+	unsigned long long pages = 0;
+	FILE *file = fopen("/proc/self/statm", "re");
+
+	if (file && fscanf(file, "%llu", &pages) != 1)
+		pages = 0;
+	if (file)
+		fclose(file);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/*
+ * The filter allows only memory that RLIMIT_DATA counts. RLIMIT_AS limits, in addition, page tables: one page
+ * for each 2 MiB of address space, whether that holds anything or not.
+ */
+static int limit_memory(const struct sandbox_plan *plan)
+{
+#ifdef __SANITIZE_ADDRESS__
+	/* The sanitizer needs terabytes. */
+	(void)plan;
+	(void)mapped_bytes;
+	return 0;
+#else
+	uint64_t addresses;
+	int rc = set_limit(RLIMIT_DATA, plan->bytes);
+
+	if (__builtin_add_overflow(mapped_bytes() + plan->addresses + ARENA_BYTES, plan->bytes, &addresses))
+		addresses = RLIM_INFINITY;
+	return rc ? rc : set_limit(RLIMIT_AS, addresses);
+#endif
+}
+
+/* What else holds memory: threads, of which root's workers have a user id for themselves, and open files. */
+static int set_limits(const struct sandbox_plan *plan)
+{
+	int rc = set_limit(RLIMIT_CORE, 0);
+
+	if (rc == 0)
+		rc = set_limit(RLIMIT_NOFILE, MAX_FILES);
+	if (rc == 0 && geteuid() == 0)
+		rc = set_limit(RLIMIT_NPROC, MAX_THREADS);
+	return rc ? rc : limit_memory(plan);
 }
 
 /*
@@ -63,20 +118,22 @@ static int own_memory(void)
 }
 
 /* Gives up all privileges. *listener: the descriptor through which the broker receives its system calls. */
-static int confine(pid_t parent, int *listener, struct error *err)
+static int confine(const struct sandbox_plan *plan, pid_t parent, int *listener, struct error *err)
 {
-	int rc;
+	const struct filter_options filter = {.listener = listener, .threads = plan->threads};
+	int rc = set_limits(plan);
 
-	set_limits();
+	if (rc)
+		return error_set(err, -rc, "cannot set up the sandbox: limits: %s", strerror(-rc));
 	rc = privilege_drop_all(err);
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if (!child_end_with(parent))
 		return -ESRCH;
-	return rc ? rc : filter_install(listener, err);
+	return rc ? rc : filter_install(&filter, err);
 }
 
 /* Sends an unsolicited first answer: a descriptor of its memory, and the listener. */
-static int hello(struct channel *channel, pid_t parent)
+static int hello(const struct sandbox_plan *plan, struct channel *channel, pid_t parent)
 {
 	struct error err = {""};
 	int fds[2] = {own_memory(), -1}, rc;
@@ -84,7 +141,7 @@ static int hello(struct channel *channel, pid_t parent)
 	if (fds[0] < 0)
 		rc = error_set(&err, errno, "cannot set up the sandbox: /proc/self/mem: %s", strerror(errno));
 	else
-		rc = confine(parent, &fds[1], &err);
+		rc = confine(plan, parent, &fds[1], &err);
 	if (rc) {
 		rpc_answer(channel, rc, &err, NULL, 0);
 		return rc;
@@ -95,17 +152,17 @@ static int hello(struct channel *channel, pid_t parent)
 	return rc;
 }
 
-static void run(int fd, pid_t parent, struct window window, sandbox_work work, void *ctx)
+static void run(const struct sandbox_plan *plan, int fd, pid_t parent, struct window window)
 {
 	struct channel channel;
 
 	if (child_begin("gotrace", &fd, 1, true, parent) || channel_open(&channel, CHILD_FD))
 		_exit(1);
-	if (hello(&channel, parent))
+	if (hello(plan, &channel, parent))
 		_exit(1);
 	target_reads_set_delegate(NULL);
 	window_use(window);
-	work(&channel, ctx);
+	plan->work(&channel, plan->ctx);
 	_exit(0);
 }
 
@@ -233,7 +290,7 @@ static void drop_window(struct sandbox *sandbox)
 		munmap(sandbox->client.theirs.bytes, sandbox->client.theirs.size);
 }
 
-static int start(struct sandbox *sandbox, const int ends[2], sandbox_work work, void *ctx)
+static int start(struct sandbox *sandbox, const struct sandbox_plan *plan, const int ends[2])
 {
 	pid_t parent = getpid();
 	int rc = make_window(sandbox);
@@ -244,25 +301,25 @@ static int start(struct sandbox *sandbox, const int ends[2], sandbox_work work, 
 	fflush(NULL);
 	sandbox->pid = fork();
 	if (sandbox->pid == 0)
-		run(ends[1], parent, sandbox->client.theirs, work, ctx);
+		run(plan, ends[1], parent, sandbox->client.theirs);
 	rc = sandbox->pid < 0 ? -errno : 0;
 	sandbox->pid = rc ? 0 : sandbox->pid;
 	drop_window(sandbox);
 	return rc;
 }
 
-int sandbox_start(struct sandbox *sandbox, const char *what, sandbox_work work, void *ctx, struct error *err)
+int sandbox_start(struct sandbox *sandbox, const struct sandbox_plan *plan, struct error *err)
 {
 	int ends[2], rc;
 
-	*sandbox = (struct sandbox){.what = what,
+	*sandbox = (struct sandbox){.what = plan->what,
 				    .client = {.listener = -1, .memory = -1, .window = -1},
 				    .channel = {.fd = -1},
 				    .answer_s = ANSWER_S,
 				    .stopped_ms = STOPPED_MS};
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
 		return error_set(err, errno, "cannot set up the sandbox: %s", strerror(errno));
-	rc = start(sandbox, ends, work, ctx);
+	rc = start(sandbox, plan, ends);
 	close(ends[1]);
 	if (rc == 0)
 		rc = channel_open(&sandbox->channel, ends[0]);
@@ -281,19 +338,6 @@ int sandbox_start(struct sandbox *sandbox, const char *what, sandbox_work work, 
 	rc = take_hello(sandbox, err);
 	sandbox->stopped_ms = STOPPED_MS;
 	return rc;
-}
-
-/* Set from outside, because the worker's own filter forbids it. Sanitizers need terabytes. */
-void sandbox_limit_memory(const struct sandbox *sandbox, uint64_t bytes)
-{
-#ifdef __SANITIZE_ADDRESS__
-	(void)sandbox;
-	(void)bytes;
-#else
-	const struct rlimit limit = {bytes, bytes};
-
-	prlimit(sandbox->pid, RLIMIT_DATA, &limit, NULL);
-#endif
 }
 
 int sandbox_attend(struct sandbox *sandbox, struct broker *broker, struct error *err)
@@ -400,5 +444,5 @@ int sandbox_confine(struct error *err)
 	privilege_choose_id();
 	rc = root ? privilege_drop_all(err) : 0;
 
-	return rc || !root ? rc : filter_install(NULL, err);
+	return rc || !root ? rc : filter_install(&(struct filter_options){.listener = NULL}, err);
 }

@@ -47,15 +47,27 @@ struct sandbox {
 /* The work of a worker until the channel closes. ctx is the caller's, as of the fork. */
 typedef void (*sandbox_work)(struct channel *channel, void *ctx);
 
+/* Memory that a worker may use in addition to the data that its user makes it hold. */
+#define SANDBOX_BYTES (960ull << 20)
+
+struct sandbox_plan {
+	const char *what; /* for messages */
+	sandbox_work work;
+	void *ctx;
+	/*
+	 * Memory that it may hold, in addition to what it shares with its parent: allocations beyond this
+	 * fail. RLIM_INFINITY: not limited.
+	 */
+	uint64_t bytes;
+	uint64_t addresses; /* address space that it may reserve without holding memory in it */
+	bool threads;       /* starts threads */
+};
+
 /*
  * Starts a worker, which is confined before this returns. Returns 0, or a negative errno (-EPERM, ...) and
  * sets *err.
  */
-int sandbox_start(struct sandbox *sandbox, const char *what, sandbox_work work, void *ctx, struct error *err);
-/* Memory that a worker may use in addition to the data that its user makes it hold. */
-#define SANDBOX_BYTES (960ull << 20)
-/* Limits its private memory: allocations beyond this fail. Call it right after the start. */
-void sandbox_limit_memory(const struct sandbox *sandbox, uint64_t bytes);
+int sandbox_start(struct sandbox *sandbox, const struct sandbox_plan *plan, struct error *err);
 /*
  * Once must_end() is true, waits for answers are limited to a moment longer. The waiting thread calls
  * must_end(). Do not use it for a worker whose last answers are the trace.

@@ -49,6 +49,13 @@ struct writer *writer_new(const struct flight_plan *flight, size_t buffer, struc
 {
 	struct writer *writer = calloc(1, sizeof(*writer));
 	struct writer_inherited inherited = {.flight = flight};
+	const struct sandbox_plan plan = {
+		.what = "the writer process",
+		.work = writer_work,
+		.ctx = &inherited,
+		.bytes = memory_limit(flight),
+		.threads = flight,
+	};
 
 	if (!writer) {
 		error_set(err, ENOMEM, "out of memory");
@@ -63,9 +70,7 @@ struct writer *writer_new(const struct flight_plan *flight, size_t buffer, struc
 	if (writer->shared == MAP_FAILED) {
 		writer->shared = NULL;
 		error_set(err, ENOMEM, "out of memory");
-	} else if (writer->queue &&
-		   sandbox_start(&writer->sandbox, "the writer process", writer_work, &inherited, err) == 0) {
-		sandbox_limit_memory(&writer->sandbox, memory_limit(flight));
+	} else if (writer->queue && sandbox_start(&writer->sandbox, &plan, err) == 0) {
 		writer->sandbox.answer_s = ANSWER_S;
 		writer->sandbox.stopped_ms = STOPPED_MS;
 		return writer;

@@ -186,6 +186,12 @@ case_sandbox_damaged() { # programs with damaged ELF sections, symbols and debug
 	done
 }
 
+# Code inside a worker holds no more memory than it may, whatever way it tries.
+case_sandbox_memory() {
+	make -s build/e2e/hoard >"$W/build" 2>&1 || die "cannot build: $(tail -n 3 "$W/build")"
+	"$E2E/hoard" >"$W/hoard" 2>&1 || die "a worker holds: $(sort -t : -k 2 -n "$W/hoard" | tail -n 1)"
+}
+
 # left_over WORD WHEN: checks that some seconds after gotrace has ended no process has the word in its command line.
 left_over() {
 	local i

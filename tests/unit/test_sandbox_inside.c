@@ -12,7 +12,10 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
+#include <poll.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +41,7 @@
 
 struct trial {
 	int (*what)(void);
+	bool threads; /* may start threads */
 };
 
 static void try_one(struct channel *channel, void *ctx)
@@ -58,17 +62,21 @@ static char path_of_target[64];
 static pid_t target; /* of the trials: a process that sandboxes may inspect */
 
 /* Returns the errno, or the negated signal that ended it. */
-static int outcome(int (*what)(void))
+static int outcome_of(struct trial trial)
 {
 	const struct message go = {.kind = 1};
-	struct trial trial = {what};
+	const struct sandbox_plan plan = {.what = "the trial",
+					  .work = try_one,
+					  .ctx = &trial,
+					  .bytes = SANDBOX_BYTES,
+					  .threads = trial.threads};
 	struct sandbox sandbox;
 	struct broker *broker;
 	struct message message;
 	struct error err;
 	int code, status;
 
-	if (sandbox_start(&sandbox, "the trial", try_one, &trial, &err))
+	if (sandbox_start(&sandbox, &plan, &err))
 		fail_msg("%s", err.text);
 	broker = broker_new(&err);
 	assert_non_null(broker);
@@ -88,6 +96,11 @@ static int outcome(int (*what)(void))
 	sandbox_end(&sandbox);
 	broker_free(broker);
 	return code;
+}
+
+static int outcome(int (*what)(void))
+{
+	return outcome_of((struct trial){.what = what});
 }
 
 static int opens(const char *path, int flags)
@@ -310,6 +323,118 @@ static int take_descriptor(void)
 	return syscall(SYS_pidfd_open, target, 0) < 0 ? errno : 0;
 }
 
+/* --- memory --- */
+
+/* Flags and protection of a mapping that is tried. */
+static int maps(int flags, int protection)
+{
+	return mmap(NULL, 1 << 16, protection, flags | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? errno : 0;
+}
+
+static int map_private(void)
+{
+	return maps(MAP_PRIVATE | MAP_NORESERVE | MAP_STACK, PROT_READ | PROT_WRITE);
+}
+
+static int map_shared(void)
+{
+	return maps(MAP_SHARED, PROT_READ | PROT_WRITE);
+}
+
+static int map_shared_and_checked(void)
+{
+	return maps(MAP_SHARED_VALIDATE, PROT_READ | PROT_WRITE);
+}
+
+static int map_growing_down(void)
+{
+	return maps(MAP_PRIVATE | MAP_GROWSDOWN, PROT_READ | PROT_WRITE);
+}
+
+static int map_huge_pages(void)
+{
+	return maps(MAP_PRIVATE | MAP_HUGETLB, PROT_READ | PROT_WRITE);
+}
+
+static int map_locked(void)
+{
+	return maps(MAP_PRIVATE | MAP_LOCKED, PROT_READ | PROT_WRITE);
+}
+
+static int map_code(void)
+{
+	return maps(MAP_PRIVATE, PROT_READ | PROT_EXEC);
+}
+
+static int make_memory_file(void)
+{
+	return memfd_create("hoard", MFD_CLOEXEC) < 0 ? errno : 0;
+}
+
+/* Makes a page writable, then protects it. */
+static int protect(int protection)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *at = mmap(NULL, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (at == MAP_FAILED || mprotect(at, page, PROT_READ | PROT_WRITE))
+		return 1000;
+	memset(at, 1, page);
+	return mprotect(at, page, protection) ? errno : 0;
+}
+
+static int keep_writable(void)
+{
+	return protect(PROT_READ | PROT_WRITE);
+}
+
+static int make_readable(void)
+{
+	return protect(PROT_READ);
+}
+
+static int hide(void)
+{
+	return protect(PROT_NONE);
+}
+
+static int make_code(void)
+{
+	return protect(PROT_READ | PROT_EXEC);
+}
+
+static void *sleep_in_thread(void *ctx)
+{
+	for (;;)
+		poll(NULL, 0, 1000);
+	return ctx;
+}
+
+static int start_thread(void)
+{
+	pthread_t thread;
+
+	return pthread_create(&thread, NULL, sleep_in_thread, NULL);
+}
+
+static int start_many_threads(void)
+{
+	int rc = 0;
+
+	for (int i = 0; rc == 0 && i < 200; i++)
+		rc = start_thread();
+	return rc;
+}
+
+static int take_many_descriptors(void)
+{
+	int fd = 0;
+
+	for (int i = 0; fd >= 0 && i < 100000; i++)
+		fd = dup(STDERR_FILENO);
+	return fd < 0 ? errno : 0;
+}
+
 /* --- budgets --- */
 
 /* Directories, of which the broker also holds descriptors. */
@@ -450,6 +575,41 @@ static void arguments_are_looked_at(void **state)
 	stop_target();
 }
 
+/* RLIMIT_DATA does not count what is refused here. */
+static void only_counted_memory_is_allowed(void **state)
+{
+	(void)state;
+	assert_int_equal(outcome(map_private), 0);
+	assert_int_equal(outcome(map_shared), -SIGSYS);
+	assert_int_equal(outcome(map_shared_and_checked), -SIGSYS);
+	assert_int_equal(outcome(map_growing_down), -SIGSYS);
+	assert_int_equal(outcome(map_huge_pages), -SIGSYS);
+	assert_int_equal(outcome(map_locked), -SIGSYS);
+	assert_int_equal(outcome(map_code), -SIGSYS);
+	assert_int_equal(outcome(make_memory_file), -SIGSYS);
+	assert_int_equal(outcome(keep_writable), 0);
+	assert_int_equal(outcome(make_readable), -SIGSYS);
+	assert_int_equal(outcome(hide), -SIGSYS);
+	assert_int_equal(outcome(make_code), -SIGSYS);
+}
+
+static void threads_are_limited(void **state)
+{
+	(void)state;
+	assert_int_equal(outcome(start_thread), -SIGSYS);
+	assert_int_equal(outcome_of((struct trial){.what = start_thread, .threads = true}), 0);
+	if (geteuid() == 0)
+		assert_int_equal(outcome_of((struct trial){.what = start_many_threads, .threads = true}),
+				 EAGAIN);
+	assert_int_equal(outcome_of((struct trial){.what = make_readable, .threads = true}), -SIGSYS);
+}
+
+static void descriptors_are_limited(void **state)
+{
+	(void)state;
+	assert_int_equal(outcome(take_many_descriptors), EMFILE);
+}
+
 static unsigned opens_at(struct allowance *allowance, uint64_t now_ns)
 {
 	unsigned n = 0;
@@ -523,12 +683,14 @@ static void answer_nonsense(struct channel *channel, void *ctx)
 
 static void is_not_believed(struct nonsense *nonsense)
 {
+	const struct sandbox_plan plan = {
+		.what = "the liar", .work = answer_nonsense, .ctx = nonsense, .bytes = SANDBOX_BYTES};
 	struct sandbox sandbox;
 	struct target *opened = NULL;
 	struct module_code code;
 	struct error err = {""};
 
-	if (sandbox_start(&sandbox, "the liar", answer_nonsense, nonsense, &err))
+	if (sandbox_start(&sandbox, &plan, &err))
 		fail_msg("%s", err.text);
 	assert_true(remote_target_open(&sandbox, getpid(), &opened, &err) < 0);
 	assert_null(opened);
@@ -577,12 +739,13 @@ static void die_at_once(struct channel *channel, void *ctx)
 
 static void death_is_reported(void **state)
 {
+	const struct sandbox_plan plan = {.what = "the mortal", .work = die_at_once, .bytes = SANDBOX_BYTES};
 	struct sandbox sandbox;
 	struct target *opened;
 	struct error err = {""};
 
 	(void)state;
-	assert_int_equal(sandbox_start(&sandbox, "the mortal", die_at_once, NULL, &err), 0);
+	assert_int_equal(sandbox_start(&sandbox, &plan, &err), 0);
 	assert_false(sandbox_has_exited(&sandbox));
 	assert_true(remote_target_open(&sandbox, getpid(), &opened, &err) < 0);
 	assert_string_equal(err.text, "the mortal exited unexpectedly (status 3)");
@@ -599,7 +762,7 @@ static void code_is_read_over_there(void **state)
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 
 	(void)state;
-	if (sandbox_start(&sandbox, "the inspector", inspector_work, NULL, &err))
+	if (sandbox_start(&sandbox, &inspector_plan, &err))
 		fail_msg("%s", err.text);
 	assert_int_equal(module_read(fd, &here), 0);
 	assert_int_equal(remote_module_read(&sandbox, fd, NULL, 0, &there), 0);
@@ -623,6 +786,9 @@ int main(void)
 		cmocka_unit_test(memory_is_that_of_the_target),
 		cmocka_unit_test(results_go_to_the_window_alone),
 		cmocka_unit_test(arguments_are_looked_at),
+		cmocka_unit_test(only_counted_memory_is_allowed),
+		cmocka_unit_test(threads_are_limited),
+		cmocka_unit_test(descriptors_are_limited),
 		cmocka_unit_test(opens_are_limited),
 		cmocka_unit_test(directories_are_limited),
 		cmocka_unit_test(everything_else_ends_it),

@@ -69,11 +69,19 @@ static bool always(void *ctx)
 	return true;
 }
 
+static int try_start(struct sandbox *sandbox, sandbox_work work, void *ctx, struct error *err)
+{
+	const struct sandbox_plan plan = {
+		.what = "the worker", .work = work, .ctx = ctx, .bytes = SANDBOX_BYTES};
+
+	return sandbox_start(sandbox, &plan, err);
+}
+
 static void start(struct sandbox *sandbox, sandbox_work work, void *ctx)
 {
 	struct error err;
 
-	if (sandbox_start(sandbox, "the worker", work, ctx, &err))
+	if (try_start(sandbox, work, ctx, &err))
 		fail_msg("%s", err.text);
 }
 
@@ -200,7 +208,7 @@ static pid_t orphan(sandbox_work work, int signal_before)
 		struct sandbox sandbox;
 		struct error err;
 
-		if (sandbox_start(&sandbox, "the worker", work, NULL, &err) ||
+		if (try_start(&sandbox, work, NULL, &err) ||
 		    write(ends[1], &sandbox.pid, sizeof(sandbox.pid)) < 0)
 			_exit(1);
 		/* The capabilities of gotrace once everything is attached. */
