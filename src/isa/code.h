@@ -51,7 +51,7 @@ bool code_is_breakpoint(const struct code *code, const uint8_t *live);
 #define CONSTANT_UNKNOWN (-1)
 
 struct call_site {
-	size_t offset; /* of the call */
+	size_t offset, end; /* of the call; end is the return address */
 	/* First arguments, if constants loaded directly before the call, else CONSTANT_UNKNOWN. */
 	int64_t args[3];
 };

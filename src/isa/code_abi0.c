@@ -125,7 +125,10 @@ int code_stack_calls(const struct code *code, uint64_t callee, struct call_site 
 		if (x86_is_call(&insn) && code->address + at + (uint64_t)insn.imm == callee) {
 			if (n < max)
 				sites[n] = (struct call_site){
-					.offset = before, .args = {CONSTANT_UNKNOWN, known.old, known.new}};
+					.offset = before,
+					.end = at,
+					.args = {CONSTANT_UNKNOWN, known.old, known.new},
+				};
 			n++;
 		}
 		follow(&known, &insn);

@@ -126,6 +126,7 @@ static int calls(const struct code *code, uint64_t callee, struct call_site *sit
 			if (n < max)
 				sites[n] = (struct call_site){
 					.offset = at,
+					.end = at + ARM64_LENGTH,
 					.args = {constants.of[0], constants.of[1], constants.of[2]},
 				};
 			n++;

@@ -18,7 +18,6 @@ enum {
 	OP_GROUP1_8 = 0x80, /* with an 8-bit immediate; reg 7 is cmp */
 	OP_GROUP1 = 0x83,   /* with a sign-extended 8-bit immediate, on 16, 32 or 64 bits */
 	OP_MOVSXD = 0x63,
-	OP_MOV_IMM = 0xb8, /* + register */
 	OP_MOV_IMM_RM = 0xc7,
 };
 
@@ -26,7 +25,6 @@ enum {
  * The stack check of a big frame has seven instructions (Go 1.26 cmd/internal/obj/x86/obj6.go, stacksplit).
  */
 #define MAX_PROLOGUE 10
-#define REGISTERS    16
 
 /* Instructions of a stack check: cmp, lea, mov, sub, jcc. */
 static bool may_precede_push(const struct x86_insn *insn)
@@ -100,62 +98,25 @@ int code_frame(const struct code *code, size_t *size)
 	return 0;
 }
 
-/* Whether the instruction ends straight-line code. */
-static bool leaves_line(const struct x86_insn *insn)
-{
-	return insn->relative || x86_is_one(insn, 0xff) || x86_is_one(insn, 0xc3);
-}
-
-/* Forgets the constants in registers that the instruction may write. */
-static void forget(int64_t constants[REGISTERS], const struct x86_insn *insn)
-{
-	bool stores = insn->map == X86_ONE && (insn->opcode == OP_STORE || insn->opcode == OP_STORE8);
-
-	if (x86_is_nop(insn))
-		return;
-	if (leaves_line(insn)) {
-		for (int i = 0; i < REGISTERS; i++)
-			constants[i] = CONSTANT_UNKNOWN;
-		return;
-	}
-	if (insn->has_modrm && !(stores && insn->mod != 3)) {
-		if (!x86_is_one(insn, OP_MOV_IMM_RM)) /* for that opcode, reg is part of the opcode */
-			constants[insn->reg] = CONSTANT_UNKNOWN;
-		if (insn->mod == 3)
-			constants[insn->rm] = CONSTANT_UNKNOWN;
-	}
-	if (insn->map == X86_ONE && insn->opcode >= 0x58 && insn->opcode <= 0x5f)
-		constants[insn->opcode & 7] = CONSTANT_UNKNOWN;
-}
-
-static void follow_constants(int64_t constants[REGISTERS], const struct x86_insn *insn)
-{
-	forget(constants, insn);
-	if (insn->map == X86_ONE && insn->opcode >= OP_MOV_IMM && insn->opcode < OP_MOV_IMM + 8)
-		constants[(insn->opcode & 7) | (insn->rex & 1 ? 8 : 0)] = insn->imm;
-	else if (x86_is_one(insn, OP_MOV_IMM_RM) && insn->mod == 3)
-		constants[insn->rm] = insn->imm;
-}
-
 static int calls(const struct code *code, uint64_t callee, struct call_site *sites, int max)
 {
-	int64_t constants[REGISTERS];
+	int64_t constants[X86_REGISTERS];
 	struct x86_insn insn;
 	size_t at = 0, before = 0;
 	int n = 0, rc;
 
-	for (int i = 0; i < REGISTERS; i++)
-		constants[i] = CONSTANT_UNKNOWN;
+	x86_forget_constants(constants);
 	while ((rc = x86_next(code, &at, &insn)) > 0) {
 		if (x86_is_call(&insn) && x86_named(code, at, insn.imm) == callee) {
 			if (n < max)
 				sites[n] = (struct call_site){
 					.offset = before,
+					.end = at,
 					.args = {constants[X86_RAX], constants[X86_RBX], constants[X86_RCX]},
 				};
 			n++;
 		}
-		follow_constants(constants, &insn);
+		x86_follow_constants(constants, &insn);
 		before = at;
 	}
 	return rc < 0 ? rc : n;
@@ -163,14 +124,13 @@ static int calls(const struct code *code, uint64_t callee, struct call_site *sit
 
 int code_guards(const struct code *code, uint64_t callee, int64_t first, size_t *offsets, int max)
 {
-	int64_t constants[REGISTERS];
+	int64_t constants[X86_REGISTERS];
 	struct x86_insn insn;
 	size_t at = 0, before = 0, jump = 0;
 	bool guarded = false;
 	int n = 0, rc;
 
-	for (int i = 0; i < REGISTERS; i++)
-		constants[i] = CONSTANT_UNKNOWN;
+	x86_forget_constants(constants);
 	while ((rc = x86_next(code, &at, &insn)) > 0) {
 		if (guarded && x86_is_call(&insn) && x86_named(code, at, insn.imm) == callee &&
 		    constants[X86_RAX] == first) {
@@ -178,11 +138,11 @@ int code_guards(const struct code *code, uint64_t callee, int64_t first, size_t 
 				offsets[n] = jump;
 			n++;
 		}
-		if (leaves_line(&insn))
+		if (x86_leaves_line(&insn))
 			guarded = x86_is_jcc(&insn);
 		if (x86_is_jcc(&insn))
 			jump = before;
-		follow_constants(constants, &insn);
+		x86_follow_constants(constants, &insn);
 		before = at;
 	}
 	return rc < 0 ? rc : n;
@@ -349,7 +309,7 @@ struct origin {
 	uint64_t got; /* address that it was loaded from, 0 = none */
 };
 
-static void follow_origin(struct origin origins[REGISTERS], const struct code *code, size_t after,
+static void follow_origin(struct origin origins[X86_REGISTERS], const struct code *code, size_t after,
 			  const struct x86_insn *insn)
 {
 	if (x86_is_one(insn, OP_MOV_IMM_RM) && insn->mod == 3)
@@ -370,7 +330,7 @@ static bool uses_tls(const struct x86_insn *insn)
 
 int code_tls(const struct code *code, int64_t *offset, uint64_t *got)
 {
-	struct origin origins[REGISTERS] = {{.constant = false}};
+	struct origin origins[X86_REGISTERS] = {{.constant = false}};
 	struct x86_insn insn;
 	size_t at = 0;
 
