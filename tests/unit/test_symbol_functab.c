@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbol/inlined.h"
 #include "symbol/symbol.h"
 
 #define TEXT   0x400000ull
@@ -254,6 +255,43 @@ static void inlined_calls_become_frames(void **state)
 	free(table);
 }
 
+/* The functions that code belongs to, and which functions contain copies of others. */
+static void copies_and_their_places(void **state)
+{
+	struct inlined_name names[] = {
+		{.name = "runtime.gopanic"}, {.name = "main.inner"}, {.name = "main.outer"}};
+	struct inlined_copies copies = {.n = 0};
+	struct logical_frame frames[4];
+	struct table *table = make_table(26);
+	struct functab *tab = open_table(table);
+
+	(void)state;
+	assert_int_equal(functab_list_copies(tab, names, 3, &copies), 0);
+	assert_int_equal(copies.n, 1);
+	assert_int_equal(copies.items[0].name, 1);
+	assert_int_equal(copies.items[0].function, OUTER);
+	assert_string_equal(names[1].in, "main.outer");
+	assert_null(names[0].in);
+
+	assert_int_equal(functab_logical_frames(tab, TEXT + 12, frames, 4), 3);
+	assert_string_equal(frames[0].name, "main.inner");
+	assert_int_equal(frames[0].line, 10);
+	assert_int_equal(frames[0].pc, TEXT + 12);
+	assert_int_equal(frames[1].pc, TEXT + 20);
+	assert_int_equal(frames[1].line, 20);
+	assert_string_equal(frames[2].name, "main.outer");
+	assert_int_equal(frames[2].pc, TEXT + 40);
+	assert_int_equal(frames[2].line, 30);
+	assert_int_equal(functab_logical_frames(tab, TEXT + 50, frames, 4), 1);
+	assert_string_equal(frames[0].name, "main.outer");
+	/* A chain that does not fit is no answer, and neither is an address outside of the table. */
+	assert_int_equal(functab_logical_frames(tab, TEXT + 12, frames, 2), 0);
+	assert_int_equal(functab_logical_frames(tab, TEXT - 1, frames, 4), 0);
+	free(copies.items);
+	functab_free(tab);
+	free(table);
+}
+
 static void wrappers_are_elided_unless_they_panic(void **state)
 {
 	const uint64_t called[] = {TEXT + 50, TEXT + 70, TEXT + 50};
@@ -459,6 +497,7 @@ int main(void)
 		cmocka_unit_test(functions_by_index_name_and_address),
 		cmocka_unit_test(extent_and_wrapped_function),
 		cmocka_unit_test(inlined_calls_become_frames),
+		cmocka_unit_test(copies_and_their_places),
 		cmocka_unit_test(wrappers_are_elided_unless_they_panic),
 		cmocka_unit_test(foreign_addresses),
 		cmocka_unit_test(no_table_gives_addresses),
