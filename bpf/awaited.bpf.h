@@ -18,8 +18,8 @@
 #define HAS_SPILL_SLOTS true
 #endif
 
-/* Frames to search for gopark's caller: goparkunlock may come first. */
-#define AWAITED_FRAMES 2
+/* Frames to search for gopark's caller: gopark and goparkunlock may come first, or be inlined in it. */
+#define AWAITED_FRAMES 3
 
 static __always_inline uint8_t awaited_kind(uint64_t pc)
 {
@@ -47,22 +47,18 @@ static __always_inline bool chunk_word(const struct scratch *s, uint64_t address
 /* Called when the chunk with gopark's frame has been read. */
 static __always_inline void find_awaited(struct scratch *s)
 {
-	uint64_t bp = s->parked_bp, pc, address;
+	uint64_t bp = s->parked_bp, pc = s->pcs[0], address;
 
 	s->parked_bp = 0;
 	if (!HAS_SPILL_SLOTS)
 		return;
 	for (uint32_t i = 0; i < AWAITED_FRAMES; i++) {
-		uint8_t kind;
+		uint8_t kind = awaited_kind(pc);
 
-		if (!chunk_word(s, bp + 8, &pc) || !chunk_word(s, bp, &bp))
-			return;
-		kind = awaited_kind(pc);
-		if (!kind)
-			continue;
-		if (chunk_word(s, bp + 16, &address) && address && !(address >> AWAITED_BITS))
+		if (kind && chunk_word(s, bp + 16, &address) && address && !(address >> AWAITED_BITS))
 			s->awaited = AWAITED(kind, address);
-		return;
+		if (kind || !chunk_word(s, bp + 8, &pc) || !chunk_word(s, bp, &bp))
+			return;
 	}
 }
 

@@ -273,7 +273,9 @@ static __always_inline enum sweeper sweeper(const struct sweep_call *call)
 	for (uint32_t i = 0; i < (go_minor <= 11 ? 3u : 1u); i++) {
 		if (bpf_probe_read_user(frame, sizeof(frame), (const void *)frame[0]))
 			return SWEEP_OTHER;
-		if (lies_in(frame[1], places.deduct, places.deduct_end))
+		/* deductSweepCredit may be inlined in cacheSpan (PGO). */
+		if (lies_in(frame[1], places.deduct, places.deduct_end) ||
+		    lies_in(frame[1], places.cache_span, places.cache_span_end))
 			return SWEEP_CREDIT;
 		if (i == 0 && lies_in(frame[1], places.reclaim, places.reclaim_end))
 			return SWEEP_RECLAIM;

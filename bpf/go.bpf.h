@@ -6,6 +6,7 @@
 #include "bpf/common.bpf.h"
 
 #define GSCAN    0x1000u /* _Gscan, set while the garbage collector scans the stack */
+#define GRUNNING 2u      /* _Grunning */
 #define GSYSCALL 3u      /* _Gsyscall */
 
 /* Covers g.stack to g.waitreason and g.syncSafePoint in every release: all that a hit needs of g. */

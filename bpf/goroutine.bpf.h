@@ -164,25 +164,32 @@ static __always_inline void read_goid_and_status(struct raw_record *rec)
 	rec->goid = words[1];
 }
 
+/* Sends the record of a goroutine that the thread's goroutine, or the scheduler, makes runnable. */
+static __always_inline void ready_by(const struct pt_regs *ctx, struct raw_record *rec, uint8_t skip)
+{
+	uint64_t curg = read_acting_goroutine(rec, this_m(ctx));
+	struct go_g g;
+
+	rec->status = 0;
+	if (curg && has_stack(skip) && read_g(&g, curg)) {
+		rec->status = g_status(&g);
+		rec->stack = stack_of_g(&g, skip);
+	}
+	send(rec);
+}
+
 /* ready(gp, traceskip) */
 HIT(ready)
 {
 	struct raw_record rec = {.site = SITE_READY};
 	uint64_t args[2];
-	uint64_t curg;
-	struct go_g g;
 
 	if (!entry_args(ctx, args, 2))
 		return;
 	rec.g = args[0];
-	curg = read_acting_goroutine(&rec, this_m(ctx));
 	if (layout.m_block_reason == LAYOUT_ABSENT)
 		args[1] = 2; /* 1.4 has no traceskip: skip the frames of systemstack and goready */
-	if (curg && has_stack((uint8_t)args[1]) && read_g(&g, curg)) {
-		rec.status = g_status(&g);
-		rec.stack = stack_of_g(&g, (uint8_t)args[1]);
-	}
-	send(&rec);
+	ready_by(ctx, &rec, (uint8_t)args[1]);
 }
 
 /*
@@ -200,32 +207,38 @@ static __always_inline uint8_t worker_mode(const struct raw_record *rec)
 }
 
 /*
- * At a call of casgstatus(gp, ...). A goroutine itself may call injectglist (at the end of a GC cycle); its
- * stack then begins at this call, in the middle of a function.
+ * Sends the record of a goroutine that becomes runnable. A goroutine itself may call injectglist (at the end
+ * of a GC cycle); its stack then begins at pc, in the middle of a function.
  */
-HIT(unblock)
+static __always_inline void unblock_by(const struct pt_regs *ctx, struct raw_record *rec, uint64_t pc)
 {
-	struct raw_record rec = {.site = SITE_UNBLOCK};
-	uint64_t pc = places.injectglist_trace_call ? places.injectglist_trace_call : REG_PC(ctx) + 1;
-	uint64_t bp = REG_FP(ctx), curg;
-	uint64_t args[1];
+	uint64_t bp = REG_FP(ctx), curg = read_acting_goroutine(rec, this_m(ctx));
 	struct go_g g;
 
-	if (!call_args(ctx, args, 1))
-		return;
-	rec.g = args[0];
-	read_goid_and_status(&rec);
-	curg = read_acting_goroutine(&rec, this_m(ctx));
 	if (go_minor >= 22 && curg && read_g(&g, curg)) {
 		if (curg != REG_G(ctx)) {
 			pc = g_word(&g, layout.g_sched_pc);
 			bp = g_word(&g, layout.g_sched_bp);
 		}
-		rec.stack = walk_from(pc, bp, g_word(&g, layout.g_stack_hi), 0);
-	} else if (!rec.arg && rec.p) {
-		rec.arg2 = worker_mode(&rec);
+		rec->stack = walk_from(pc, bp, g_word(&g, layout.g_stack_hi), 0);
+	} else if (!rec->arg && rec->p) {
+		rec->arg2 = worker_mode(rec);
 	}
-	send(&rec);
+	send(rec);
+}
+
+/* At a call of casgstatus(gp, ...). */
+HIT(unblock)
+{
+	struct raw_record rec = {.site = SITE_UNBLOCK};
+	uint64_t args[1];
+
+	if (!call_args(ctx, args, 1))
+		return;
+	rec.g = args[0];
+	read_goid_and_status(&rec);
+	unblock_by(ctx, &rec,
+		   places.injectglist_trace_call ? places.injectglist_trace_call : REG_PC(ctx) + 1);
 }
 
 /* A separate function that takes only numbers (bpf/scratch.bpf.h), because a program's stack is small. */
@@ -247,6 +260,22 @@ static __always_inline uint8_t wait_reason(const struct go_g *g)
 				       g_word(g, layout.g_waitreason + 8));
 }
 
+/* A separate function for the verifier, as number_of_text(). */
+__noinline int is_park_copy(uint64_t pc)
+{
+	for (uint32_t i = 0; i < MAX_PARK_COPIES && places.park_copies[i]; i++) {
+		if (places.park_copies[i] == pc)
+			return 1;
+	}
+	return 0;
+}
+
+/* Whether a goroutine with this saved pc is in gopark, at its call of mcall(park_m). */
+static __always_inline bool is_parked_at(uint64_t pc)
+{
+	return lies_in(pc, places.gopark, places.gopark_end) || (places.park_copies[0] && is_park_copy(pc));
+}
+
 /*
  * The goroutine is not running yet, so its saved registers show where it last left its thread: in gopark, or
  * where it was preempted.
@@ -260,7 +289,7 @@ static __always_inline void resume(const struct pt_regs *ctx, uint64_t gp)
 
 	if (!read_g(&g, gp))
 		return;
-	if (lies_in(g_word(&g, layout.g_sched_pc), places.gopark, places.gopark_end))
+	if (is_parked_at(g_word(&g, layout.g_sched_pc)))
 		rec.arg = 1;
 	else if (g_byte(&g, layout.g_preempt)) /* execute has not cleared it yet */
 		rec.arg = 2;
@@ -323,30 +352,36 @@ static __always_inline uint64_t next_goid(uint64_t p)
 	return next == read_word(p + layout.p_goidcacheend) ? 0 : next;
 }
 
+/* Sends the record of the new goroutine rec->g, which gets rec->status. */
+static __always_inline void create_by(const struct pt_regs *ctx, struct raw_record *rec)
+{
+	uint64_t curg = read_acting_goroutine(rec, this_m(ctx));
+
+	/* 1.4 keeps the function only as the pc at which the goroutine will start. */
+	rec->arg2 = read_word(rec->g +
+			      (layout.g_startpc != LAYOUT_ABSENT ? layout.g_startpc : layout.g_sched_pc));
+	if (layout.p_goidcache != LAYOUT_ABSENT)
+		rec->goid = next_goid(rec->p);
+	else
+		rec->goid = read_word(rec->g + layout.g_goid);
+	/* newproc1 sets the labels before. From 1.18 on, system goroutines get none. */
+	if (g_labels && read_word(rec->g + g_labels))
+		rec->flags |= RAW_HAS_LABELS;
+	rec->stack = acting_stack(curg, 2);
+	send(rec);
+}
+
 /* At casgstatus(newg, old, new) in newproc1. The statuses have 32 bits and share a word under ABI0. */
 HIT(newproc)
 {
 	struct raw_record rec = {.site = SITE_NEWPROC};
 	uint64_t args[3];
-	uint64_t curg;
 
 	if (!call_args(ctx, args, 3))
 		return;
 	rec.g = args[0];
 	rec.status = (uint8_t)(has_abi0() ? args[1] >> 32 : args[2]);
-	curg = read_acting_goroutine(&rec, this_m(ctx));
-	/* 1.4 keeps the function only as the pc at which the goroutine will start. */
-	rec.arg2 =
-		read_word(rec.g + (layout.g_startpc != LAYOUT_ABSENT ? layout.g_startpc : layout.g_sched_pc));
-	if (layout.p_goidcache != LAYOUT_ABSENT)
-		rec.goid = next_goid(rec.p);
-	else
-		rec.goid = read_word(rec.g + layout.g_goid);
-	/* newproc1 sets the labels before this call. From 1.18 on, system goroutines get none. */
-	if (g_labels && read_word(rec.g + g_labels))
-		rec.flags |= RAW_HAS_LABELS;
-	rec.stack = acting_stack(curg, 2);
-	send(&rec);
+	create_by(ctx, &rec);
 }
 
 HIT(coro)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The BPF side for Go programs. Each kind of site has a program of its own, so that no attach cookie is
- * needed (kernels from 5.10 on). The probe plan decides which programs are loaded.
+ * The BPF side for Go programs. Each kind of site has a program of its own, so that only probes in inlined
+ * copies need an attach cookie (Linux 5.15). The probe plan decides which programs are loaded.
  */
 #include "bpf/alloc.bpf.h"
+#include "bpf/copies.bpf.h"
 #include "bpf/gc.bpf.h"
 #include "bpf/go_functions.bpf.h"
 #include "bpf/goroutine.bpf.h"

@@ -417,6 +417,8 @@ struct go_layout {
  * Addresses in the process. They are not constants, because a program that gotrace starts gets its load
  * address only after the BPF programs are loaded. 0 = not known.
  */
+#define MAX_PARK_COPIES 32
+
 struct go_places {
 	uint64_t text, etext; /* Go's code */
 	uint64_t gopark, gopark_end;
@@ -457,6 +459,8 @@ struct go_places {
 	uint64_t semacquire, semacquire_end;   /* runtime.semacquire1 */
 	uint64_t notify_wait, notify_wait_end; /* sync.runtime_notifyListWait */
 	uint64_t assist_trace_callee;          /* up to 1.11, the call in traceGCMarkAssistStart */
+	/* Return addresses of mcall in inlined copies of gopark; unused ones are 0. */
+	uint64_t park_copies[MAX_PARK_COPIES];
 };
 
 /* Where a value is at a given instruction: in a register (numbered as in machine code), or on the stack. */

@@ -138,41 +138,10 @@ bool attach_has_multi(void)
 	return filter;
 }
 
-int attach_site(struct attachments *attachments, struct bpf_object *object, pid_t pid, const char *exe,
-		const struct probe_plan *plan, uint8_t site, const char *name, struct error *err)
+/* Attaches the program with a link for each place, or, if the kernel can, with one link for all. */
+static int attach_to(struct attachments *attachments, struct bpf_program *program, pid_t pid,
+		     const struct attach_places *places, struct error *err)
 {
-	struct bpf_program *program =
-		name ? bpf_object__find_program_by_name(object, name) : attach_program(object, site);
-	const struct probe *first = NULL;
-	uint64_t offsets[MAX_PROBES];
-	unsigned n = 0;
-	int rc = program ? 0 : error_set(err, EINVAL, "no program for the site %u", site);
-
-	for (unsigned i = 0; i < plan->n && rc == 0; i++) {
-		const struct probe *probe = &plan->probes[i];
-		struct attachment one = {.fd = -1, .site = site};
-
-		if (probe->site != site)
-			continue;
-		first = first ? first : probe;
-		offsets[n++] = probe->file_offset;
-		if (attachments->multi)
-			continue;
-		one.link = bpf_program__attach_uprobe(program, false, pid, exe, probe->file_offset);
-		rc = add(attachments, one, probe->name, err);
-	}
-	if (rc || !attachments->multi || n == 0)
-		return rc;
-	return add(attachments,
-		   (struct attachment){.fd = link_multi(bpf_program__fd(program), pid, exe, offsets, NULL, n),
-				       .site = site},
-		   first->name, err);
-}
-
-int attach_places(struct attachments *attachments, const struct bpf_object *object, pid_t pid,
-		  const struct attach_places *places, struct error *err)
-{
-	struct bpf_program *program = attach_program(object, places->site);
 	struct attachment one = {.fd = -1, .site = places->site};
 	int rc = program ? 0 : error_set(err, EINVAL, "no program for the site %u", places->site);
 
@@ -182,6 +151,7 @@ int attach_places(struct attachments *attachments, const struct bpf_object *obje
 		return add(attachments, one, places->name, err);
 	}
 	for (unsigned i = 0; i < places->n && rc == 0; i++) {
+		/* Kernels before 5.15 refuse a cookie; 0 is none. */
 		DECLARE_LIBBPF_OPTS(bpf_uprobe_opts, options, .bpf_cookie = places->cookies[i]);
 
 		one.link = bpf_program__attach_uprobe_opts(program, pid, places->path, places->offsets[i],
@@ -189,6 +159,58 @@ int attach_places(struct attachments *attachments, const struct bpf_object *obje
 		rc = add(attachments, one, places->name, err);
 	}
 	return rc;
+}
+
+/* Name of the program for probes in inlined copies of a site's function. */
+#define COPY "_copy"
+
+struct bpf_program *attach_copy_program(const struct bpf_object *object, uint8_t site)
+{
+	char name[64];
+
+	if (!programs[site])
+		return NULL;
+	snprintf(name, sizeof(name), "%s" COPY, programs[site]);
+	return bpf_object__find_program_by_name(object, name);
+}
+
+/* Attaches the probes of a site, either those in the function itself or those in copies of it. */
+static int attach_probes(struct attachments *attachments, struct bpf_program *program, pid_t pid,
+			 const char *exe, const struct probe_plan *plan, uint8_t site, bool copies,
+			 struct error *err)
+{
+	uint64_t offsets[MAX_PROBES], cookies[MAX_PROBES];
+	struct attach_places places = {.site = site, .path = exe, .offsets = offsets, .cookies = cookies};
+
+	for (unsigned i = 0; i < plan->n; i++) {
+		const struct probe *probe = &plan->probes[i];
+
+		if (probe->site != site || probe->is_copy != copies)
+			continue;
+		places.name = places.name ? places.name : probe->name;
+		offsets[places.n] = probe->file_offset;
+		cookies[places.n++] = probe->cookie;
+	}
+	return places.n ? attach_to(attachments, program, pid, &places, err) : 0;
+}
+
+int attach_site(struct attachments *attachments, struct bpf_object *object, pid_t pid, const char *exe,
+		const struct probe_plan *plan, uint8_t site, const char *name, struct error *err)
+{
+	struct bpf_program *one = name ? bpf_object__find_program_by_name(object, name) : NULL;
+	int rc = attach_probes(attachments, one ? one : attach_program(object, site), pid, exe, plan, site,
+			       false, err);
+
+	if (rc)
+		return rc;
+	return attach_probes(attachments, one ? one : attach_copy_program(object, site), pid, exe, plan, site,
+			     true, err);
+}
+
+int attach_places(struct attachments *attachments, const struct bpf_object *object, pid_t pid,
+		  const struct attach_places *places, struct error *err)
+{
+	return attach_to(attachments, attach_program(object, places->site), pid, places, err);
 }
 
 #define SECOND "_backup"

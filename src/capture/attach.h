@@ -50,6 +50,8 @@ void attach_init(struct attachments *attachments);
 bool attach_has_multi(void);
 /* Returns the program for a site, or NULL if there is none. */
 struct bpf_program *attach_program(const struct bpf_object *object, uint8_t site);
+/* The same for probes in inlined copies of the site's function. */
+struct bpf_program *attach_copy_program(const struct bpf_object *object, uint8_t site);
 /* Marks the program for loading with the kind of link in use. Does nothing if it is NULL. */
 void attach_choose(const struct attachments *attachments, struct bpf_program *program);
 

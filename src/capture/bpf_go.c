@@ -27,9 +27,13 @@ static void choose_programs(struct bpf *bpf, const struct bpf_go_options *option
 	bool seconds = options->syscalls && options->features->preempted_calls;
 	struct gotrace_bpf *skeleton = bpf->skeleton;
 
-	for (unsigned i = 0; i < options->plan->n && !options->probe_only; i++)
-		attach_choose(&bpf->attachments,
-			      attach_program(skeleton->obj, options->plan->probes[i].site));
+	for (unsigned i = 0; i < options->plan->n && !options->probe_only; i++) {
+		const struct probe *probe = &options->plan->probes[i];
+
+		attach_choose(&bpf->attachments, probe->is_copy
+							 ? attach_copy_program(skeleton->obj, probe->site)
+							 : attach_program(skeleton->obj, probe->site));
+	}
 	for (unsigned site = SITE_FUNCTION_BEGIN; options->functions && site <= SITE_FUNCTION_END; site++)
 		attach_choose(&bpf->attachments, attach_program(skeleton->obj, (uint8_t)site));
 	for (unsigned site = SITE_REQUEST_BEGIN; options->requests && site <= SITE_REQUEST_END; site++)
@@ -103,11 +107,26 @@ static void set_constants(struct gotrace_bpf *skeleton, const struct bpf_go_opti
 	memcpy((void *)constants->wait_texts, options->wait_texts, sizeof(options->wait_texts));
 }
 
+static bool has_copies(const struct probe_plan *plan)
+{
+	for (unsigned i = 0; i < plan->n; i++) {
+		if (plan->probes[i].is_copy)
+			return true;
+	}
+	return false;
+}
+
 static int load(struct bpf *bpf, const struct bpf_go_options *options, struct error *err)
 {
 	struct compat_bytes before_512 = {.data = NULL};
 	int rc;
 
+	if (has_copies(options->plan) && !options->features->cookies)
+		return error_set(
+			err, ENOTSUP,
+			"the compiler inlined probed functions (profile-guided optimisation), and probes "
+			"there need Linux 5.15; build the program with -pgo=off, or trace it as threads "
+			"(--as c)");
 	bpf->destroy = destroy;
 	bpf->skeleton = calloc(1, sizeof(*bpf->skeleton));
 	if (!bpf->skeleton || gotrace_bpf__create_skeleton(bpf->skeleton))

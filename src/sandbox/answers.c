@@ -39,7 +39,8 @@ bool answer_plan_is_good(const struct probe_plan *plan, uint64_t file_size)
 	for (unsigned i = 0; i < plan->n; i++) {
 		const struct probe *probe = &plan->probes[i];
 
-		if (!is_text(probe->name, sizeof(probe->name)) || probe->file_offset >= file_size)
+		if (!is_text(probe->name, sizeof(probe->name)) || probe->file_offset >= file_size ||
+		    probe->is_copy > 1)
 			return false;
 	}
 	return true;

@@ -5,7 +5,7 @@
 
 #include "target/private.h"
 
-enum { FRAMES = 2 }; /* gopark's caller, or goparkunlock and its caller */
+enum { FRAMES = 3 }; /* gopark, goparkunlock and their caller; either may be inlined in it */
 
 static bool lies_in(uint64_t pc, uint64_t begin, uint64_t end)
 {
@@ -36,20 +36,17 @@ static bool word_at(const struct memory_piece *stack, uint64_t address, uint64_t
 uint64_t awaited_read(const struct target *target, const struct g_view *view,
 		      const struct memory_piece *stack)
 {
-	uint64_t bp = view->bp, pc, address;
+	uint64_t bp = view->bp, pc = view->pc, address;
 
 	/* On arm64, arguments are spilled elsewhere. */
 	if ((view->status != G_STATUS_WAITING && view->status != G_STATUS_LEAKED) || target->image->elf.arm64)
 		return 0;
 	for (unsigned i = 0; i < FRAMES; i++) {
-		uint8_t kind;
+		uint8_t kind = kind_of(&target->places, pc);
 
-		if (!word_at(stack, bp + 8, &pc) || !word_at(stack, bp, &bp))
-			return 0;
-		kind = kind_of(&target->places, pc);
 		if (kind && word_at(stack, bp + 16, &address) && address && !(address >> AWAITED_BITS))
 			return AWAITED(kind, address);
-		if (kind)
+		if (kind || !word_at(stack, bp + 8, &pc) || !word_at(stack, bp, &bp))
 			return 0;
 	}
 	return 0;

@@ -44,6 +44,7 @@ void target_free(struct target *target)
 		return;
 	}
 	functab_free(target->functab);
+	copies_free(&target->image->copies);
 	free(target->image->names);
 	release_free(&target->image->own);
 	load_free(&target->image->file);

@@ -1,120 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Turns the release's rules into probes in this binary, each verified by its bytes. */
-#include "target/private.h"
+#include "target/planner.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "isa/jumps.h"
 #include "target/labels.h"
 #include "target/memory.h"
-#include "isa/regions.h"
-#include "target/sites.h"
 #include "target/remote.h"
+#include "target/stack.h"
 
-#define MAX_MATCHES 16
-
-struct planner {
-	const struct target *target;
-	struct probe_plan *plan;
-	struct error *err;
-	uint64_t flag; /* address of the flag of the runtime's tracer; 0 = not looked up yet */
-};
-
-/* Formats the bytes at the offset for messages. */
-static const char *show_bytes(const struct code *code, size_t offset, char *text, size_t size)
-{
-	size_t at = 0;
-
-	text[0] = '\0';
-	for (size_t i = offset; i < code->size && i < offset + 12 && at + 4 < size; i++)
-		at += (size_t)snprintf(text + at, size - at, "%s%02x", at ? " " : "", code->bytes[i]);
-	return text;
-}
-
-static int refuse(const struct planner *planner, const struct site_rule *rule, const struct code *code,
-		  size_t offset, const char *why)
-{
-	const struct target *target = planner->target;
-	char bytes[64];
-
-	return error_set(planner->err, ENOTSUP, "%s: cannot probe %s+0x%zx (%s): %s; bytes there: %s",
-			 target->image->label, rule->function, offset, target->go_version, why,
-			 show_bytes(code, offset, bytes, sizeof(bytes)));
-}
-
-/* Checks that the instruction in memory is the one in the file, or a breakpoint set by another tracer. */
-static int compare_live(const struct planner *planner, const struct site_rule *rule, const struct code *code,
-			size_t offset, unsigned length)
-{
-	const struct target *target = planner->target;
-	uint8_t live[16];
-	int rc = memory_read(target->pid, code->address + offset + target->bias, live, length);
-
-	if (rc == -ESRCH)
-		return error_set(planner->err, ESRCH, "%s is gone", target->image->label);
-	if (rc)
-		return error_set(planner->err, -rc, "%s: cannot read the code of %s: %s",
-				 target->image->label, rule->function, strerror(-rc));
-	if (!code_is_breakpoint(code, live) && memcmp(live, code->bytes + offset, length))
-		return refuse(planner, rule, code, offset,
-			      "the code in memory differs from that of the executable");
-	return 0;
-}
-
-static int add_probe(struct planner *planner, const struct site_rule *rule, const struct code *code,
-		     size_t offset)
-{
-	const struct target *target = planner->target;
-	struct probe_plan *plan = planner->plan;
-	struct probe *probe = &plan->probes[plan->n];
-	struct probe_insn insn;
-	int rc = 0;
-
-	if (plan->n == MAX_PROBES)
-		return refuse(planner, rule, code, offset, "too many places");
-	if (code_probe_insn(code, offset, &insn))
-		return refuse(planner, rule, code, offset, "not an instruction that the kernel emulates");
-	*probe = (struct probe){.site = rule->site};
-	if (!image_code_offset(&target->image->elf, code->address + offset, &probe->file_offset))
-		return refuse(planner, rule, code, offset, "not in an executable segment");
-	if (target->pid) {
-		probe->address = code->address + offset + target->bias;
-		rc = compare_live(planner, rule, code, offset, insn.length);
-	}
-	snprintf(probe->name, sizeof(probe->name), "%s+0x%zx %s", rule->function, offset, insn.kind);
-	if (rc == 0)
-		plan->n++;
-	return rc;
-}
+/* The first release whose copies are known (sites and places: plan_copies.c, plan_changes.c). */
+#define FIRST_COPIES 21
 
 static int plan_prologue(struct planner *planner, const struct site_rule *rule, const struct code *code)
 {
 	size_t offset;
 
 	if (planner->target->go_minor <= ABI0_LAST && code_stack_check(code, &offset))
-		return refuse(planner, rule, code, 0, "no stack check");
+		return planner_refuse(planner, rule, code, 0, "no stack check");
 	if (planner->target->go_minor > ABI0_LAST && code_prologue(code, &offset))
-		return refuse(planner, rule, code, 0,
-			      code->arm64 ? "neither a stack check nor a frame"
-					  : "no `push %rbp` behind a stack check");
-	return add_probe(planner, rule, code, offset);
-}
-
-/* Checks that the number of matches is the one in known releases. If it differs, the code has changed. */
-static int check_total(const struct planner *planner, const struct site_rule *rule, const struct code *code,
-		       int n, const char *what)
-{
-	char why[128];
-
-	if (n < 0)
-		return refuse(planner, rule, code, 0, "an instruction that gotrace does not know");
-	if (n > MAX_MATCHES || n < 1 || (rule->total && n != rule->total)) {
-		snprintf(why, sizeof(why), "%d %s, expected %s%d", n, what, rule->total ? "" : "at least ",
-			 rule->total ? rule->total : 1);
-		return refuse(planner, rule, code, 0, why);
-	}
-	return 0;
+		return planner_refuse(planner, rule, code, 0,
+				      code->arm64 ? "neither a stack check nor a frame"
+						  : "no `push %rbp` behind a stack check");
+	return planner_add(planner, rule, code, offset, NULL);
 }
 
 static bool contradicts(int64_t seen, int8_t expected)
@@ -136,7 +48,7 @@ static int check_statuses(const struct planner *planner, const struct site_rule 
 		return 0;
 	snprintf(why, sizeof(why), "it changes the status from %lld to %lld, expected %d to %d",
 		 (long long)call->args[1], (long long)call->args[2], rule->old_status, rule->new_status);
-	return refuse(planner, rule, code, call->offset, why);
+	return planner_refuse(planner, rule, code, call->offset, why);
 }
 
 static bool is_chosen(const struct site_rule *rule, int i)
@@ -163,32 +75,28 @@ static int plan_calls(struct planner *planner, const struct site_rule *rule, con
 		n = code_stack_calls(code, callee.address, calls, MAX_MATCHES);
 	else
 		n = code_calls(code, callee.address, calls, MAX_MATCHES);
-	rc = check_total(planner, rule, code, n, "calls");
+	rc = planner_check_total(planner, rule, code, n, "calls");
 	for (int i = 0; rc == 0 && i < n; i++) {
 		if (rule->which == BY_STATUS ? !has_statuses(rule, &calls[i]) : !is_chosen(rule, i))
 			continue;
 		rc = check_statuses(planner, rule, code, &calls[i]);
 		if (rc == 0)
-			rc = add_probe(planner, rule, code, calls[i].offset);
+			rc = planner_add(planner, rule, code, calls[i].offset, NULL);
 	}
 	if (rc == 0 && planner->plan->n == before)
-		rc = refuse(planner, rule, code, 0, "no call changes a status as expected");
+		rc = planner_refuse(planner, rule, code, 0, "no call changes a status as expected");
 	return rc;
 }
 
-static int plan_check(struct planner *planner, const struct site_rule *rule, const struct code *code)
+static int plan_checks(struct planner *planner, const struct site_rule *rule, const struct code *code)
 {
-	size_t offsets[MAX_MATCHES];
-	int n, rc;
+	struct flag_check checks[MAX_MATCHES];
+	int n = planner_checks(planner, rule, code, checks), line = -1, rc = n < 0 ? n : 0;
 
-	if (!planner->flag && target_trace_flag(planner->target, &planner->flag))
-		return refuse(planner, rule, code, 0, "runtime.goexit1 does not check whether tracing is on");
-	n = code_flag_checks(code, planner->flag + (rule->place == PLACE_ALLOC_CHECK ? ALLOC_FLAG : 0),
-			     offsets, MAX_MATCHES);
-	rc = check_total(planner, rule, code, n, "checks whether tracing is on");
 	for (int i = 0; rc == 0 && i < n; i++) {
-		if (is_chosen(rule, i))
-			rc = add_probe(planner, rule, code, offsets[i]);
+		line += i == 0 || checks[i].line != checks[i - 1].line;
+		if (is_chosen(rule, line))
+			rc = planner_add(planner, rule, code, checks[i].offset, NULL);
 	}
 	return rc;
 }
@@ -201,10 +109,10 @@ static int plan_guards(struct planner *planner, const struct site_rule *rule, co
 
 	if (target_code(planner->target, rule->callee, &callee) == 0)
 		n = code_guards(code, callee.address, rule->event, offsets, MAX_MATCHES);
-	rc = check_total(planner, rule, code, n, "jumps around a call");
+	rc = planner_check_total(planner, rule, code, n, "jumps around a call");
 	for (int i = 0; rc == 0 && i < n; i++) {
 		if (is_chosen(rule, i))
-			rc = add_probe(planner, rule, code, offsets[i]);
+			rc = planner_add(planner, rule, code, offsets[i], NULL);
 	}
 	return rc;
 }
@@ -221,133 +129,159 @@ static int plan_trace_guards(struct planner *planner, const struct site_rule *ru
 	if (target_code(planner->target, "runtime.traceEvent", &any) == 0)
 		callee_of_trace.any = any.address;
 	n = code_trace_guards(code, &callee_of_trace, offsets, MAX_MATCHES);
-	rc = check_total(planner, rule, code, n, "calls of the tracer");
+	rc = planner_check_total(planner, rule, code, n, "calls of the tracer");
 	for (int i = 0; rc == 0 && i < n; i++) {
 		if (is_chosen(rule, i))
-			rc = add_probe(planner, rule, code, offsets[i]);
+			rc = planner_add(planner, rule, code, offsets[i], NULL);
 	}
 	return rc;
 }
 
-/*
- * Omits StartRegion from the plan: regions without an end, or ends without a beginning, would be worse than
- * none.
- */
-static int leave_regions_out(struct planner *planner, unsigned n, const char *why)
+/* Probes the rule's function in its own code. */
+static int plan_own(struct planner *planner, const struct site_rule *rule, const struct code *code)
 {
-	struct probe_plan *plan = planner->plan;
+	bool by_status = planner->target->go_minor >= FIRST_COPIES && rule->callee &&
+			 strcmp(rule->callee, "runtime.casgstatus") == 0;
 
-	plan->n = n;
-	plan->task_key_type = plan->task_type = 0;
-	snprintf(plan->left_out, sizeof(plan->left_out), "regions of trace.StartRegion: %s", why);
-	return 0;
+	switch (rule->place) {
+	case PLACE_PROLOGUE:
+		return plan_prologue(planner, rule, code);
+	case PLACE_CALL:
+		return by_status ? plan_changes(planner, rule, code, false) : plan_calls(planner, rule, code);
+	case PLACE_GUARD:
+		return plan_guards(planner, rule, code);
+	case PLACE_TRACE_GUARD:
+		return plan_trace_guards(planner, rule, code);
+	case PLACE_REGION:
+		return plan_regions(planner, rule, code);
+	default:
+		return plan_checks(planner, rule, code);
+	}
 }
 
-/* Adds a region's end at an address in any function. */
-static int add_region_end(struct planner *planner, uint64_t address)
+/* Probes a copy of the rule's function in the code of another function. */
+static int plan_in_host(struct planner *planner, const struct site_rule *rule, const struct code *code,
+			const char *host)
 {
-	const struct target *target = planner->target;
-	struct site_rule rule = {.site = SITE_REGION_STOP};
-	struct code code;
+	if (planner->target->go_minor < FIRST_COPIES || code->arm64)
+		return planner_refuse_copy(planner, rule, host);
+	if (rule->place == PLACE_CALL && strcmp(rule->callee, "runtime.casgstatus") == 0)
+		return plan_changes(planner, rule, code, true);
+	if (rule->place == PLACE_CHECK)
+		return plan_checks(planner, rule, code);
+	if (rule->place == PLACE_PROLOGUE)
+		return plan_copy(planner, rule, code, host);
+	return planner_refuse_copy(planner, rule, host);
+}
+
+static int plan_copies(struct planner *planner, const struct site_rule *rule)
+{
+	struct copy_search search = copies_begin(planner->target, rule->function);
 	uint64_t entry, end;
-	size_t index;
-
-	if (functab_lookup(target->functab, address + target->bias, &index) ||
-	    functab_entry(target->functab, index, &entry, &end, &rule.function) ||
-	    target_code_at(target, entry, end, &code))
-		return -ENOENT;
-	return add_probe(planner, &rule, &code, (size_t)(address - code.address));
-}
-
-static int find_region_ends(struct planner *planner, const struct code *text, const struct code *start,
-			    uint64_t noop, unsigned before)
-{
-	size_t at = 0, use, jump;
-	enum region_use kind;
+	const char *host;
+	struct code code;
 	int rc = 0;
 
-	while (rc == 0 && (kind = region_next_use(text, noop, &at, &use, &jump)) != REGION_USE_NONE) {
-		uint64_t address = text->address + use;
-
-		if (kind == REGION_USE_OTHER && address - start->address >= start->size)
-			return leave_regions_out(planner, before, "a call of it was inlined (PGO)");
-		if (kind == REGION_USE_END && planner->plan->n == MAX_PROBES)
-			return leave_regions_out(planner, before, "it is used in too many places");
-		if (kind == REGION_USE_END)
-			rc = add_region_end(planner, text->address + jump);
+	while (rc == 0 && copies_next(planner->target, &search, &entry, &end, &host)) {
+		if (target_code_at(planner->target, entry, end, &code))
+			return planner_refuse_copy(planner, rule, host);
+		rc = plan_in_host(planner, rule, &code, host);
 	}
-	return rc == -ENOENT ? leave_regions_out(planner, before, "one of its ends is in no function") : rc;
-}
-
-/*
- * Finds all copies of (*Region).End in the program, inlined or not. Reads all code for this and releases it
- * afterwards.
- */
-static int plan_region_ends(struct planner *planner, const struct code *start, uint64_t noop, unsigned before)
-{
-	struct target_image *image = planner->target->image;
-	struct code text = {.address = image->module.text,
-			    .size = image->module.etext - image->module.text,
-			    .arm64 = image->elf.arm64};
-	uint64_t offset;
-	int rc;
-
-	text.bytes = image_bytes(&image->elf, text.address, text.size);
-	if (!text.bytes || !image_code_offset(&image->elf, text.address, &offset))
-		return leave_regions_out(planner, before, "the code is not contiguous");
-	if (load_all_code(&image->file))
-		return leave_regions_out(planner, before, "the code cannot be read");
-	rc = find_region_ends(planner, &text, start, noop, before);
-	load_drop(&image->file, offset, text.size);
 	return rc;
 }
 
-static int plan_regions(struct planner *planner, const struct site_rule *rule, const struct code *code)
+static bool applies(const struct target *target, const struct site_rule *rule)
 {
-	unsigned before = planner->plan->n;
-	struct start_region start;
-	int rc;
-
-	if (region_start_code(code, &start) || start.equal_is_on != (planner->target->go_minor <= 18))
-		return leave_regions_out(planner, before, "it was compiled in an unusual way");
-	rc = add_probe(planner, rule, code, start.jump);
-	if (rc)
-		return rc;
-	planner->plan->task_key_type = start.task_key_type;
-	planner->plan->task_type = start.task_type;
-	planner->plan->region_flag_register = start.flag_register;
-	return plan_region_ends(planner, code, start.noop, before);
+	return target->go_minor >= rule->first && target->go_minor <= rule->last &&
+	       (rule->condition != SITE_IF_CGO || target->cgo) &&
+	       (rule->condition != SITE_IF_ALLOC || target->alloc);
 }
 
 static int plan_rule(struct planner *planner, const struct site_rule *rule)
 {
 	const struct target *target = planner->target;
+	bool has_copies = copies_exist(target, rule->function);
+	struct code code;
+	int rc = 0;
+
+	if (target_code(target, rule->function, &code) == 0)
+		rc = plan_own(planner, rule, &code);
+	else if (!has_copies && rule->condition != SITE_IF_PRESENT)
+		rc = error_set(planner->err, ENOTSUP, "%s: %s is not in its function table (%s)",
+			       target->image->label, rule->function, target->go_version);
+	return rc == 0 && has_copies ? plan_copies(planner, rule) : rc;
+}
+
+/*
+ * If gcPaceScavenger is inlined in gcControllerCommit, the goal is still in its register right after
+ * `trigger, heapGoal := gcController.trigger()`.
+ */
+static int plan_heap_goal(struct planner *planner, const struct site_rule *rule)
+{
+	struct call_results results = {.words = 1u << 1};
+	struct code code, trigger;
+	size_t offset;
+
+	if (target_code(planner->target, rule->function, &code) ||
+	    target_code(planner->target, "runtime.(*gcControllerState).trigger", &trigger))
+		return -ENOENT;
+	results.callee = trigger.address;
+	return code_jump_after_call(&code, &results, &offset) ||
+	       planner_add(planner, rule, &code, offset, NULL);
+}
+
+/* If reentersyscall is inlined in cgocallbackg, its change of the status is left. */
+static int plan_cgo_return(struct planner *planner, const struct site_rule *rule)
+{
+	struct site_rule change = *rule;
 	struct code code;
 
-	if (target->go_minor < rule->first || target->go_minor > rule->last ||
-	    (rule->condition == SITE_IF_CGO && !target->cgo) ||
-	    (rule->condition == SITE_IF_ALLOC && !target->alloc))
-		return 0;
-	if (target_code(target, rule->function, &code)) {
-		if (rule->condition == SITE_IF_PRESENT)
-			return 0;
-		return error_set(planner->err, ENOTSUP, "%s: %s is not in its function table (%s)",
-				 target->image->label, rule->function, target->go_version);
+	change.function = rule->callee;
+	change.old_status = G_STATUS_RUNNING;
+	change.new_status = G_STATUS_SYSCALL;
+	return target_code(planner->target, rule->function, &code) ||
+	       plan_changes(planner, &change, &code, true);
+}
+
+/*
+ * A rule's events may be recognisable by other code than the rule says, and a trace can do without some.
+ * Returns true if either is so.
+ */
+static bool do_without(struct planner *planner, const struct site_rule *rule)
+{
+	if (rule->condition == SITE_IF_ALLOC) {
+		/* Spans without an end, or ends without a beginning, would be worse than none. */
+		target_plan_drop(planner->plan, SITE_ALLOC_SPAN);
+		target_plan_drop(planner->plan, SITE_ALLOC_SPAN_FREE);
+		target_plan_drop(planner->plan, SITE_ALLOC_STACK);
+		target_plan_drop(planner->plan, SITE_ALLOC_STACK_FREE);
+		planner->without_alloc = true;
+		planner_leave_out(planner, "spans and stacks (--alloc)", "inlined (PGO)");
+		return true;
 	}
-	switch (rule->place) {
-	case PLACE_PROLOGUE:
-		return plan_prologue(planner, rule, &code);
-	case PLACE_CALL:
-		return plan_calls(planner, rule, &code);
-	case PLACE_GUARD:
-		return plan_guards(planner, rule, &code);
-	case PLACE_TRACE_GUARD:
-		return plan_trace_guards(planner, rule, &code);
-	case PLACE_REGION:
-		return plan_regions(planner, rule, &code);
-	default:
-		return plan_check(planner, rule, &code);
+	if (rule->site == SITE_CGO_RETURN)
+		return plan_cgo_return(planner, rule) == 0;
+	if (rule->site != SITE_HEAP_GOAL)
+		return false;
+	if (plan_heap_goal(planner, rule))
+		planner_leave_out(planner, "the heap's goal", "inlined (PGO)");
+	return true;
+}
+
+static int plan_rules(struct planner *planner, const struct site_rule *rules, unsigned n)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; rc == 0 && i < n; i++) {
+		if (!applies(planner->target, &rules[i]) ||
+		    (rules[i].condition == SITE_IF_ALLOC && planner->without_alloc))
+			continue;
+		rc = plan_rule(planner, &rules[i]);
+		if (rc == -ENOTSUP && planner->target->go_minor >= FIRST_PGO &&
+		    do_without(planner, &rules[i]))
+			rc = 0;
 	}
+	return rc;
 }
 
 static bool has_site(const struct probe_plan *plan, uint8_t site)
@@ -366,13 +300,14 @@ int target_plan(const struct target *target, struct probe_plan *plan, struct err
 	const struct site_rule *rules = old ? abi0_site_rules : site_rules;
 	unsigned n = old ? abi0_site_rule_count : site_rule_count;
 	struct code code;
-	int rc = 0;
+	int rc;
 
 	if (target->remote)
 		return target->remote->plan(target, plan, err);
 	*plan = (struct probe_plan){.n = 0};
-	for (unsigned i = 0; rc == 0 && i < n; i++)
-		rc = plan_rule(&planner, &rules[i]);
+	rc = plan_rules(&planner, rules, n);
+	if (rc == 0 && target->go_minor >= FIRST_COPIES)
+		rc = check_status_changes(target, err);
 	if (rc == 0 && has_site(plan, SITE_LABELS) && labels_are_known(target))
 		plan->g_labels = target->image->release->layout.runtime.g_labels;
 	plan->bubbles = rc == 0 && target_code(target, "internal/synctest.Run", &code) == 0;

@@ -4,6 +4,7 @@
 #define GOTRACE_TARGET_PRIVATE_H
 
 #include "target/buildinfo.h"
+#include "target/copies.h"
 #include "isa/code.h"
 #include "target/image.h"
 #include "target/layout_table.h"
@@ -21,6 +22,7 @@ struct target_image {
 	unsigned near_minor; /* minor release of the program, for which `near` stands in */
 	const struct release *module_row; /* source of near's moduledata fields (nearest.h) */
 	const struct layout_table *given; /* tried instead of a row; not owned; may be NULL */
+	struct copies copies;             /* by target_find_copies() */
 	struct log_functab *names; /* LOG_FUNCTAB record, which functab reads; NULL until it is requested */
 	size_t names_size;
 	char comm[16];

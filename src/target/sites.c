@@ -78,9 +78,19 @@ const struct site_rule site_rules[] = {
 	PROLOGUE(SITE_EXECUTE, 0, NEWEST, "runtime.execute"),
 	PROLOGUE(SITE_GOSCHED, 22, NEWEST, "runtime.goschedImpl"),
 	/* Up to 1.21 goschedImpl does not know whether the goroutine was preempted, but its callers do. */
-	CALL_OF(SITE_GOSCHED, SITE_ALWAYS, 0, 21, "runtime.gosched_m", "runtime.goschedImpl"),
-	CALL_OF(SITE_GOSCHED, SITE_IF_PRESENT, 0, 21, "runtime.goschedguarded_m", "runtime.goschedImpl"),
-	CALL_OF(SITE_GOYIELD, SITE_ALWAYS, 0, 21, "runtime.gopreempt_m", "runtime.goschedImpl"),
+	CALL_OF(SITE_GOSCHED, SITE_ALWAYS, 0, 20, "runtime.gosched_m", "runtime.goschedImpl"),
+	CALL_OF(SITE_GOSCHED, SITE_IF_PRESENT, 0, 20, "runtime.goschedguarded_m", "runtime.goschedImpl"),
+	CALL_OF(SITE_GOYIELD, SITE_ALWAYS, 0, 20, "runtime.gopreempt_m", "runtime.goschedImpl"),
+	PROLOGUE(SITE_GOSCHED, 21, 21, "runtime.gosched_m"),
+	{
+		.site = SITE_GOSCHED,
+		.place = PLACE_PROLOGUE,
+		.condition = SITE_IF_PRESENT,
+		.first = 21,
+		.last = 21,
+		.function = "runtime.goschedguarded_m",
+	},
+	PROLOGUE(SITE_GOYIELD, 21, 21, "runtime.gopreempt_m"),
 	PROLOGUE(SITE_GOYIELD, 0, NEWEST, "runtime.goyield_m"),
 	PROLOGUE(SITE_PREEMPTPARK, 0, NEWEST, "runtime.preemptPark"),
 	PROLOGUE(SITE_DESTROY, 0, 21, "runtime.goexit0"),
@@ -168,11 +178,11 @@ const struct site_rule site_rules[] = {
 	CHECK_OF(SITE_ASSIST_BEGIN, 22, NEWEST, "runtime.gcAssistAlloc", 4, ALL_MATCHES),
 	PROLOGUE(SITE_SWEEP_BEGIN, 0, NEWEST, "runtime.(*sweepLocked).sweep"),
 	/*
-	 * The first check traces the span, the second adds the freed memory. From 1.23 on there is another
-	 * one per object, in a loop that compilers place last.
+	 * By their lines, the first check traces the span, the last adds the freed memory. From 1.23 on there
+	 * is another one per object between them.
 	 */
 	CHECK_OF(SITE_SWEEP_SPAN, 0, 22, "runtime.(*sweepLocked).sweep", 2, 1),
-	CHECK_OF(SITE_SWEEP_SPAN, 23, NEWEST, "runtime.(*sweepLocked).sweep", 3, 1),
+	CHECK_OF(SITE_SWEEP_SPAN, 23, NEWEST, "runtime.(*sweepLocked).sweep", 3, 2),
 	CHECK(SITE_RECLAIM_CHUNK, "runtime.(*mheap).reclaimChunk"),
 	CHECK_OF(SITE_SWEEP_END, 0, NEWEST, "runtime.(*mheap).reclaim", 2, 1),
 	CHECK_OF(SITE_HEAP_ALLOC, 0, 17, "runtime.(*mcache).refill", 1, 0),

@@ -43,8 +43,12 @@ struct site_rule {
 	uint8_t first, last; /* minor releases */
 	const char *function;
 	const char *callee;
-	int8_t total;                  /* number of matches that the function must have; 0 = at least one */
-	int8_t which;                  /* index of the match to probe, or ALL_MATCHES, or BY_STATUS */
+	/*
+	 * Number of matches that the function must have, 0 = at least one, and index of the match to probe,
+	 * or ALL_MATCHES, or BY_STATUS. Checks are ordered and counted by their lines. From Go 1.21 on calls
+	 * of casgstatus are chosen by status alone.
+	 */
+	int8_t total, which;
 	int8_t old_status, new_status; /* or ANY_STATUS */
 	int8_t event;                  /* for PLACE_GUARD and PLACE_TRACE_GUARD */
 };

@@ -20,6 +20,7 @@ enum runtime_status {
 	G_STATUS_WAITING = 4,
 	G_STATUS_DEAD = 6,
 	G_STATUS_ENQUEUE = 7, /* up to 1.7: stack being scanned; waits, and becomes runnable */
+	G_STATUS_COPYSTACK = 8,
 	G_STATUS_PREEMPTED = 9,
 	G_STATUS_LEAKED = 10,
 	G_STATUS_DEADEXTRA = 11,

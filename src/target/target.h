@@ -24,7 +24,13 @@
 
 /* A place to probe, found by function and code bytes, and verified. */
 struct probe {
-	uint8_t site;         /* enum site: selects the BPF program */
+	uint8_t site; /* enum site: selects the BPF program */
+	/*
+	 * In an inlined copy of the site's function, for which there is a program of its own (its name ends
+	 * in "_copy"), with this cookie (bpf/copy_place.h). Cookies need Linux 5.15.
+	 */
+	uint8_t is_copy; /* bool */
+	uint64_t cookie;
 	uint64_t file_offset; /* in the executable, for the uprobe */
 	uint64_t address;     /* in the process (0 if it is not running yet) */
 	char name[80];        /* "runtime.park_m+0xa push" */

@@ -230,6 +230,33 @@ static void find_callbacks(struct target *target)
 		places->cgocall_frame = size;
 }
 
+/* Finds where inlined copies of gopark call mcall. Parked goroutines have that address in g.sched. */
+static void find_park_copies(struct target *target)
+{
+	struct copy_search search = copies_begin(target, "runtime.gopark");
+	struct code code, mcall;
+	unsigned n = 0;
+	uint64_t entry, end;
+	const char *name;
+
+	if (target_code(target, "runtime.mcall", &mcall))
+		return;
+	while (copies_next(target, &search, &entry, &end, &name)) {
+		struct call_site calls[MAX_PARK_COPIES];
+		int count = target_code_at(target, entry, end, &code) == 0
+				    ? code_calls(&code, mcall.address, calls, MAX_PARK_COPIES)
+				    : 0;
+
+		for (int i = 0; i < count && i < MAX_PARK_COPIES && n < MAX_PARK_COPIES; i++) {
+			struct logical_place place;
+
+			target_logical_place(target, code.address + calls[i].offset, &place);
+			if (logical_index(&place, "runtime.gopark") >= 0)
+				target->places.park_copies[n++] = code.address + calls[i].end + target->bias;
+		}
+	}
+}
+
 /* Functions that the BPF programs recognise by address. A program without cgo has no callbacks from C. */
 static void find_ranges(struct target *target)
 {
@@ -327,10 +354,10 @@ static void find_trace_call_sites(struct target *target)
 		find_trace_call(target, "runtime.gcAssistAlloc", "runtime.traceLocker.GCMarkAssistStart");
 }
 
-static int find_function(const struct target *target, const char *name, uint64_t *entry, uint64_t *end,
-			 struct error *err)
+static int find_function(const struct target *target, const char *name, const char *but, uint64_t *entry,
+			 uint64_t *end, struct error *err)
 {
-	if (target_find_function(target, name, entry, end))
+	if (copies_find_code(target, name, but, entry, end))
 		return error_set(err, ENOTSUP, "%s: %s is not in its function table (%s)",
 				 target->image->label, name, target->go_version);
 	return 0;
@@ -343,14 +370,16 @@ static int find_sweepers(struct target *target, struct error *err)
 	const char *chunk =
 		target->go_minor < 12 ? "runtime.(*mheap).reclaimList" : "runtime.(*mheap).reclaimChunk";
 	struct go_places *places = &target->places;
-	int rc = find_function(target, "runtime.(*mcentral).cacheSpan", &places->cache_span,
-			       &places->cache_span_end, err);
+	const char *central = "runtime.(*mcentral).cacheSpan";
+	int rc = find_function(target, central, NULL, &places->cache_span, &places->cache_span_end, err);
 
 	if (rc == 0)
-		rc = find_function(target, chunk, &places->reclaim_chunk, &places->reclaim_chunk_end, err);
-	if (rc == 0)
-		rc = find_function(target, "runtime.deductSweepCredit", &places->deduct, &places->deduct_end,
+		rc = find_function(target, chunk, NULL, &places->reclaim_chunk, &places->reclaim_chunk_end,
 				   err);
+	/* A copy of it in cacheSpan is recognised as that. */
+	if (rc == 0)
+		rc = find_function(target, "runtime.deductSweepCredit", central, &places->deduct,
+				   &places->deduct_end, err);
 	return rc;
 }
 
@@ -457,8 +486,10 @@ void target_take_layout(struct target *target)
 
 int target_find_variables(struct target *target, struct error *err)
 {
-	int rc = find_slices(target, err);
+	int rc = target_find_copies(target, err);
 
+	if (rc == 0)
+		rc = find_slices(target, err);
 	if (rc == 0)
 		rc = find_lists(target, err);
 	if (rc == 0)
@@ -468,6 +499,7 @@ int target_find_variables(struct target *target, struct error *err)
 	if (rc == 0 && target->go_minor >= 9)
 		rc = find_sweepers(target, err);
 	find_ranges(target);
+	find_park_copies(target);
 	find_trace_call_sites(target);
 	return rc;
 }
