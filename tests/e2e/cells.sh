@@ -238,6 +238,7 @@ cells_quick() {
 	run_cell $NEWEST default pingpong yes yes
 	run_cell $NEWEST stripped http no yes
 	run_cell 1.22.12 pie mixed no yes
+	run_cell 1.26.8 pgo mixed no yes
 	run_cell 1.21.13 default pool no yes
 }
 
@@ -261,14 +262,14 @@ cells_rotating() {
 	local modes=($MODES) variants=($VARIANTS) n=0 release variant mode
 	echo "# rotating cells, CELL_SEED=$CELL_SEED"
 	for release in $RELEASES; do
-		variant=${variants[(CELL_SEED + n) % 4]}
+		variant=${variants[(CELL_SEED + n) % ${#variants[@]}]}
 		[ "$release $variant" = "$NEWEST default" ] && variant=stripped
 		mode=${modes[(CELL_SEED * 5 + n * 3) % ${#modes[@]}]}
 		has_mode "$release" "$variant" "$mode" || mode=mixed
 		run_cell "$release" "$variant" "$mode" yes yes
 		n=$((n + 1))
 	done
-	for variant in pie cgo; do
+	for variant in pie cgo pgo unoptimised; do
 		run_cell $NEWEST $variant mixed no yes
 	done
 	cells_old_rotating
@@ -278,7 +279,8 @@ cells_rotating() {
 cells_old_rotating() {
 	local releases=($TRACED_OLD) modes=($OLD_MODES) variants=($VARIANTS) step variant mode
 	for step in 0 1; do
-		variant=${variants[(CELL_SEED + step) % 4]}
+		variant=${variants[(CELL_SEED + step) % ${#variants[@]}]}
+		has_mode "${releases[(CELL_SEED * 2 + step) % ${#releases[@]}]}" "$variant" mixed || variant=default
 		mode=${modes[(CELL_SEED * 3 + step * 4) % ${#modes[@]}]}
 		[ "$variant" = cgo ] && [ $((CELL_SEED % 2)) -eq 0 ] && mode=cgo
 		run_cell "${releases[(CELL_SEED * 2 + step) % ${#releases[@]}]}" "$variant" "$mode" yes yes

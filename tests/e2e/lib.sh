@@ -9,7 +9,7 @@ RELEASES="1.22.12 1.23.8 1.24.6 1.25.1 1.26.8 1.27.4"
 # Up to 1.21 Go writes v1 formats, and 1.4 none. These releases run the loads of oldtargets.
 OLD_RELEASES="1.4.3 1.5.4 1.6.4 1.7.6 1.8.7 1.9.7 1.10.8 1.11.13 1.12.17 1.13.15 1.14.15 1.15.15 1.16.15 1.17.13 1.18.10 1.19.13 1.20.14 1.21.13"
 NEWEST=1.27.4
-VARIANTS="default stripped pie cgo"
+VARIANTS="default stripped pie cgo pgo unoptimised"
 passed=0
 failed=0
 repeated=0 # tests that had to be tried again
@@ -45,6 +45,16 @@ old_binary() {
 	(cd tests/e2e/oldtargets && CGO_ENABLED=$cgo CC=$cc old_go "$release" build "$@" -o "$binary" .) >&2
 }
 
+# hot_profile RELEASE: prints the path of a profile in which all calls of probed functions are hot.
+hot_profile() {
+	local binary profile=$E2E/hot-$1.pgo
+	binary=$(target_binary "$1" default) || return 1
+	if [ ! -s "$profile" ] || [ "$binary" -nt "$profile" ]; then
+		(cd tests/e2e/hotprofile && CGO_ENABLED=0 go run . "$binary" >"$profile") >&2 || return 1
+	fi
+	echo "$profile"
+}
+
 # target_binary RELEASE VARIANT: prints its path, and builds it if needed.
 target_binary() {
 	local binary=$E2E/target-$1-$2 flags=() cgo=0
@@ -52,6 +62,8 @@ target_binary() {
 	stripped) flags=(-ldflags='-s -w') ;;
 	pie) flags=(-buildmode=pie) ;;
 	cgo) cgo=1 ;;
+	pgo) flags=(-pgo="$(hot_profile "$1")") || return 1 ;;
+	unoptimised) flags=(-gcflags='all=-N -l') ;;
 	esac
 	if [ "$(minor "$1")" -le 21 ]; then
 		[ -x "$binary" ] && [ -z "$(find -L tests/e2e/oldtargets -newer "$binary")" ] ||
@@ -67,6 +79,8 @@ target_binary() {
 
 # has_mode RELEASE VARIANT MODE: true if there is such a cell.
 has_mode() {
+	# Profiles of all calls, and checks that are calls, are known from 1.22 on.
+	case $2 in pgo | unoptimised) [ "$(minor "$1")" -ge 22 ] || return 1 ;; esac
 	case $3 in
 	coro) [ "$(minor "$1")" -ge 23 ] ;;
 	cgo) [ "$2" = cgo ] ;;

@@ -63,6 +63,7 @@ type options struct {
 	nativeDelay   time.Duration
 	nativeSeconds float64
 	nativeProfile bool
+	profile       string
 }
 
 func parse(args []string) (string, *options) {
@@ -75,6 +76,7 @@ func parse(args []string) (string, *options) {
 	set.StringVar(&opt.native, "native", "", "file for a trace by Go's own tracer")
 	set.DurationVar(&opt.nativeDelay, "native-delay", 0, "when to start Go's tracer; 0 waits for SIGUSR1")
 	set.Float64Var(&opt.nativeSeconds, "native-seconds", 2, "how long Go's tracer runs")
+	set.StringVar(&opt.profile, "profile", "", "file for a CPU profile of the whole run, for go build -pgo")
 	set.BoolVar(&opt.nativeProfile, "native-profile", false, "with the CPU profile on, for CPU samples in Go's trace")
 	if len(args) < 1 || modes[args[0]] == nil {
 		var names []string
@@ -108,6 +110,11 @@ func main() {
 	if life <= 0 || life > hardCap {
 		life = hardCap
 	}
+	if opt.profile != "" {
+		file, err := os.Create(opt.profile)
+		check(err)
+		check(pprof.StartCPUProfile(file))
+	}
 	modes[name](opt)
 	if opt.native != "" {
 		go nativeTrace(opt)
@@ -118,6 +125,9 @@ func main() {
 	case <-stop:
 		os.Exit(0)
 	case <-time.After(life):
+		if opt.profile != "" {
+			pprof.StopCPUProfile()
+		}
 		finish(opt.then)
 	}
 }

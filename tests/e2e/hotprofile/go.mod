@@ -1,0 +1,3 @@
+module gotrace/hotprofile
+
+go 1.22
