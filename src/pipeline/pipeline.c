@@ -45,7 +45,7 @@ static const char *what_to_do(int code)
 	switch (-code) {
 	case ENOSPC:
 	case EDQUOT:
-		return "; free some space, or choose another place with -o";
+		return "; free some space, or choose another place";
 	case EPIPE:
 		return "; the reader has closed the pipe";
 	case EFBIG:
@@ -82,12 +82,13 @@ static void fail_trace(struct pipeline *pipe, int code, const struct error *why)
 			  output_name(out), strerror(-code));
 }
 
+/* The trace goes on without the raw log, unless the reader of a pipe has ended both. */
 static int fail_raw(struct pipeline *pipe, int code)
 {
 	pipe->raw_failed = true;
-	error_set(&pipe->raw_error, -code, "cannot write %s: %s%s", output_name(pipe->options.raw),
-		  strerror(-code), what_to_do(code));
-	return code;
+	error_set(&pipe->raw_error, -code, "the raw log is not complete: cannot write %s: %s%s",
+		  output_name(pipe->options.raw), strerror(-code), what_to_do(code));
+	return code == -EPIPE ? code : 0;
 }
 
 /* The output keeps its write errors, which say more than the module above could. */
@@ -275,14 +276,14 @@ static int feed_names(struct pipeline *pipe, const struct log_record *record)
 
 static int feed_raw(struct pipeline *pipe, const struct log_record *record)
 {
-	int rc = 0;
+	int rc;
 
 	if (!pipe->options.raw || pipe->raw_failed)
 		return 0;
 	if (!pipe->writer)
 		pipe->writer = rawlog_writer_new(pipe->options.raw->fd, &pipe->raw_error);
 	if (!pipe->writer)
-		return fail_raw(pipe, -EIO);
+		return fail_raw(pipe, -errno);
 	rc = rawlog_writer_put(pipe->writer, record, &pipe->raw_error);
 	/* If gotrace dies, each of the files loses at most one generation. */
 	if (rc == 0 && record->type == LOG_BOUNDARY)

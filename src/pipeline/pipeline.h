@@ -44,8 +44,9 @@ struct pipeline *pipeline_new(const struct pipeline_options *options); /* NULL i
 void pipeline_free(struct pipeline *pipe);
 
 /*
- * A log_sink: ctx is a struct pipeline. If the trace or the raw log cannot be written, the error is returned
- * once; later records still go to the other file.
+ * A log_sink: ctx is a struct pipeline. If the trace cannot be written, the error is returned once; later
+ * records still go to the raw log. If the raw log cannot be written, the trace goes on; -EPIPE is returned if
+ * its reader is gone.
  */
 int pipeline_put(void *ctx, const struct log_record *record);
 /*

@@ -476,9 +476,10 @@ struct rawlog_writer;
 struct rawlog_reader;
 
 /*
- * Starts a log on fd, which the caller owns and keeps open. Returns NULL and sets *err on failure. Records
- * are collected in blocks, each with its own checksum. The header says "incomplete" until
- * rawlog_writer_finish. Large LOG_FUNCTAB payloads are compressed.
+ * Starts a log on fd, which the caller owns and keeps open. Returns NULL and sets *err and errno on failure.
+ * Records are collected in blocks, each with its own checksum. The header says "incomplete" until
+ * rawlog_writer_finish. Large LOG_FUNCTAB payloads are compressed. After a failed write, what was written
+ * ends with a whole block, if the file can be truncated, and later calls fail with the same error.
  */
 struct rawlog_writer *rawlog_writer_new(int fd, struct error *err);
 int rawlog_writer_put(struct rawlog_writer *writer, const struct log_record *record, struct error *err);

@@ -17,8 +17,8 @@ struct rawlog_writer {
 	int fd;
 	/* Negative errno of the first failed write: nothing may be written after a truncated block. */
 	int failed;
-	off_t start; /* of the file header; -1 if it cannot be rewritten */
-	uint64_t written;
+	off_t start;      /* of the file header; -1 if it cannot be rewritten */
+	uint64_t written; /* bytes, in whole blocks */
 	uint64_t sequence;
 	uint32_t records; /* in the block */
 	size_t fill;      /* payload bytes in the block */
@@ -53,8 +53,12 @@ static int write_all(int fd, const uint8_t *data, size_t size)
 	return 0;
 }
 
+/* Removes the torn block, if the file can be truncated. */
 static int fail(struct rawlog_writer *writer, int ret, struct error *err)
 {
+	if (!writer->failed && writer->start >= 0 &&
+	    ftruncate(writer->fd, writer->start + (off_t)writer->written) == 0)
+		lseek(writer->fd, 0, SEEK_END);
 	writer->failed = ret;
 	return error_set(err, -ret, "raw log: cannot write at byte %llu: %s",
 			 (unsigned long long)writer->written, strerror(-ret));
@@ -64,10 +68,7 @@ static int emit(struct rawlog_writer *writer, const void *data, size_t size, str
 {
 	int ret = write_all(writer->fd, data, size);
 
-	if (ret)
-		return fail(writer, ret, err);
-	writer->written += size;
-	return 0;
+	return ret ? fail(writer, ret, err) : 0;
 }
 
 static struct file_header make_file_header(uint32_t flags)
@@ -99,20 +100,24 @@ struct rawlog_writer *rawlog_writer_new(int fd, struct error *err)
 {
 	struct rawlog_writer *writer = calloc(1, sizeof(*writer));
 	struct file_header header = make_file_header(0);
+	int ret;
 
 	if (writer)
 		writer->block = malloc(sizeof(struct block_header) + BLOCK_FILL);
 	if (!writer || !writer->block) {
-		error_set(err, ENOMEM, "raw log: out of memory");
 		rawlog_writer_free(writer);
+		errno = -error_set(err, ENOMEM, "raw log: out of memory");
 		return NULL;
 	}
 	writer->fd = fd;
 	writer->start = rewritable_at(fd);
-	if (emit(writer, &header, sizeof(header), err)) {
+	ret = emit(writer, &header, sizeof(header), err);
+	if (ret) {
 		rawlog_writer_free(writer);
+		errno = -ret;
 		return NULL;
 	}
+	writer->written = sizeof(header);
 	return writer;
 }
 
@@ -126,13 +131,16 @@ void rawlog_writer_free(struct rawlog_writer *writer)
 
 uint64_t rawlog_writer_bytes(const struct rawlog_writer *writer)
 {
-	return writer->written + (writer->fill ? sizeof(struct block_header) + writer->fill : 0);
+	bool more = writer->fill && !writer->failed;
+
+	return writer->written + (more ? sizeof(struct block_header) + writer->fill : 0);
 }
 
 int rawlog_writer_flush(struct rawlog_writer *writer, struct error *err)
 {
 	struct block_header header = {
 		.stored = (uint32_t)writer->fill, .size = (uint32_t)writer->fill, .records = writer->records};
+	int ret;
 
 	if (writer->failed)
 		return fail(writer, writer->failed, err);
@@ -142,7 +150,10 @@ int rawlog_writer_flush(struct rawlog_writer *writer, struct error *err)
 	memcpy(writer->block, &header, sizeof(header));
 	writer->fill = 0;
 	writer->records = 0;
-	return emit(writer, writer->block, sizeof(header) + header.stored, err);
+	ret = emit(writer, writer->block, sizeof(header) + header.stored, err);
+	if (!ret)
+		writer->written += sizeof(header) + header.stored;
+	return ret;
 }
 
 /* Writes a record's bytes to `at`, which has space for record_space bytes. */
@@ -230,7 +241,11 @@ static int write_block(struct rawlog_writer *writer, struct block_header *header
 
 	seal(header, writer, payload);
 	ret = emit(writer, header, sizeof(*header), err);
-	return ret ? ret : emit(writer, payload, header->stored, err);
+	if (!ret)
+		ret = emit(writer, payload, header->stored, err);
+	if (!ret)
+		writer->written += sizeof(*header) + header->stored;
+	return ret;
 }
 
 /* Writes a record in a block of its own. */

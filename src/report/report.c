@@ -83,9 +83,8 @@ int report_end(struct report *report)
 	if (failure.text[0]) {
 		message_error(&failure);
 		sum->cut = failure.text;
-	} else if (raw.text[0] && !sum->cut) {
-		sum->cut = raw.text;
 	}
+	sum->raw_is_partial = raw.text[0];
 	sum->exit_status = decide_status(report, &failure, &raw);
 	print(report);
 	if (report->json && (fflush(stdout) || ferror(stdout))) {

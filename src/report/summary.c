@@ -128,8 +128,9 @@ static void print_headline(const struct summary *sum, FILE *out)
 		text_time(stats->end_ns - stats->start_ns).bytes,
 		text_bytes(pipeline_trace_bytes(sum->pipe)).bytes, format_of(sum).bytes);
 	if (sum->raw)
-		fprintf(out, "  raw log     %s, %s\n", text_path(sum->raw).bytes,
-			text_bytes(pipeline_raw_bytes(sum->pipe)).bytes);
+		fprintf(out, "  raw log     %s, %s%s\n", text_path(sum->raw).bytes,
+			text_bytes(pipeline_raw_bytes(sum->pipe)).bytes,
+			sum->raw_is_partial ? "; not complete" : "");
 }
 
 static uint64_t lost_events(const struct summary *sum)

@@ -189,6 +189,7 @@ void summary_print_json(const struct summary *sum, FILE *out)
 	json_text(&json, "format", wire_format_name(pipeline_format(sum->pipe)));
 	json_number(&json, "bytes", pipeline_trace_bytes(sum->pipe));
 	json_text(&json, "raw", sum->raw);
+	json_bool(&json, "raw_is_partial", sum->raw_is_partial);
 	json_text(&json, "end", summary_end_name(sum));
 	json_text(&json, "cut", sum->cut);
 	put_target(&json, sum);

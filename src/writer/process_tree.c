@@ -168,11 +168,8 @@ static void free_process(struct traced_process *process)
 {
 	struct process_tree *tree = process->tree;
 
-	if (!tree->error.text[0] && process->pipe) {
-		const struct error *trace = pipeline_trace_error(process->pipe);
-
-		tree->error = trace->text[0] ? *trace : *pipeline_raw_error(process->pipe);
-	}
+	if (!tree->error.text[0] && process->pipe)
+		tree->error = *pipeline_trace_error(process->pipe);
 	shared_names_free(process->names);
 	pipeline_free(process->pipe);
 	free(process);

@@ -149,11 +149,12 @@ void process_rows_add(struct process_rows *rows, struct ended_process *ended)
 	for (unsigned i = 0; i < 2; i++) {
 		if (!failures[i]->text[0])
 			continue;
-		sum.cut = failures[i]->text;
 		row->cut = true;
 		if (!rows->failure.text[0])
 			rows->failure = *failures[i];
 	}
+	sum.cut = failures[0]->text[0] ? failures[0]->text : NULL;
+	sum.raw_is_partial = failures[1]->text[0];
 	snprintf(row->comm, sizeof(row->comm), "%s", ended->comm);
 	fill_row(rows, row, &sum);
 	if (ended_before_trace(row, ended)) {

@@ -157,7 +157,6 @@ static int take_state(struct writer *writer, struct rpc *request)
 	if (rc)
 		return fail(writer, rc);
 	take_error(writer, writer->state.trace_error, sizeof(writer->state.trace_error));
-	take_error(writer, writer->state.raw_error, sizeof(writer->state.raw_error));
 	return 0;
 }
 

@@ -153,8 +153,6 @@ static int answer(struct work *work, int status)
 		work->tree ? process_tree_error(work->tree) : pipeline_trace_error(work->pipe);
 
 	memcpy(state.trace_error, trace->text, sizeof(state.trace_error));
-	if (work->pipe)
-		memcpy(state.raw_error, pipeline_raw_error(work->pipe)->text, sizeof(state.raw_error));
 	return rpc_answer(work->channel, 0, NULL, &state, sizeof(state));
 }
 

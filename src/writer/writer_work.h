@@ -47,7 +47,7 @@ struct writer_exit {
 
 struct writer_state {
 	int32_t status; /* enum exit_status of WRITER_REPORT */
-	char trace_error[512], raw_error[512];
+	char trace_error[512];
 	uint64_t committed; /* committed bytes of the trace */
 };
 

@@ -352,12 +352,19 @@ case_disk_full() {
 	says 'space'
 	strict "$W/small/trace"
 	still_lives
-	# The raw log's disk is full: the trace must not be affected.
+	# The raw log's disk is full: the trace goes on to its end, and the log is reported as partial.
 	rm -f "$W/small/trace"
 	background -p "$target" -d 4s -o "$W/trace" --raw "$W/small/raw"
 	ends 60
-	want 0 3
+	want 3
+	says 'the raw log is not complete: cannot write .*/small/raw: No space left on device'
+	says 'raw log .*/small/raw, .*; not complete'
 	strict "$W/trace"
+	[ "$(fact milliseconds)" -ge 3500 ] || die "the trace ends after $(fact milliseconds) ms"
+	run_gotrace replay -q -o "$W/again" "$W/small/raw"
+	want 3
+	says 'the raw log ends early'
+	strict "$W/again"
 	still_lives
 }
 

@@ -61,18 +61,31 @@ static int leave(void **state)
 	return rc;
 }
 
-static void open_pipeline(struct world *world, bool raw)
+static void new_pipeline(struct world *world, struct output *raw)
 {
-	struct pipeline_options options = {.trace = &world->trace, .raw = raw ? &world->raw : NULL};
+	const struct pipeline_options options = {.trace = &world->trace, .raw = raw};
 
 	assert_int_equal(output_open(&world->trace, "live.trace", NULL), 0);
 	assert_int_equal(output_publish(&world->trace, NULL), 0);
+	world->pipe = pipeline_new(&options);
+	assert_non_null(world->pipe);
+}
+
+static void open_pipeline(struct world *world, bool raw)
+{
 	if (raw) {
 		assert_int_equal(output_open(&world->raw, "live.raw", NULL), 0);
 		assert_int_equal(output_publish(&world->raw, NULL), 0);
 	}
-	world->pipe = pipeline_new(&options);
-	assert_non_null(world->pipe);
+	new_pipeline(world, raw ? &world->raw : NULL);
+}
+
+/* The raw log goes to an open descriptor. */
+static void open_pipeline_into(struct world *world, int raw)
+{
+	assert_true(raw >= 0);
+	assert_int_equal(output_adopt(&world->raw, raw, "live.raw", false, false), 0);
+	new_pipeline(world, &world->raw);
 }
 
 static void put_native_stack(struct sim_log *log)
@@ -290,6 +303,38 @@ static void full_disk_keeps_the_whole_generations(void **state)
 	assert_true(check_valid("live.trace") > 0);
 }
 
+static void full_disk_of_the_raw_log_leaves_the_trace(void **state)
+{
+	struct world *world = *state;
+	int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+
+	open_pipeline_into(world, full);
+	run(world);
+	finish(world, true);
+	assert_int_equal(world->log.failure, 0);
+	assert_string_equal(pipeline_trace_error(world->pipe)->text, "");
+	assert_non_null(
+		strstr(pipeline_raw_error(world->pipe)->text, "cannot write live.raw: No space left"));
+	assert_int_equal(check_valid("live.trace"), STEPS / BOUNDARY_EVERY + 1);
+}
+
+/* A reader that closes its pipe has enough: the recording ends. */
+static void closed_pipe_of_the_raw_log_is_reported(void **state)
+{
+	struct world *world = *state;
+	int ends[2];
+
+	assert_int_equal(pipe(ends), 0);
+	close(ends[0]);
+	signal(SIGPIPE, SIG_IGN);
+	open_pipeline_into(world, ends[1]);
+	run(world);
+	finish(world, true);
+	assert_int_equal(world->log.failure, -EPIPE);
+	assert_non_null(strstr(pipeline_raw_error(world->pipe)->text, "the reader has closed the pipe"));
+	assert_true(check_valid("live.trace") > 0);
+}
+
 static void repair_cuts_a_torn_trace(void **state)
 {
 	struct world *world = *state;
@@ -320,9 +365,14 @@ static void repair_cuts_a_torn_trace(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(trace_is_valid_and_replay_gives_the_same),      TEST(native_code_has_names),
-		TEST(log_without_its_end_is_used_as_far_as_it_goes), TEST(torn_log_is_used_as_far_as_it_goes),
-		TEST(full_disk_keeps_the_whole_generations),         TEST(repair_cuts_a_torn_trace),
+		TEST(trace_is_valid_and_replay_gives_the_same),
+		TEST(native_code_has_names),
+		TEST(log_without_its_end_is_used_as_far_as_it_goes),
+		TEST(torn_log_is_used_as_far_as_it_goes),
+		TEST(full_disk_keeps_the_whole_generations),
+		TEST(repair_cuts_a_torn_trace),
+		TEST(full_disk_of_the_raw_log_leaves_the_trace),
+		TEST(closed_pipe_of_the_raw_log_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

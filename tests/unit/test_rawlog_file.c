@@ -8,10 +8,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -350,6 +352,46 @@ static void full_disk_is_reported_and_stays(void **state)
 	close(fd);
 }
 
+/* A limit on the size of files makes writes fail as a full disk does. */
+static void full_disk_leaves_whole_blocks(void **state)
+{
+	struct sample *sample = small_sample();
+	struct log_record record;
+	struct error err = {""};
+	struct rlimit old, low;
+	int fd = new_file(), rc = 0;
+	struct rawlog_writer *writer = rawlog_writer_new(fd, &err);
+	struct rawlog_reader *reader;
+
+	(void)state;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	low = (struct rlimit){.rlim_cur = 10000, .rlim_max = old.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &low), 0);
+	for (size_t i = 0; rc == 0; i = (i + 1) % sample->count) {
+		rc = rawlog_writer_put(writer, &sample->records[i], &err);
+		if (rc == 0)
+			rc = rawlog_writer_flush(writer, &err);
+	}
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	assert_int_equal(rc, -EFBIG);
+	/* Nothing follows the torn block, which is removed. */
+	assert_int_equal(rawlog_writer_finish(writer, &err), -EFBIG);
+	assert_in_range(lseek(fd, 0, SEEK_END), 1, 9999);
+	assert_int_equal(rawlog_writer_bytes(writer), lseek(fd, 0, SEEK_END));
+	rawlog_writer_free(writer);
+	lseek(fd, 0, SEEK_SET);
+	reader = rawlog_reader_new(fd, &err);
+	assert_non_null(reader);
+	while ((rc = rawlog_reader_next(reader, &record, &err)) == 1)
+		continue;
+	assert_int_equal(rc, 0);
+	assert_false(rawlog_reader_complete(reader));
+	rawlog_reader_free(reader);
+	close(fd);
+	free_sample(sample);
+}
+
 static void illegal_records_are_not_written(void **state)
 {
 	struct log_record bad = {.type = LOG_RECORDS, .size = 63, .data = "x"};
@@ -593,6 +635,7 @@ int main(void)
 		cmocka_unit_test(later_types_are_skipped),
 		cmocka_unit_test(bytes_are_counted),
 		cmocka_unit_test(full_disk_is_reported_and_stays),
+		cmocka_unit_test(full_disk_leaves_whole_blocks),
 		cmocka_unit_test(illegal_records_are_not_written),
 		cmocka_unit_test(what_shrinks_too_well_is_stored),
 		cmocka_unit_test(cut_anywhere),
