@@ -17,7 +17,7 @@
 #include "cli/signals.h"
 #include "layout_program.h"
 #include "util/clock.h"
-#include "util/files.h"
+#include "util/directory.h"
 #include "util/message.h"
 #include "util/text.h"
 
@@ -28,6 +28,7 @@
 struct build {
 	char go[PATH_MAX];
 	char dir[PATH_MAX]; /* "" = not made yet */
+	int fd;             /* of the directory; -1 = none */
 	int log;            /* output of the build; -1 = none */
 };
 
@@ -50,31 +51,18 @@ static void remove_directory(const char *dir)
 		message("cannot remove %s: %s", text_path(dir).bytes, strerror(errno));
 }
 
-static int write_file(const char *dir, const char *name, const char *text)
+static int write_file(int dir, const char *name, const char *text)
 {
-	char path[PATH_MAX];
 	size_t size = strlen(text);
-	int fd, rc = 0;
+	int fd = directory_create_file(dir, name, O_WRONLY), rc = 0;
+	ssize_t n;
 
-	if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path))
-		return -ENAMETOOLONG;
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return -errno;
-	if (write(fd, text, size) != (ssize_t)size)
-		rc = -EIO;
+		return fd;
+	n = write(fd, text, size);
+	if (n != (ssize_t)size)
+		rc = n < 0 ? -errno : -ENOSPC;
 	return close(fd) && rc == 0 ? -errno : rc;
-}
-
-static int open_in(const char *dir, const char *name, int flags)
-{
-	char path[PATH_MAX];
-	int fd;
-
-	if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path))
-		return -ENAMETOOLONG;
-	fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
-	return fd < 0 ? -errno : fd;
 }
 
 static int make_directory(struct build *build, struct error *err)
@@ -85,16 +73,14 @@ static int make_directory(struct build *build, struct error *err)
 
 	if (!temporary || *temporary != '/')
 		temporary = "/tmp";
-	if (snprintf(dir, sizeof(dir), "%s/gotrace-layout-XXXXXX", temporary) >= (int)sizeof(dir))
-		return error_set(err, ENAMETOOLONG, "the name of TMPDIR is too long");
-	if (!mkdtemp(dir))
-		return error_set(err, errno, "cannot make a directory in %s: %s", text_path(temporary).bytes,
-				 strerror(errno));
-	snprintf(build->dir, sizeof(build->dir), "%s", dir);
+	build->fd = directory_make_temporary(temporary, dir, err);
+	if (build->fd < 0)
+		return build->fd;
+	memcpy(build->dir, dir, sizeof(dir));
 	for (size_t i = 0; rc == 0 && i < sizeof(layout_program) / sizeof(layout_program[0]); i++)
-		rc = write_file(build->dir, layout_program[i].name, layout_program[i].text);
+		rc = write_file(build->fd, layout_program[i].name, layout_program[i].text);
 	if (rc == 0)
-		build->log = open_in(build->dir, "log", O_RDWR | O_CREAT | O_EXCL);
+		build->log = directory_create_file(build->fd, "log", O_RDWR);
 	if (rc == 0 && build->log < 0)
 		rc = build->log;
 	return rc ? error_set(err, -rc, "cannot write below %s: %s", text_path(build->dir).bytes,
@@ -135,7 +121,7 @@ static void run_go(const struct build *build)
 	signals_reset();
 	setpgid(0, 0);
 	if (none < 0 || dup2(none, STDIN_FILENO) < 0 || dup2(build->log, STDOUT_FILENO) < 0 ||
-	    dup2(build->log, STDERR_FILENO) < 0 || chdir(build->dir))
+	    dup2(build->log, STDERR_FILENO) < 0 || fchdir(build->fd))
 		_exit(126);
 	set_environment(build->dir);
 	execv(build->go, argv);
@@ -229,7 +215,7 @@ static int find_go(struct build *build, const char *root, struct error *err)
 
 int toolchain_build(const char *root, struct error *err)
 {
-	struct build build = {.log = -1};
+	struct build build = {.log = -1, .fd = -1};
 	int rc = find_go(&build, root, err);
 
 	if (rc)
@@ -239,13 +225,15 @@ int toolchain_build(const char *root, struct error *err)
 	if (rc == 0)
 		rc = build_program(&build, err);
 	if (rc == 0) {
-		rc = open_in(build.dir, "program", O_RDONLY);
+		rc = openat(build.fd, "program", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 		if (rc < 0)
-			error_set(err, -rc, "cannot open the program that %s has built: %s",
-				  text_path(build.go).bytes, strerror(-rc));
+			rc = error_set(err, errno, "cannot open the program that %s has built: %s",
+				       text_path(build.go).bytes, strerror(errno));
 	}
 	if (build.log >= 0)
 		close(build.log);
+	if (build.fd >= 0)
+		close(build.fd);
 	remove_directory(build.dir);
 	return rc;
 }

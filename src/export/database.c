@@ -127,9 +127,12 @@ struct database *database_new(sqlite3 *db, const struct census *census, const ch
 	if (!database)
 		return NULL;
 	rc = open_database(database, db);
+	/* Without the last one, large sorts create files in /var/tmp or SQLITE_TMPDIR. */
 	if (!rc)
-		rc = sqlite3_exec(database->db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;", NULL,
-				  NULL, NULL);
+		rc = sqlite3_exec(
+			database->db,
+			"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY;",
+			NULL, NULL, NULL);
 	if (!rc)
 		rc = sqlite3_exec(database->db, schema, NULL, NULL, NULL);
 	for (int i = 0; i < TABLE_COUNT && !rc; i++)

@@ -77,13 +77,13 @@ static void part_name(char part[PART_BYTES], int number)
 /* Between creation and lock another gotrace may have removed the file. In that case, tries the next name. */
 static int create_part(int dir, int access, char part[PART_BYTES])
 {
-	int fd = -1;
+	int fd = -EEXIST;
 
 	sweep(dir);
 	for (int try = 1; try <= MAX_TRIES; try++) {
 		part_name(part, try);
-		fd = openat(dir, part, access | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-		if (fd < 0 && errno != EEXIST)
+		fd = directory_create_file(dir, part, access);
+		if (fd < 0 && fd != -EEXIST)
 			break;
 		if (fd < 0)
 			continue;
@@ -92,10 +92,10 @@ static int create_part(int dir, int access, char part[PART_BYTES])
 		if (directory_has(dir, part, fd))
 			return fd;
 		close(fd);
-		errno = EEXIST;
+		fd = -EEXIST;
 	}
 	part[0] = '\0';
-	return -errno;
+	return fd;
 }
 
 static int create(int dir, int mode, char part[PART_BYTES])
@@ -105,13 +105,10 @@ static int create(int dir, int mode, char part[PART_BYTES])
 	/* Without /proc, an unnamed file can never be named (link_nameless()). */
 	if (access("/proc/self/fd", X_OK))
 		return create_part(dir, mode, part);
-	fd = openat(dir, ".", mode | O_TMPFILE | O_CLOEXEC, 0600);
+	fd = directory_create_file(dir, NULL, mode);
 	part[0] = '\0';
-	if (fd >= 0)
-		return fd;
 	/* EISDIR: the kernel or file system does not support O_TMPFILE. */
-	return errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL ? create_part(dir, mode, part)
-									 : -errno;
+	return fd == -EOPNOTSUPP || fd == -EISDIR || fd == -EINVAL ? create_part(dir, mode, part) : fd;
 }
 
 int hidden_create(int dir, int access, char part[PART_BYTES])

@@ -43,8 +43,7 @@ static int open_standard_output(struct output *out, struct error *err)
 {
 	if (isatty(STDOUT_FILENO))
 		return error_set(err, EINVAL,
-				 "-o -: standard output is a terminal, a trace is binary; "
-				 "redirect it to a file or a pipe");
+				 "standard output is a terminal: redirect it to a file or a pipe");
 	out->fd = STDOUT_FILENO;
 	out->borrowed = true;
 	return 0;

@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "util/directory.h"
 #include "util/rights.h"
 
 /*
@@ -47,13 +48,24 @@ static bool lock_id(uid_t id)
 	return id_lock < 0 || fcntl(id_lock, F_OFD_SETLK, &lock) == 0;
 }
 
+static int open_lock(void)
+{
+	const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+	int fd = open(LOCK_FILE, flags);
+
+	if (fd < 0 && errno == ENOENT)
+		fd = directory_create_file(AT_FDCWD, LOCK_FILE, O_RDWR);
+	/* Another gotrace may have created it meanwhile. */
+	return fd == -EEXIST ? open(LOCK_FILE, flags) : fd;
+}
+
 void privilege_choose_id(void)
 {
 	uid_t first = (uid_t)getpid() % IDS;
 
 	if (worker_id || geteuid() != 0)
 		return;
-	id_lock = open(LOCK_FILE, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+	id_lock = open_lock();
 	worker_id = FIRST_ID + first;
 	for (uid_t i = 0; i < IDS; i++) {
 		uid_t id = FIRST_ID + (first + i) % IDS;

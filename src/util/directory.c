@@ -5,12 +5,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "util/owner.h"
+#include "util/rights.h"
 
 enum { MAX_LINKS = 40 }; /* as in the kernel */
 
@@ -190,6 +193,16 @@ bool directory_has(int dir, const char *name, int fd)
 	       there.st_dev == here.st_dev && there.st_ino == here.st_ino;
 }
 
+/* --- making files --- */
+
+int directory_create_file(int dir, const char *name, int access)
+{
+	int fd = name ? openat(dir, name, access | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)
+		      : openat(dir, ".", access | O_TMPFILE | O_CLOEXEC, 0600);
+
+	return fd < 0 ? -errno : fd;
+}
+
 /* --- making directories --- */
 
 static bool is_empty(int fd)
@@ -259,4 +272,89 @@ int directory_make(const char *path, struct error *err)
 	if (rc && rc != -EEXIST)
 		return error_set(err, -rc, "cannot create the directory %s: %s", path, strerror(-rc));
 	return directory_open(path, err);
+}
+
+/* --- temporary directories --- */
+
+/* In a user namespace, root has only the rights of its user, and the owner of "/" may have no id there. */
+static bool is_replaceable(const struct stat *st)
+{
+	if (st->st_uid != 0 && st->st_uid != geteuid() && !rights_in_user_namespace())
+		return true;
+	return st->st_mode & (S_IWGRP | S_IWOTH) && !(st->st_mode & S_ISVTX);
+}
+
+/* Whether another user could replace the directory, or one above it. A negative errno is an error. */
+static int others_may_replace(int dir)
+{
+	struct stat here = {.st_ino = 0}, above;
+	int fd = fcntl(dir, F_DUPFD_CLOEXEC, 0), up, rc = fd < 0 || fstat(fd, &here) ? -errno : 0;
+
+	for (bool top = false; rc == 0 && !top; here = above) {
+		rc = is_replaceable(&here);
+		up = openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		close(fd);
+		fd = up;
+		if (fd < 0 || fstat(fd, &above))
+			rc = -errno;
+		else
+			top = above.st_dev == here.st_dev && above.st_ino == here.st_ino;
+	}
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
+/* Gets the path without symbolic links, which others might replace. */
+static int path_of(int dir, char path[PATH_MAX])
+{
+	char link[64];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", dir);
+	n = readlink(link, path, PATH_MAX);
+	if (n < 0 || n >= PATH_MAX)
+		return n < 0 ? -errno : -ENAMETOOLONG;
+	path[n] = '\0';
+	return 0;
+}
+
+static int make_temporary_in(int parent, char path[PATH_MAX])
+{
+	size_t len = strlen(path);
+	uint64_t number = 0;
+	const char *name = path + len + 1;
+	int fd;
+
+	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+		return -EIO;
+	if (snprintf(path + len, PATH_MAX - len, "/gotrace-%016llx", (unsigned long long)number) >=
+	    (int)(PATH_MAX - len))
+		return -ENAMETOOLONG;
+	if (mkdirat(parent, name, 0700))
+		return -errno;
+	fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int directory_make_temporary(const char *parent, char path[PATH_MAX], struct error *err)
+{
+	int dir = directory_open(parent, err), rc;
+
+	if (dir < 0)
+		return dir;
+	rc = others_may_replace(dir);
+	if (rc > 0) {
+		close(dir);
+		return error_set(err, EPERM,
+				 "another user could replace files below %s: choose another directory with "
+				 "TMPDIR",
+				 parent);
+	}
+	if (rc == 0)
+		rc = path_of(dir, path);
+	if (rc == 0)
+		rc = make_temporary_in(dir, path);
+	close(dir);
+	return rc < 0 ? error_set(err, -rc, "cannot make a directory in %s: %s", parent, strerror(-rc)) : rc;
 }

@@ -198,13 +198,15 @@ case_layout_not_needed() {
 
 # The root of a toolchain gives the same table as a program that it has built.
 case_layout_toolchain() {
-	local root
+	local root temporary
 	root=$(cd / && GOTOOLCHAIN=go1.26.8 go env GOROOT) || die "no go1.26.8"
 	layout_of 1.26.8
-	GOCACHE=$(go env GOCACHE) TMPDIR=$W LIMIT=600 run_gotrace layout --go "$root"
+	temporary=$(mktemp -d) || die "no temporary directory"
+	trap 'kill -KILL $(jobs -p) 2>/dev/null; rm -rf "$temporary"' EXIT
+	GOCACHE=$(go env GOCACHE) TMPDIR=$temporary LIMIT=600 run_gotrace layout --go "$root"
 	want 0
 	cmp "$W/out" "$W/layout" || die "the toolchain's table differs from the program's"
-	compgen -G "$W/gotrace-layout-*" >/dev/null && die "the build's directory is still there"
+	[ -z "$(ls -A "$temporary")" ] || die "the build's directory is still there"
 	run_gotrace layout --go "$root/bin"
 	want 1
 	one_line
@@ -225,8 +227,13 @@ case_layout_toolchain() {
 	one_line
 	says "$W/root/bin/go cannot build a program: no such"
 	printf '#!/bin/sh\nexec sleep 1000\n' >"$W/root/bin/go"
-	TMPDIR=$W timeout -s INT 2 "$GOTRACE" layout --go "$W/root" >"$W/out" 2>"$W/err" </dev/null
+	TMPDIR=$temporary timeout -s INT 2 "$GOTRACE" layout --go "$W/root" >"$W/out" 2>"$W/err" </dev/null
 	says "interrupted: no table was made"
-	compgen -G "$W/gotrace-layout-*" >/dev/null && die "the build's directory is still there"
-	return 0
+	[ -z "$(ls -A "$temporary")" ] || die "the build's directory is still there"
+	chown $NOBODY "$temporary"
+	TMPDIR=$temporary run_gotrace layout --go "$W/root"
+	want 1
+	one_line
+	says 'another user could replace files below .*TMPDIR'
+	[ -z "$(ls -A "$temporary")" ] || die "made $(ls "$temporary")"
 }

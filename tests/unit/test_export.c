@@ -324,6 +324,42 @@ static void test_sqlite(void **state)
 	}
 }
 
+static unsigned files_opened;
+
+static int count_open(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *file, int flags, int *out)
+{
+	sqlite3_vfs *base = vfs->pAppData;
+
+	files_opened++;
+	return base->xOpen(base, name, file, flags, out);
+}
+
+/* SQLite itself creates no files, however large a sort is: gotrace writes all that it writes in one way. */
+static void test_sqlite_in_memory(void **state)
+{
+	struct bytes trace = export_read_fixture(export_fixtures[0]);
+	sqlite3_vfs *base = sqlite3_vfs_find(NULL), counting = *base;
+	sqlite3 *db = NULL;
+
+	(void)state;
+	counting.zName = "counting";
+	counting.pAppData = base;
+	counting.xOpen = count_open;
+	assert_int_equal(sqlite3_vfs_register(&counting, 1), SQLITE_OK);
+	assert_int_equal(sqlite3_open(":memory:", &db), SQLITE_OK);
+	export_of(&trace, (struct export_options){.format = EXPORT_SQLITE, .database = db});
+	assert_int_equal(ask(db,
+			     "SELECT count(*) FROM (WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 "
+			     "FROM n LIMIT 100000) SELECT i, zeroblob(100) FROM n ORDER BY i * 7919 % 100003 "
+			     "LIMIT -1 OFFSET 0)"),
+			 100000);
+	assert_int_equal(files_opened, 0);
+	sqlite3_close(db);
+	assert_int_equal(sqlite3_vfs_unregister(&counting), SQLITE_OK);
+	assert_int_equal(sqlite3_vfs_register(base, 1), SQLITE_OK);
+	free(trace.data);
+}
+
 /* --- text --- */
 
 static void test_folded(void **state)
@@ -377,10 +413,15 @@ static void test_parse(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_timeline),        cmocka_unit_test(test_pprof),
-		cmocka_unit_test(test_pprof_by_hand),   cmocka_unit_test(test_sqlite),
-		cmocka_unit_test(test_labels_in_pprof), cmocka_unit_test(test_labels_in_sqlite),
-		cmocka_unit_test(test_folded),          cmocka_unit_test(test_flame),
+		cmocka_unit_test(test_timeline),
+		cmocka_unit_test(test_pprof),
+		cmocka_unit_test(test_pprof_by_hand),
+		cmocka_unit_test(test_sqlite),
+		cmocka_unit_test(test_sqlite_in_memory),
+		cmocka_unit_test(test_labels_in_pprof),
+		cmocka_unit_test(test_labels_in_sqlite),
+		cmocka_unit_test(test_folded),
+		cmocka_unit_test(test_flame),
 		cmocka_unit_test(test_parse),
 	};
 

@@ -215,14 +215,94 @@ static void new_directory_goes_to_the_user(void **state)
 	umask(mask);
 }
 
+static int temporary_in(const char *parent)
+{
+	char path[PATH_MAX];
+	struct error err = {""};
+	struct stat st, by_path;
+	int fd = directory_make_temporary(parent, path, &err);
+
+	if (fd < 0) {
+		assert_true(err.text[0] != '\0');
+		return fd;
+	}
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(st.st_mode, S_IFDIR | 0700);
+	assert_int_equal(st.st_uid, geteuid());
+	assert_int_equal(lstat(path, &by_path), 0);
+	assert_int_equal(st.st_ino, by_path.st_ino);
+	assert_null(strstr(path, "link"));
+	close(fd);
+	return 0;
+}
+
+static void temporary_directory_is_where_nobody_replaces_it(void **state)
+{
+	(void)state;
+	assert_int_equal(temporary_in("/tmp"), 0);
+	assert_int_equal(temporary_in("dir/sub"), 0);
+	assert_int_equal(symlink("dir/sub", "link"), 0);
+	assert_int_equal(temporary_in("link"), 0);
+	assert_int_equal(temporary_in("dir/missing"), -ENOENT);
+	if (geteuid() != 0)
+		skip();
+	parent_of(0, 01777, "to_all");
+	parent_of(0, 0777, "to_anybody");
+	parent_of(0, 0775, "to_group");
+	parent_of(MALLORY, 0755, "to_mallory");
+	parent_of(0, 0755, "to_mallory/sub");
+	parent_of(0, 0755, "to_mallory/sub/sub");
+	assert_int_equal(temporary_in("to_all"), 0);
+	assert_int_equal(temporary_in("to_anybody"), -EPERM);
+	assert_int_equal(temporary_in("to_group"), -EPERM);
+	assert_int_equal(temporary_in("to_mallory"), -EPERM);
+	assert_int_equal(temporary_in("to_mallory/sub"), -EPERM);
+	assert_int_equal(temporary_in("to_mallory/sub/sub"), -EPERM);
+	/* The user behind sudo is another user, too. */
+	behind_sudo(true);
+	parent_of(ALICE, 0755, "to_alice");
+	assert_int_equal(temporary_in("to_alice"), -EPERM);
+	behind_sudo(false);
+}
+
+static void files_are_always_new(void **state)
+{
+	struct stat st;
+	mode_t mask = umask(0);
+	int fd;
+
+	(void)state;
+	fd = directory_create_file(AT_FDCWD, "dir/new", O_RDWR);
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(st.st_mode, S_IFREG | 0600);
+	close(fd);
+	assert_int_equal(directory_create_file(AT_FDCWD, "dir/new", O_RDWR), -EEXIST);
+	assert_int_equal(symlink("nowhere", "dir/planted"), 0);
+	assert_int_equal(directory_create_file(AT_FDCWD, "dir/planted", O_WRONLY), -EEXIST);
+	assert_int_equal(access("dir/nowhere", F_OK), -1);
+	fd = directory_create_file(AT_FDCWD, NULL, O_WRONLY);
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(st.st_mode, S_IFREG | 0600);
+	assert_int_equal(st.st_nlink, 0);
+	close(fd);
+	umask(mask);
+}
+
 #define TEST(name) cmocka_unit_test(name)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(walks_like_the_kernel),         TEST(own_links_are_followed),
-		TEST(links_of_others_are_not),       TEST(links_with_two_names_are_not),
-		TEST(links_of_the_user_behind_sudo), TEST(new_directory_goes_to_the_user),
+		TEST(walks_like_the_kernel),
+		TEST(own_links_are_followed),
+		TEST(links_of_others_are_not),
+		TEST(links_with_two_names_are_not),
+		TEST(links_of_the_user_behind_sudo),
+		TEST(new_directory_goes_to_the_user),
+		TEST(temporary_directory_is_where_nobody_replaces_it),
+		TEST(files_are_always_new),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
