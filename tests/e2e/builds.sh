@@ -52,3 +52,17 @@ case_build_unoptimised_old() {
 	strict "$W/trace"
 	stop_target
 }
+
+# Builds that change the program's code: with counters in every function, the runtime's too, and with the race detector.
+case_build_instrumented() {
+	local flags binary=$E2E/target-instrumented
+	for flags in "-cover -coverpkg=all" -race; do
+		(cd tests/e2e/targets && GOTOOLCHAIN=go1.26.8 CGO_ENABLED=1 timeout 900 \
+			go build -buildvcs=false $flags -o "$binary" .) 2>"$W/build.err" || die "cannot build: $(tail -n 3 "$W/build.err")"
+		GOCOVERDIR=$W start_target "$binary" pool
+		run_gotrace -p "$target" --max-overhead none -d 1s -o "$W/trace" --json
+		want 0
+		strict "$W/trace" -expect tests/e2e/facts/pool
+		stop_target
+	done
+}
