@@ -15,7 +15,7 @@
 /* Capabilities that gotrace uses. CAP_DAC_READ_SEARCH is made effective only where it is needed. */
 #define STANDING                                                                                             \
 	(BIT(RIGHT_SYS_PTRACE) | BIT(RIGHT_SYS_ADMIN) | BIT(RIGHT_PERFMON) | BIT(RIGHT_BPF) |                \
-	 BIT(RIGHT_CHECKPOINT_RESTORE))
+	 BIT(RIGHT_CHECKPOINT_RESTORE) | BIT(RIGHT_SYS_NICE))
 #define USEFUL (STANDING | BIT(RIGHT_DAC_READ_SEARCH))
 
 struct sets {

@@ -17,6 +17,7 @@ enum {
 	RIGHT_DAC_READ_SEARCH = 2,
 	RIGHT_SYS_PTRACE = 19,
 	RIGHT_SYS_ADMIN = 21,
+	RIGHT_SYS_NICE = 23,
 	RIGHT_PERFMON = 38, /* Linux 5.8; before, and always sufficient: CAP_SYS_ADMIN */
 	RIGHT_BPF = 39,
 	RIGHT_CHECKPOINT_RESTORE = 40, /* Linux 5.9 */

@@ -98,6 +98,8 @@ case_spaces_user() { # make install-caps: traces other users' Go and C programs 
 	want 0
 	strict "$public/own/k.$target"
 	owned "$public/own/k.$target"
+	as_user doctor
+	grep -q '^ok   scheduling' "$W/out" || die "a capability is not used: $(grep scheduling "$W/out")"
 	still_lives
 }
 
