@@ -18,6 +18,7 @@
 
 #include "sandbox/broker_work.h"
 #include "sandbox/child.h"
+#include "sandbox/privilege.h"
 #include "sandbox/request.h"
 #include "target/maps.h"
 
@@ -165,6 +166,11 @@ const struct target_reads *broker_reads(struct broker *broker)
 	return &broker->functions;
 }
 
+pid_t broker_pid(const struct broker *broker)
+{
+	return broker->pid;
+}
+
 unsigned broker_stalls(const struct broker *broker)
 {
 	return atomic_load(&broker->shared->stalls);
@@ -187,6 +193,8 @@ static void run(int control, int reads, struct broker_shared *shared, pid_t pare
 		_exit(1);
 	/* Others wait for its answers, so run ahead of them. */
 	setpriority(PRIO_PROCESS, 0, -20);
+	if (privilege_keep(PRIVILEGE_INSPECT, NULL))
+		_exit(1);
 	broker_work(CHILD_FD, CHILD_FD + 1, shared);
 }
 

@@ -41,6 +41,7 @@ const struct target_reads *broker_reads(struct broker *broker);
  * 0 or a negative errno.
  */
 int broker_share(struct broker *broker, int fd, char path[64]);
+pid_t broker_pid(const struct broker *broker);
 /* The number of calls given up so far because the kernel did not respond. */
 unsigned broker_stalls(const struct broker *broker);
 /* True if it has ended unexpectedly. */

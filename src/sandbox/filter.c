@@ -58,6 +58,9 @@ static const int allowed[] = {
 	SCMP_SYS(restart_syscall),
 	SCMP_SYS(geteuid),
 	SCMP_SYS(capget), /* to find that there are none (util/rights.h) */
+	SCMP_SYS(wait4),  /* these two: its own children */
+	SCMP_SYS(waitid),
+	SCMP_SYS(clock_getres), /* by clock_getcpuclockid */
 #ifdef __SANITIZE_ADDRESS__
 	SCMP_SYS(sigaltstack),
 	SCMP_SYS(prctl),
@@ -107,6 +110,44 @@ static int add_threads(scmp_filter_ctx filter)
 	return rc;
 }
 
+static int add_values(scmp_filter_ctx filter, int call, unsigned argument, const scmp_datum_t *values,
+		      size_t n)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < n; i++)
+		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 1,
+				      SCMP_CMP(argument, SCMP_CMP_EQ, values[i]));
+	return rc;
+}
+
+/* What ncurses does besides reading and writing. */
+static int add_drawing(scmp_filter_ctx filter)
+{
+	static const scmp_datum_t modes[] = {TCSETS, TCSETSW, TCSETSF, TCFLSH, TIOCGPGRP};
+	const scmp_datum_t own = (scmp_datum_t)getpid();
+	int rc = add_values(filter, SCMP_SYS(ioctl), 1, modes, sizeof(modes) / sizeof(modes[0]));
+
+	if (rc == 0)
+		rc = add_values(filter, SCMP_SYS(kill), 0, &own, 1);
+	if (rc == 0)
+		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(getpgid), 0);
+	if (rc == 0 && SCMP_SYS(getpgrp) >= 0)
+		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(getpgrp), 0);
+	return rc;
+}
+
+/* What some processes do in addition. */
+static int add_options(scmp_filter_ctx filter, const struct filter_options *options)
+{
+	int rc = options->draws ? add_drawing(filter) : 0;
+
+	for (size_t i = 0; rc == 0 && i < options->nchildren; i++)
+		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(kill), 1,
+				      SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)options->children[i]));
+	return rc;
+}
+
 /*
  * Allows only memory that RLIMIT_DATA counts, none of which may be code. It does not count shared mappings,
  * mappings that grow downwards, and pages whose protection is changed once they are filled (Linux 6.6
@@ -133,7 +174,8 @@ static int add_memory(scmp_filter_ctx filter, bool threads)
 /* Calls that are harmless only with some arguments. */
 static int add_parts(scmp_filter_ctx filter, uint32_t ask, bool threads)
 {
-	static const int controls[] = {F_DUPFD_CLOEXEC, F_GETFL, F_GETFD};
+	static const scmp_datum_t controls[] = {F_DUPFD_CLOEXEC, F_GETFL, F_GETFD};
+	static const scmp_datum_t questions[] = {TCGETS, TIOCGWINSZ};
 	int rc = add_memory(filter, threads);
 
 	/* libc's fstat uses a path that should be empty, but a filter cannot see it: on_trap() handles it. */
@@ -155,11 +197,10 @@ static int add_parts(scmp_filter_ctx filter, uint32_t ask, bool threads)
 		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 2, SCMP_A0(SCMP_CMP_EQ, 0),
 				      SCMP_A2(SCMP_CMP_EQ, 0));
 	if (rc == 0)
-		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
-				      SCMP_A1(SCMP_CMP_EQ, TCGETS));
-	for (size_t i = 0; rc == 0 && i < sizeof(controls) / sizeof(controls[0]); i++)
-		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1,
-				      SCMP_A1(SCMP_CMP_EQ, (scmp_datum_t)controls[i]));
+		rc = add_values(filter, SCMP_SYS(ioctl), 1, questions,
+				sizeof(questions) / sizeof(questions[0]));
+	if (rc == 0)
+		rc = add_values(filter, SCMP_SYS(fcntl), 1, controls, sizeof(controls) / sizeof(controls[0]));
 	return rc;
 }
 
@@ -172,7 +213,9 @@ static int fill(scmp_filter_ctx filter, const struct filter_options *options)
 		rc = add_list(filter, ask, asked, sizeof(asked) / sizeof(asked[0]));
 	if (rc == 0)
 		rc = add_list(filter, SCMP_ACT_ERRNO(EPERM), refused, sizeof(refused) / sizeof(refused[0]));
-	return rc ? rc : add_parts(filter, ask, options->threads);
+	if (rc == 0)
+		rc = add_parts(filter, ask, options->threads);
+	return rc ? rc : add_options(filter, options);
 }
 
 /*
@@ -218,7 +261,8 @@ static void take_traps(void)
 int filter_install(const struct filter_options *options, struct error *err)
 {
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
-	int rc = filter ? fill(filter, options) : -ENOMEM;
+	/* seccomp_init() fails if the kernel does not have this action. */
+	int rc = filter ? fill(filter, options) : -ENOSYS;
 
 	take_traps();
 	if (rc == 0)

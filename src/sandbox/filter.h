@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The system calls that a worker may make. */
+/* The system calls that a process without privileges may make. */
 #ifndef GOTRACE_SANDBOX_FILTER_H
 #define GOTRACE_SANDBOX_FILTER_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
 
 #include "util/error.h"
 
@@ -15,12 +17,16 @@ struct filter_options {
 	 * another process's memory. NULL: these calls are refused.
 	 */
 	int *listener;
-	bool threads; /* may start threads */
+	bool threads;          /* may start threads */
+	const pid_t *children; /* the only processes to which it may send signals; NULL = none */
+	size_t nchildren;
+	bool draws; /* may also set the modes of its terminal, and stop itself (Ctrl-Z) */
 };
 
 /*
- * Installs the filter for good in the calling process, which must have a single thread. Work on private
- * memory and open descriptors is allowed. Any other call ends the process with SIGSYS.
+ * Installs the filter for good in the calling process, which must have a single thread and no_new_privs. Work
+ * on private memory and open descriptors is allowed, and waiting for its own children. Any other call ends
+ * the process with SIGSYS.
  */
 int filter_install(const struct filter_options *options, struct error *err);
 

@@ -140,6 +140,17 @@ static uint64_t with_sys_admin(uint64_t mask)
 	return mask & parts & ~have(CAP_PERMITTED) ? mask | PRIVILEGE(CAP_SYS_ADMIN) : mask;
 }
 
+int privilege_limit(uint64_t mask, struct error *err)
+{
+	int rc;
+
+	mask = with_sys_admin(mask);
+	if (geteuid() == 0)
+		mask |= PRIVILEGE(CAP_DAC_READ_SEARCH) | PRIVILEGE_FILES | PRIVILEGE_CONFINE;
+	rc = set_caps(mask & have(CAP_EFFECTIVE), mask & have(CAP_PERMITTED));
+	return rc ? error_set(err, -rc, "cannot give up capabilities: %s", strerror(-rc)) : 0;
+}
+
 int privilege_keep(uint64_t mask, struct error *err)
 {
 	int rc;

@@ -436,13 +436,38 @@ void sandbox_end(struct sandbox *sandbox)
 	sandbox->pid = 0;
 }
 
-int sandbox_confine(struct error *err)
+static bool is_confined; /* this process, by itself */
+
+static int confine_self(const struct filter_options *filter, struct error *err)
 {
-	bool root = geteuid() == 0;
 	int rc;
 
+	if (is_confined)
+		return 0;
 	privilege_choose_id();
-	rc = root ? privilege_drop_all(err) : 0;
+	rc = privilege_drop_all(err);
+	if (rc == 0)
+		rc = filter_install(filter, err);
+	is_confined = rc == 0;
+	return rc;
+}
 
-	return rc || !root ? rc : filter_install(&(struct filter_options){.listener = NULL}, err);
+bool sandbox_is_confined(void)
+{
+	return is_confined;
+}
+
+int sandbox_confine(struct error *err)
+{
+	return confine_self(&(struct filter_options){.listener = NULL}, err);
+}
+
+int sandbox_confine_parent(const pid_t *children, size_t n, struct error *err)
+{
+	return confine_self(&(struct filter_options){.children = children, .nchildren = n}, err);
+}
+
+int sandbox_confine_drawer(struct error *err)
+{
+	return confine_self(&(struct filter_options){.draws = true}, err);
 }

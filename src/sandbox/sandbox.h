@@ -93,9 +93,16 @@ bool sandbox_is_stopped(const struct sandbox *sandbox);
 void sandbox_end(struct sandbox *sandbox);
 
 /*
- * Confines the calling process, which can then only use files that are already open. Does nothing unless the
- * process is root's: others have only their user's rights.
+ * Confines the calling process, which must have a single thread: it loses all capabilities and, if it is
+ * root's, its ids, cannot gain others, and can only use what is already open. To be called before the first
+ * byte of untrusted input is read. Has no effect if the process is confined already.
  */
 int sandbox_confine(struct error *err);
+/* Whether this process has done so. */
+bool sandbox_is_confined(void);
+/* The same for a process that ends these children, which it has started. */
+int sandbox_confine_parent(const pid_t *children, size_t n, struct error *err);
+/* The same for a process that draws on its terminal. */
+int sandbox_confine_drawer(struct error *err);
 
 #endif
