@@ -52,6 +52,7 @@ struct features {
 	bool multi;           /* uprobe_multi links that filter by process; else perf events */
 	bool uprobes;         /* uprobes of either kind */
 	bool cookies;
+	bool perf_restricted; /* any perf event needs CAP_SYS_ADMIN */
 	bool register_writes; /* uprobe programs may write registers: they emulate a `ret` themselves */
 	bool shadow_stacks;   /* threads of the target may use shadow stacks */
 	/* File to read types from, owned by the caller; NULL = libbpf reads the kernel's own BTF. */

@@ -140,17 +140,19 @@ void probe_lockdown(struct features *features, const char *root)
 	feature_available(feature, "%s", mode ? mode + 1 : line);
 }
 
-/* kernel.perf_event_paranoid does not restrict CAP_PERFMON. Debian's kernels have level 3, at which all perf
- * events need CAP_SYS_ADMIN (up to Linux 6.x). probe_samples() tests opening clocks. */
+/* kernel.perf_event_paranoid does not restrict CAP_PERFMON. Debian's kernels have level 3, and Ubuntu's 4, at
+ * which all perf events need CAP_SYS_ADMIN (up to Linux 6.x). probe_samples() tests opening clocks. */
 void probe_paranoid(struct features *features, const char *root)
 {
 	struct feature *feature = feature_add(features, "perf_event_paranoid");
 	char line[32];
 
-	if (feature_read(root, "/proc/sys/kernel/perf_event_paranoid", line, sizeof(line)))
+	if (feature_read(root, "/proc/sys/kernel/perf_event_paranoid", line, sizeof(line))) {
+		features->perf_restricted = atoi(line) > 2;
 		feature_available(feature, "%s (applies only without capabilities)", line);
-	else
+	} else {
 		feature_available(feature, "not shown");
+	}
 }
 
 void probe_unprivileged_bpf(struct features *features, const char *root)

@@ -17,6 +17,7 @@
 #include "cli/session.h"
 #include "cli/signals.h"
 #include "native/value_list.h"
+#include "sandbox/privilege.h"
 #include "util/clock.h"
 #include "util/limits.h"
 #include "util/message.h"
@@ -311,9 +312,7 @@ static int record_one(struct recorder *recorder, const struct found_process *pro
 	flight->recorder = recorder;
 	flight->wanted = *process;
 	session_init(&flight->session, &recorder->options->record, process->pid);
-	/* Recording a successor requires attaching again. */
-	if (!recorder->options->record.pid)
-		flight->session.more_capabilities = KEEP_ALL_CAPABILITIES;
+	flight->session.more_capabilities = recorder->to_attach;
 	flight->recording.origin.pid = process->pid;
 	if (begin(flight, err) == 0) {
 		*began = true;
@@ -412,6 +411,15 @@ static int record_successors(struct recorder *recorder)
 	return status == STATUS_NONE ? STATUS_CUT : status;
 }
 
+/* Before the first process is found, too. */
+static int keep_to_attach(struct recorder *recorder, struct error *err)
+{
+	if (recorder->options->record.pid)
+		return 0;
+	recorder->to_attach = session_to_attach(&recorder->options->record);
+	return privilege_keep(recorder->to_attach, err);
+}
+
 static int run_recorder(const struct flight_options *options)
 {
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
@@ -421,7 +429,8 @@ static int run_recorder(const struct flight_options *options)
 
 	if (!recorder)
 		return STATUS_NONE;
-	if (limits_raise_files(&err) || recorder_open(recorder, options, &err)) {
+	if (limits_raise_files(&err) || recorder_open(recorder, options, &err) ||
+	    keep_to_attach(recorder, &err)) {
 		message_error(&err);
 	} else if (options->record.pid) {
 		status = record_one(recorder, &(struct found_process){.pid = options->record.pid}, &began,

@@ -33,6 +33,20 @@ int session_check_machine(struct session *session, struct error *err)
 	return go && go == c ? error_set(err, ENOTSUP, "%s", features_line(go).text) : 0;
 }
 
+/*
+ * With uprobe_multi links, tracing needs no CAP_SYS_ADMIN, unless a distribution wants it for CPU samples.
+ * Stacks in the kernel are shown only to it (fs/proc/base.c, proc_pid_stack()).
+ */
+uint64_t session_to_attach(const struct record_options *options)
+{
+	struct features features;
+
+	features_probe(&features, &(struct features_options){.root = "", .btf = options->btf});
+	return (features.multi && !features.perf_restricted && !options->kernel_stacks ? PRIVILEGE_ATTACH
+										       : PRIVILEGE_TRACE) |
+	       PRIVILEGE_FILES | PRIVILEGE_CONFINE;
+}
+
 int session_hold(struct session *session, struct error *err)
 {
 	int rc = namespace_check_proc(err);
@@ -336,7 +350,7 @@ static int reduce(struct session *session, struct error *err)
 	uint64_t needed;
 	int rc = workers_reduce(&session->workers, session->capture, &needed, err);
 
-	if (rc || session->more_capabilities == KEEP_ALL_CAPABILITIES)
+	if (rc)
 		return rc;
 	return privilege_keep(needed | PRIVILEGE_WORKERS | session->more_capabilities, err);
 }

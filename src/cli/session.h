@@ -12,8 +12,6 @@
 #include "native/request_wants.h"
 #include "report/status.h"
 
-#define KEEP_ALL_CAPABILITIES UINT64_MAX
-
 struct session {
 	const struct record_options *options;
 	const char *path;         /* of the program that gotrace starts; NULL = the process already runs */
@@ -36,6 +34,9 @@ struct session {
 void session_init(struct session *session, const struct record_options *options, pid_t pid);
 /* Fails if this machine can trace neither Go programs nor others. The kind of program is known later. */
 int session_check_machine(struct session *session, struct error *err);
+/* Returns the capabilities (1 << CAP_...) that attaching to a process, and writing files about it, needs
+ * here. */
+uint64_t session_to_attach(const struct record_options *options);
 /* Opens a pidfd of the process. */
 int session_hold(struct session *session, struct error *err);
 /* Starts the workers. Call it before there are other threads. flight: as for writer_new(). */
