@@ -4,53 +4,75 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-#include "cli/input.h"
+#include "cli/recording_child.h"
+#include "sandbox/privilege.h"
 #include "util/message.h"
 #include "wire/read_v1.h"
 #include "wire/wire.h"
 
-int trace_input_map(struct trace_input *input, int fd, uint64_t size, struct error *err)
-{
-	void *bytes = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
-
-	if (bytes == MAP_FAILED)
-		return error_set(err, errno, "cannot read %s: %s", input->name, strerror(errno));
-	input->bytes = bytes;
-	input->size = size;
-	return 0;
-}
-
 int trace_input_open(struct trace_input *input, const char *path, struct error *err)
 {
-	uint64_t size = 0;
-	int fd = input_open(path, false, &size, err), ret;
-
 	*input = (struct trace_input){.name = path, .file = path};
-	if (fd < 0)
-		return fd;
-	ret = trace_input_map(input, fd, size, err);
-	close(fd);
-	return ret;
+	return input_open(&input->in, path, false, err);
+}
+
+static int take_recording(struct trace_input *input, struct error *err)
+{
+	int trace = input->trace;
+
+	input->trace = -1;
+	if (recording_child_wait(input->child, &input->host, err)) {
+		close(trace);
+		return -ECHILD;
+	}
+	return input_adopt(&input->in, trace, input->name, err);
+}
+
+int trace_input_begin(struct trace_input *input, struct error *err)
+{
+	int rc = input->child ? take_recording(input, err) : 0;
+
+	return rc ? rc : input_begin(&input->in, err);
 }
 
 void trace_input_close(struct trace_input *input)
 {
-	if (input->bytes)
-		munmap(input->bytes, input->size);
-	input->bytes = NULL;
+	if (input->child && input->trace >= 0)
+		close(input->trace);
+	if (input->name)
+		input_close(&input->in);
+	recording_child_free(input->child);
+	*input = (struct trace_input){.name = NULL};
+}
+
+int trace_input_record(struct trace_input *input, const struct record_options *record, struct error *err)
+{
+	static char name[32];
+
+	err->text[0] = '\0';
+	snprintf(name, sizeof(name), "-p %d", (int)record->pid);
+	*input = (struct trace_input){.name = name, .file = "FILE", .in = {.fd = -1, .copy = -1}};
+	input->trace = recording_child_start(&input->child, record, err);
+	return input->trace < 0 ? input->trace : 0;
+}
+
+int trace_input_record_or_open(struct trace_input *input, const struct record_options *record,
+			       const char *path, struct error *err)
+{
+	if (record->pid)
+		return trace_input_record(input, record, err);
+	return privilege_limit(PRIVILEGE_NONE, err) ? -EPERM : trace_input_open(input, path, err);
 }
 
 int trace_input_read(const struct trace_input *input, const struct convert_sink *sink, bool *cut,
 		     struct error *err)
 {
-	const uint8_t *bytes = input->bytes ? input->bytes : (const uint8_t *)"";
 	struct convert_result result;
 	struct error fault;
 	bool was_cut = *cut;
-	int ret = convert_trace(bytes, input->size, NULL, sink, &result, err);
+	int ret = convert_trace(input->in.bytes, input->in.size, NULL, sink, &result, err);
 
 	if (!result.fault.text[0])
 		return ret;
@@ -94,7 +116,7 @@ int trace_input_analyse(const struct trace_input *input, struct analysis **a, bo
 		.options = {
 			.name = input->name,
 			.file = input->file,
-			.short_calls = input->bytes && v1_format(input->bytes, input->size) != WIRE_NONE,
+			.short_calls = v1_format(input->in.bytes, input->in.size) != WIRE_NONE,
 			.host = input->host,
 			.by_label = input->by_label,
 			.label = input->label,

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "cli/input.h"
@@ -20,26 +19,10 @@
 
 struct checked {
 	const struct check_options *options;
-	int fd;
+	struct input in;
 	struct wire_report *report;
 	bool valid, repaired;
 };
-
-static int read_trace(struct checked *checked, uint64_t size, struct error *err)
-{
-	void *bytes = NULL;
-
-	if (size > SIZE_MAX)
-		return error_set(err, EFBIG, "%s is too big for this machine", checked->options->input);
-	if (size > 0)
-		bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, checked->fd, 0);
-	if (bytes == MAP_FAILED)
-		return error_set(err, errno, "cannot read %s: %s", checked->options->input, strerror(errno));
-	checked->valid = wire_check(bytes ? bytes : (const uint8_t *)"", size, checked->report) == 0;
-	if (bytes)
-		munmap(bytes, size);
-	return 0;
-}
 
 /* Formats before Go 1.22 have no generations: the file is valid as a whole or not at all. */
 static bool is_v1(const struct wire_report *report)
@@ -57,7 +40,7 @@ static int repair(struct checked *checked, struct error *err)
 	if (report->generations == 0)
 		return error_set(err, EBADMSG, "%s has no %s to keep; it was not changed", path,
 				 is_v1(report) ? "valid beginning" : "whole generation");
-	if (ftruncate(checked->fd, (off_t)report->valid_bytes))
+	if (ftruncate(checked->in.fd, (off_t)report->valid_bytes))
 		return error_set(err, errno, "cannot cut %s: %s", path, strerror(errno));
 	checked->repaired = true;
 	return 0;
@@ -175,12 +158,15 @@ static int status_of(const struct checked *checked)
 	return checked->report->generations > 0 ? STATUS_CUT : STATUS_NONE;
 }
 
-static int check(struct checked *checked, uint64_t size, struct error *err)
+static int check(struct checked *checked, struct error *err)
 {
-	int rc = read_trace(checked, size, err), failed = 0;
+	int rc = sandbox_confine(err), failed = 0;
 
+	if (!rc)
+		rc = input_begin_trace(&checked->in, err);
 	if (rc)
 		return rc;
+	checked->valid = wire_check(checked->in.bytes, checked->in.size, checked->report) == 0;
 	if (checked->options->repair)
 		failed = repair(checked, err);
 	if (checked->options->json)
@@ -197,20 +183,17 @@ int command_check(int argc, char **argv)
 	struct check_options options;
 	struct checked checked = {.options = &options};
 	struct error err;
-	uint64_t size = 0;
 	int status;
 
 	status = options_check(argc, argv, &options, &err);
 	if (status)
 		return options_end(status, "gotrace check", &err);
-	checked.fd = input_open_trace(options.input, options.repair, &size, &err);
-	status = checked.fd;
 	checked.report = calloc(1, sizeof(*checked.report));
-	if (checked.fd >= 0) {
-		status = checked.report ? sandbox_confine(&err) : error_set(&err, ENOMEM, "out of memory");
-		if (status == 0)
-			status = check(&checked, size, &err);
-		close(checked.fd);
+	status = checked.report ? input_open(&checked.in, options.input, options.repair, &err)
+				: error_set(&err, ENOMEM, "out of memory");
+	if (status == 0) {
+		status = check(&checked, &err);
+		input_close(&checked.in);
 	}
 	free(checked.report);
 	if (status >= 0)

@@ -8,6 +8,9 @@
 
 #include "report/exit_status.h"
 
+/* Runs the command that argv names, or traces. It has the privileges that its row allows. */
+int run_commands(int argc, char **argv);
+
 int command_record(int argc, char **argv);
 int command_replay(int argc, char **argv);
 int command_convert(int argc, char **argv);

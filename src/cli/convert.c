@@ -3,17 +3,17 @@
 #include "cli/cli.h"
 
 #include <errno.h>
-#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/confined.h"
 #include "cli/export.h"
 #include "cli/options.h"
 #include "cli/signals.h"
 #include "convert/convert.h"
 #include "pipeline/output.h"
-#include "sandbox/privilege.h"
+#include "sandbox/sandbox.h"
 #include "target/target.h"
 #include "util/message.h"
 #include "util/text.h"
@@ -151,18 +151,10 @@ static int run(struct conversion *conv, struct error *err)
 {
 	struct sink sink = {.conv = conv, .err = err};
 	const struct convert_sink out = {.generation = take_generation, .ctx = &sink};
-	int rc;
+	int rc = open_wire(conv, err);
 
-	uint64_t needed = conv->options->binary ? PRIVILEGE(CAP_DAC_READ_SEARCH) : 0;
-
-	if (output_open(&conv->trace, conv->options->output, err) ||
-	    privilege_keep(needed | output_capabilities(&conv->trace), err))
-		return -EIO;
-	if (conv->options->binary && target_open_file(conv->options->binary, NULL, &conv->file.binary, err))
-		return -ENOEXEC;
-	rc = open_wire(conv, err);
 	if (rc == 0)
-		rc = convert_trace(conv->file.bytes, conv->file.size,
+		rc = convert_trace(conv->file.in.bytes, conv->file.in.size,
 				   conv->file.binary ? conv->file.binary->functab : NULL, &out, &conv->result,
 				   err);
 	if (rc && conv->trace.error)
@@ -176,14 +168,27 @@ static int run(struct conversion *conv, struct error *err)
 	return end(conv, err);
 }
 
-static int convert(const struct convert_options *options, struct error *err)
+static int open_and_run(struct conversion *conv, struct channel *files, struct error *err)
 {
-	struct conversion conv = {.options = options};
-	int status = trace_file_open(&conv.file, options->input, NULL, err);
+	int rc = trace_file_open(&conv->file, conv->options->input, conv->options->binary, err);
 
+	if (!rc)
+		rc = confined_open(files, 1, &conv->trace, err);
+	if (!rc)
+		rc = sandbox_confine(err);
+	if (!rc)
+		rc = trace_file_begin(&conv->file, err);
+	return rc ? rc : run(conv, err);
+}
+
+static int work(void *ctx, struct channel *files, struct error *err)
+{
+	struct conversion conv = {.options = ctx};
+	int status;
+
+	signals_install();
 	output_init(&conv.trace);
-	if (!status)
-		status = run(&conv, err);
+	status = open_and_run(&conv, files, err);
 	if (status < 0)
 		output_discard(&conv.trace);
 	wire_free(conv.wire);
@@ -191,7 +196,14 @@ static int convert(const struct convert_options *options, struct error *err)
 	return status;
 }
 
-static int export(const struct convert_options *options, struct error *err)
+static int convert(struct convert_options *options)
+{
+	const struct confined_job job = {.output = options->output, .work = work, .ctx = options};
+
+	return confined_run(&job);
+}
+
+static int export(const struct convert_options *options)
 {
 	struct export_input *inputs = calloc(options->ninputs, sizeof(*inputs));
 	const struct export_job job = {
@@ -202,14 +214,15 @@ static int export(const struct convert_options *options, struct error *err)
 		.format = options->export,
 		.profile = options->profile,
 	};
-
 	int status;
 
-	if (!inputs)
-		return error_set(err, ENOMEM, "out of memory");
+	if (!inputs) {
+		message("out of memory");
+		return STATUS_NONE;
+	}
 	for (size_t i = 0; i < options->ninputs; i++)
 		inputs[i].path = options->inputs[i];
-	status = export_run(&job, err);
+	status = export_run(&job);
 	free(inputs);
 	return status;
 }
@@ -218,15 +231,9 @@ int command_convert(int argc, char **argv)
 {
 	struct convert_options options;
 	struct error err;
-	int status;
+	int status = options_convert(argc, argv, &options, &err);
 
-	status = options_convert(argc, argv, &options, &err);
 	if (status)
 		return options_end(status, "gotrace convert", &err);
-	signals_install();
-	status = options.export ? export(&options, &err) : convert(&options, &err);
-	if (status >= 0)
-		return status;
-	message_error(&err);
-	return STATUS_NONE;
+	return options.export ? export(&options) : convert(&options);
 }

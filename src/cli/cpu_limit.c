@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "cli/cpu_limit.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
 #include <stdio.h>
@@ -26,6 +27,14 @@ static bool read_file(const char *directory, const char *name, char *text, size_
 	n = fread(text, 1, size - 1, file);
 	text[n] = '\0';
 	fclose(file);
+	return n > 0;
+}
+
+static bool read_again(int fd, char *text, size_t size)
+{
+	ssize_t n = pread(fd, text, size - 1, 0);
+
+	text[n > 0 ? n : 0] = '\0';
 	return n > 0;
 }
 
@@ -117,10 +126,10 @@ static void take_line(struct cpu_limit *limit, char *line)
 }
 
 /* utime and stime are fields 14 and 15. Field 2, in parentheses, may contain any character. */
-static void take_cpu_time(struct cpu_limit *limit, const char *directory)
+static void take_cpu_time(struct cpu_limit *limit, int stat)
 {
 	char text[1024];
-	const char *at = read_file(directory, "stat", text, sizeof(text)) ? strrchr(text, ')') : NULL;
+	const char *at = read_again(stat, text, sizeof(text)) ? strrchr(text, ')') : NULL;
 	unsigned long long user = 0, kernel = 0;
 
 	if (at &&
@@ -143,22 +152,43 @@ static void take_machine(struct cpu_limit *limit)
 	}
 }
 
-void cpu_limit_read(pid_t pid, struct cpu_limit *limit)
+static int open_file(pid_t pid, const char *name)
 {
-	char directory[64], text[8192], *rest = NULL;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+void cpu_meter_open(struct cpu_meter *meter, pid_t pid)
+{
+	*meter = (struct cpu_meter){
+		.pid = pid, .stat = open_file(pid, "stat"), .cgroup = open_file(pid, "cgroup")};
+}
+
+void cpu_meter_read(const struct cpu_meter *meter, struct cpu_limit *limit)
+{
+	char text[8192], *rest = NULL;
 	cpu_set_t set;
 
 	*limit = (struct cpu_limit){0};
 	CPU_ZERO(&set);
-	if (sched_getaffinity(pid, sizeof(set), &set))
+	if (sched_getaffinity(meter->pid, sizeof(set), &set))
 		return;
 	limit->known = true;
 	limit->cpus = CPU_COUNT(&set);
-	snprintf(directory, sizeof(directory), "/proc/%d", (int)pid);
-	take_cpu_time(limit, directory);
+	take_cpu_time(limit, meter->stat);
 	take_machine(limit);
-	if (!read_file(directory, "cgroup", text, sizeof(text)))
+	if (!read_again(meter->cgroup, text, sizeof(text)))
 		return;
 	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
 		take_line(limit, line);
+}
+
+void cpu_meter_close(struct cpu_meter *meter)
+{
+	if (meter->stat >= 0)
+		close(meter->stat);
+	if (meter->cgroup >= 0)
+		close(meter->cgroup);
 }

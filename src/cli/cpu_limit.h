@@ -18,7 +18,16 @@ struct cpu_limit {
 	uint64_t busy, all;    /* of the machine's CPUs, cumulative, in clock ticks */
 };
 
+/* What is read several times. If /proc hides other users' processes (hidepid), opening it needs a privilege.
+ */
+struct cpu_meter {
+	pid_t pid;
+	int stat, cgroup; /* files of /proc/PID; -1 = none */
+};
+
+void cpu_meter_open(struct cpu_meter *meter, pid_t pid);
 /* A limit that cannot be read counts as none. known is false if the process does not exist. */
-void cpu_limit_read(pid_t pid, struct cpu_limit *limit);
+void cpu_meter_read(const struct cpu_meter *meter, struct cpu_limit *limit);
+void cpu_meter_close(struct cpu_meter *meter);
 
 #endif

@@ -3,11 +3,11 @@
 #include "cli/cli.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/confined.h"
 #include "cli/cut_scope.h"
 #include "cli/options.h"
 #include "cli/signals.h"
@@ -15,13 +15,14 @@
 #include "cut/anonymize.h"
 #include "cut/cut.h"
 #include "pipeline/output.h"
-#include "sandbox/privilege.h"
+#include "sandbox/sandbox.h"
 #include "util/message.h"
 #include "util/text.h"
 #include "wire/wire.h"
 
 struct cut {
 	const struct cut_command_options *options;
+	struct channel *files; /* opens the pieces */
 	struct trace_file file;
 	struct cut_scope scope;
 	struct cutter *cutter;
@@ -51,22 +52,14 @@ static int write_piece(void *ctx, const void *bytes, size_t n)
 	return cut->measuring ? 0 : output_write(&cut->piece, bytes, n);
 }
 
-static int open_file(struct cut *cut)
-{
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), cut->options->split_bytes ? "%s.%u" : "%s", cut->options->output,
-		 cut->pieces);
-	return output_open(&cut->piece, path, cut->err);
-}
-
 static int open_piece(struct cut *cut)
 {
 	const struct wire_options options = {.format = cut->format,
 					     .out = {.write = write_piece, .ctx = cut}};
 
 	cut->pieces++;
-	if (!cut->measuring && open_file(cut))
+	if (cut->options->split_bytes && !cut->measuring &&
+	    confined_open(cut->files, cut->pieces, &cut->piece, cut->err))
 		return -EIO;
 	cut->bytes = cut->last_bytes = 0;
 	cut->wire = wire_new(&options, cut->err);
@@ -103,7 +96,7 @@ static uint64_t most_files(const struct cut *cut)
 
 static uint64_t most_bytes(const struct cut *cut)
 {
-	uint64_t most = 10 * (uint64_t)cut->file.size;
+	uint64_t most = 10 * (uint64_t)cut->file.in.size;
 
 	return cut->options->max_total ? cut->options->max_total : most > 64u << 20 ? most : 64u << 20;
 }
@@ -316,9 +309,12 @@ static int run(struct cut *cut)
 {
 	int rc = trace_file_open(&cut->file, cut->options->input, NULL, cut->err);
 
+	if (!rc && !cut->options->split_bytes)
+		rc = confined_open(cut->files, 1, &cut->piece, cut->err);
 	if (!rc)
-		rc = privilege_keep(
-			PRIVILEGE(CAP_DAC_OVERRIDE) | PRIVILEGE(CAP_CHOWN) | PRIVILEGE(CAP_FOWNER), cut->err);
+		rc = sandbox_confine(cut->err);
+	if (!rc)
+		rc = trace_file_begin(&cut->file, cut->err);
 	if (!rc)
 		rc = find_scope(cut);
 	if (!rc && cut->options->split_bytes)
@@ -334,24 +330,30 @@ static int run(struct cut *cut)
 	return rc ? rc : trace_file_status(&cut->file);
 }
 
-int command_cut(int argc, char **argv)
+static int work(void *ctx, struct channel *files, struct error *err)
 {
-	struct cut_command_options options;
-	struct error err = {""};
-	struct cut cut = {.options = &options, .err = &err};
+	struct cut cut = {.options = ctx, .files = files, .err = err};
 	int status;
 
-	status = options_cut(argc, argv, &options, &err);
-	if (status)
-		return options_end(status, "gotrace cut", &err);
 	signals_install();
 	output_init(&cut.piece);
 	status = run(&cut);
 	end_pass(&cut);
 	cut_scope_free(&cut.scope);
 	trace_file_close(&cut.file);
-	if (status >= 0)
-		return status;
-	message_error(&err);
-	return STATUS_NONE;
+	return status;
+}
+
+int command_cut(int argc, char **argv)
+{
+	struct cut_command_options options;
+	struct confined_job job = {.work = work, .ctx = &options};
+	struct error err = {""};
+	int status = options_cut(argc, argv, &options, &err);
+
+	if (status)
+		return options_end(status, "gotrace cut", &err);
+	job.output = options.output;
+	job.numbered = options.split_bytes > 0;
+	return confined_run(&job);
 }

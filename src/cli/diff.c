@@ -45,6 +45,8 @@ static int run(const struct diff_options *options, struct trace_input inputs[2],
 
 	inputs[0].label = inputs[1].label = options->label;
 	for (unsigned i = 0; i < 2 && !ret; i++)
+		ret = trace_input_begin(&inputs[i], err);
+	for (unsigned i = 0; i < 2 && !ret; i++)
 		ret = trace_input_analyse(&inputs[i], &both[i], &cut[i], err);
 	if (!ret)
 		ret = compare(both[0], both[1], options, err);

@@ -15,6 +15,7 @@
 #include "target/process.h"
 #include "target/target.h"
 #include "util/json.h"
+#include "util/message.h"
 #include "util/text.h"
 
 /* The process to examine. */
@@ -47,11 +48,8 @@ static int open_program(struct sandbox *inspector, void *ctx, struct error *err)
 	struct doctor_process *process = ctx;
 	struct probe_plan plan = {.n = 0};
 	struct target *target;
-	int rc = layout_file_give(inspector, process->layout, err);
+	int rc = remote_target_open(inspector, process->pid, &target, err);
 
-	if (rc)
-		return rc;
-	rc = remote_target_open(inspector, process->pid, &target, err);
 	process->go = rc != -ENOEXEC;
 	if (rc == -ENOEXEC && process->layout)
 		return error_set(err, EINVAL,
@@ -70,11 +68,13 @@ static int open_program(struct sandbox *inspector, void *ctx, struct error *err)
 /* Does what a trace does before it attaches: finds the process, its kind and its probe points. */
 static void examine(struct doctor_process *process)
 {
+	const struct inspector_job job = {
+		.pid = process->pid, .layout = process->layout, .work = open_program, .ctx = process};
 	int rc = process_check("/proc", process->pid, &process->fault);
 
 	if (rc == 0)
 		rc = features_check_target("", process->pid, &process->fault);
-	if (rc == 0 && with_inspector(process->pid, open_program, process, &process->fault) == 0)
+	if (rc == 0 && with_inspector(&job, &process->fault) == 0)
 		process->fault.text[0] = '\0';
 }
 
@@ -193,6 +193,7 @@ static int do_check(const struct doctor_options *options)
 {
 	struct doctor_process process = {.pid = options->pid, .layout = options->layout};
 	struct features features;
+	struct error err;
 	bool go, c;
 
 	features_probe(&features,
@@ -201,6 +202,8 @@ static int do_check(const struct doctor_options *options)
 	c = !features_find_missing(&features, NEED_C);
 	if (process.pid)
 		examine(&process);
+	if (sandbox_confine(&err))
+		message_error(&err); /* this, too, is something that the machine cannot do */
 	if (options->json)
 		print_json(&features, &process, go, c);
 	else

@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "dump/dump.h"
 #include "cli/input.h"
@@ -38,31 +36,24 @@ static int conclude(int ret, const char *path, const struct wire_report *report)
 	return ret == -EBADMSG && report->generations ? STATUS_CUT : STATUS_NONE;
 }
 
-static int dump_file(const struct dump_options *options, int fd, uint64_t size, struct error *err)
+static int dump_file(const struct dump_options *options, struct input *in, struct error *err)
 {
 	struct wire_report *report = calloc(1, sizeof(*report));
 	struct dump *dump = calloc(1, sizeof(*dump));
-	void *bytes = NULL;
-	int status = -ENOMEM;
+	int status = sandbox_confine(err);
 
-	if (size > 0 && size <= SIZE_MAX)
-		bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (size > SIZE_MAX || bytes == MAP_FAILED) {
-		bytes = NULL;
-		status = error_set(err, errno, "cannot read %s: %s", options->input, strerror(errno));
-	} else if (!report || !dump) {
+	if (status == 0)
+		status = input_begin_trace(in, err);
+	if (status == 0 && (!report || !dump))
 		status = error_set(err, ENOMEM, "out of memory");
-	} else {
+	if (status == 0) {
 		dump->out = stdout;
 		dump->json = options->json;
 		dump->stacks = options->stacks;
 		dump->absolute = options->absolute;
 		setvbuf(stdout, NULL, _IOFBF, OUT_BUFFER);
-		status = conclude(dump_trace(dump, bytes ? bytes : (const uint8_t *)"", size, report),
-				  options->input, report);
+		status = conclude(dump_trace(dump, in->bytes, in->size, report), options->input, report);
 	}
-	if (bytes)
-		munmap(bytes, size);
 	free(report);
 	free(dump);
 	return status;
@@ -71,19 +62,17 @@ static int dump_file(const struct dump_options *options, int fd, uint64_t size, 
 int command_dump(int argc, char **argv)
 {
 	struct dump_options options;
+	struct input in;
 	struct error err;
-	uint64_t size = 0;
-	int fd, status;
+	int status;
 
 	status = options_dump(argc, argv, &options, &err);
 	if (status)
 		return options_end(status, "gotrace dump", &err);
-	fd = input_open_trace(options.input, false, &size, &err);
-	status = fd < 0 ? fd : sandbox_confine(&err);
+	status = input_open(&in, options.input, false, &err);
 	if (status == 0)
-		status = dump_file(&options, fd, size, &err);
-	if (fd >= 0)
-		close(fd);
+		status = dump_file(&options, &in, &err);
+	input_close(&in);
 	if (status >= 0)
 		return status;
 	message_error(&err);

@@ -7,9 +7,10 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/confined.h"
 #include "cli/signals.h"
 #include "pipeline/output.h"
-#include "sandbox/privilege.h"
+#include "sandbox/sandbox.h"
 #include "target/target.h"
 #include "util/hash.h"
 #include "util/message.h"
@@ -89,8 +90,8 @@ int export_file(struct trace_file *file, const struct export_options *options, s
 	full.pid = options->pid ? options->pid : trace_file_pid(file);
 	full.source = file->result.version;
 	if (options->format == EXPORT_PERFETTO && options->part == 0) {
-		full.uuid[0] = hash_bytes(UUID_SEED, file->bytes, file->size);
-		full.uuid[1] = hash_bytes(UUID_SEED + 1, file->bytes, file->size);
+		full.uuid[0] = hash_bytes(UUID_SEED, file->in.bytes, file->in.size);
+		full.uuid[1] = hash_bytes(UUID_SEED + 1, file->in.bytes, file->in.size);
 	}
 	if (!rc || rc == -EBADMSG)
 		rc = write_all(file, &full, &census, err);
@@ -98,19 +99,31 @@ int export_file(struct trace_file *file, const struct export_options *options, s
 	return rc;
 }
 
-/* Opens all inputs before the privilege to do so is dropped: traces may belong to another user. */
-static int open_inputs(const struct export_job *job, struct trace_file *files, struct target **binary,
-		       struct error *err)
+/* Traces may belong to another user. */
+static int open_inputs(const struct export_job *job, struct trace_file *files, struct error *err)
 {
 	int rc = 0;
 
 	for (size_t i = 0; i < job->ninputs && !rc; i++) {
 		const struct export_input *input = &job->inputs[i];
 
-		rc = input->fd ? trace_file_open_fd(&files[i], input->fd, input->path, err)
-			       : trace_file_open(&files[i], input->path, NULL, err);
+		rc = input->fd ? trace_file_adopt(&files[i], input->fd, input->path, err)
+			       : trace_file_open(&files[i], input->path, i ? NULL : job->binary, err);
 	}
-	return !rc && job->binary && target_open_file(job->binary, NULL, binary, err) ? -ENOEXEC : rc;
+	return rc;
+}
+
+/* All have the names of the first one's program. */
+static int begin_inputs(const struct export_job *job, struct trace_file *files, struct target **binary,
+			struct error *err)
+{
+	int rc = sandbox_confine(err);
+
+	for (size_t i = 0; i < job->ninputs && !rc; i++)
+		rc = trace_file_begin(&files[i], err);
+	*binary = files[0].binary;
+	files[0].binary = NULL;
+	return rc;
 }
 
 static int one_input(const struct export_job *job, size_t i, struct trace_file *file, struct output *out,
@@ -166,11 +179,9 @@ int export_into(const struct export_job *job, struct output *out, struct error *
 	int rc = files ? 0 : error_set(err, ENOMEM, "out of memory");
 
 	if (!rc)
-		rc = privilege_keep(PRIVILEGE(CAP_DAC_READ_SEARCH) | output_capabilities(out), err);
+		rc = open_inputs(job, files, err);
 	if (!rc)
-		rc = open_inputs(job, files, &binary, err);
-	if (!rc)
-		rc = privilege_keep(output_capabilities(out), err);
+		rc = begin_inputs(job, files, &binary, err);
 	if (!rc)
 		rc = write_inputs(job, files, binary, out, err);
 	for (size_t i = 0; files && i < job->ninputs; i++)
@@ -182,14 +193,24 @@ int export_into(const struct export_job *job, struct output *out, struct error *
 	return rc;
 }
 
-int export_run(const struct export_job *job, struct error *err)
+static int work(void *ctx, struct channel *files, struct error *err)
 {
+	const struct export_job *job = ctx;
 	struct output out;
 	int rc;
 
+	signals_install();
 	output_init(&out);
-	rc = output_open(&out, job->output, err) ? -EIO : export_into(job, &out, err);
+	rc = confined_open(files, 1, &out, err) ? -EIO : export_into(job, &out, err);
 	if (rc < 0)
 		output_discard(&out);
 	return rc;
+}
+
+int export_run(const struct export_job *job)
+{
+	const struct confined_job confined = {
+		.output = job->output, .work = work, .ctx = (void *)(uintptr_t)job};
+
+	return confined_run(&confined);
 }

@@ -9,7 +9,7 @@
 
 struct export_input {
 	const char *path;
-	int fd;            /* an open file, with path as its name for messages; 0 = open path */
+	int fd;            /* an open file, owned, with path as its name for messages; 0 = open path */
 	const char *title; /* of the process; NULL = from the file */
 	pid_t pid;         /* 0 = from the file's name */
 };
@@ -24,9 +24,12 @@ struct export_job {
 	const struct export_machine *machine; /* where the traces were recorded; NULL = unknown */
 };
 
-/* Writes the output. Returns the exit status, or a negative errno and sets *err. */
-int export_run(const struct export_job *job, struct error *err);
-/* The same for an open output; job->output is ignored. After an error the output stays open. */
+/* Writes the output, in a process without privileges (confined.h). Returns the exit status. */
+int export_run(const struct export_job *job);
+/*
+ * The same for an open output; job->output is ignored. The calling process gives up its privileges. Returns
+ * the exit status, or a negative errno and sets *err. After an error the output stays open.
+ */
 int export_into(const struct export_job *job, struct output *out, struct error *err);
 /*
  * Exports a file in two passes. Returns 0, -EBADMSG as trace_file_read() does, or another negative errno and

@@ -4,8 +4,6 @@
 
 #include "cli/export.h"
 #include "cli/options.h"
-#include "cli/signals.h"
-#include "util/message.h"
 
 int command_flame(int argc, char **argv)
 {
@@ -13,18 +11,12 @@ int command_flame(int argc, char **argv)
 	struct export_input input = {0};
 	struct export_job job = {.format = EXPORT_FLAME, .inputs = &input, .ninputs = 1};
 	struct error err;
-	int status;
+	int status = options_flame(argc, argv, &options, &err);
 
-	status = options_flame(argc, argv, &options, &err);
 	if (status)
 		return options_end(status, "gotrace flame", &err);
-	signals_install();
 	input.path = options.input;
 	job.output = options.output;
 	job.binary = options.binary;
-	status = export_run(&job, &err);
-	if (status >= 0)
-		return status;
-	message_error(&err);
-	return STATUS_NONE;
+	return export_run(&job);
 }

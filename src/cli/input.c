@@ -9,42 +9,27 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sandbox/sandbox.h"
 #include "util/directory.h"
 
-/* Copies a pipe to an unnamed file, because the input is read more than once. */
-static int copy_of(int pipe, const char *path, struct error *err)
+static int cannot_read(const struct input *input, int code, struct error *err)
 {
-	int copy = memfd_create("gotrace input", MFD_CLOEXEC);
-	char bytes[1 << 16];
-	ssize_t n = 0;
+	const char *name = strcmp(input->path, "-") == 0 ? "standard input" : input->path;
 
-	while (copy >= 0 && (n = read(pipe, bytes, sizeof(bytes))) > 0) {
-		if (write(copy, bytes, (size_t)n) != n) {
-			n = -1;
-			break;
-		}
-	}
-	if (copy >= 0 && n == 0 && lseek(copy, 0, SEEK_SET) == 0)
-		return copy;
-	error_set(err, errno, "cannot read %s: %s", path, strerror(errno));
-	if (copy >= 0)
-		close(copy);
-	return -EIO;
+	return error_set(err, code, "cannot read %s: %s", name, strerror(code));
 }
 
 /* Opens "-". */
 static int open_standard_input(struct error *err)
 {
 	struct stat st;
-	int fd;
+	int fd = -1;
 
-	if (fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode)) {
+	if (fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode))
 		fd = open("/proc/self/fd/0", O_RDONLY | O_CLOEXEC);
-		if (fd >= 0)
-			return fd;
-		/* Without /proc, it is copied. */
-	}
-	return copy_of(STDIN_FILENO, "standard input", err);
+	if (fd < 0) /* not a file, or no /proc */
+		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+	return fd < 0 ? error_set(err, errno, "cannot read standard input: %s", strerror(errno)) : fd;
 }
 
 /*
@@ -84,7 +69,7 @@ static int open_found(int found, const char *path, bool to_write, struct error *
 {
 	char here[64];
 	struct stat st;
-	int fd, copy;
+	int fd;
 
 	if (fstat(found, &st))
 		return error_set(err, errno, "cannot open %s: %s", path, strerror(errno));
@@ -98,13 +83,7 @@ static int open_found(int found, const char *path, bool to_write, struct error *
 		fd = open_by_name(path, &st);
 	if (fd < 0 && errno == ENOENT)
 		return error_set(err, ENOENT, "cannot open %s: /proc is not mounted", path);
-	if (fd < 0)
-		return error_set(err, errno, "cannot open %s: %s", path, strerror(errno));
-	if (S_ISREG(st.st_mode))
-		return fd;
-	copy = copy_of(fd, path, err);
-	close(fd);
-	return copy;
+	return fd < 0 ? error_set(err, errno, "cannot open %s: %s", path, strerror(errno)) : fd;
 }
 
 static int open_named(const char *path, bool to_write, struct error *err)
@@ -118,35 +97,121 @@ static int open_named(const char *path, bool to_write, struct error *err)
 	return fd;
 }
 
-int input_open(const char *path, bool to_write, uint64_t *size, struct error *err)
+/* Reads nothing. */
+static int map(struct input *input, struct error *err)
 {
-	bool standard = strcmp(path, "-") == 0 && !to_write;
-	int fd = standard ? open_standard_input(err) : open_named(path, to_write, err);
+	struct stat st;
+	void *bytes = NULL;
+
+	if (fstat(input->fd, &st))
+		return cannot_read(input, errno, err);
+	if (st.st_size)
+		bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, input->fd, 0);
+	if (bytes == MAP_FAILED)
+		return cannot_read(input, errno, err);
+	input->bytes = bytes ? bytes : (const uint8_t *)"";
+	input->size = (size_t)st.st_size;
+	return 0;
+}
+
+/* Standard input that could not be opened again may be at any position of a file. */
+static int map_or_copy(struct input *input, struct error *err)
+{
 	struct stat st;
 
-	if (fd >= 0 && size)
-		*size = fstat(fd, &st) ? 0 : (uint64_t)st.st_size;
-	return fd;
+	if (fstat(input->fd, &st) == 0 && S_ISREG(st.st_mode) && lseek(input->fd, 0, SEEK_CUR) == 0)
+		return map(input, err);
+	input->copy = memfd_create("gotrace input", MFD_CLOEXEC);
+	return input->copy < 0 ? cannot_read(input, errno, err) : 0;
+}
+
+static int open_path(const char *path, bool to_write, struct error *err)
+{
+	return strcmp(path, "-") == 0 && !to_write ? open_standard_input(err)
+						   : open_named(path, to_write, err);
+}
+
+int input_open(struct input *input, const char *path, bool to_write, struct error *err)
+{
+	int rc = open_path(path, to_write, err);
+
+	*input = (struct input){.path = path, .fd = rc, .copy = -1};
+	if (rc >= 0)
+		rc = map_or_copy(input, err);
+	if (rc)
+		input_close(input);
+	return rc;
+}
+
+int input_adopt(struct input *input, int fd, const char *path, struct error *err)
+{
+	int rc;
+
+	*input = (struct input){.path = path, .fd = fd, .copy = -1};
+	rc = map(input, err);
+	if (rc)
+		input_close(input);
+	return rc;
+}
+
+void input_need_bytes(struct input *input)
+{
+	if (!input->bytes || input->fd < 0)
+		return;
+	close(input->fd);
+	input->fd = -1;
+}
+
+static int copy_pipe(struct input *input, struct error *err)
+{
+	char bytes[1 << 16];
+	ssize_t n;
+
+	while ((n = read(input->fd, bytes, sizeof(bytes))) > 0) {
+		if (write(input->copy, bytes, (size_t)n) != n)
+			return cannot_read(input, errno, err);
+	}
+	if (n < 0 || lseek(input->copy, 0, SEEK_SET) < 0)
+		return cannot_read(input, errno, err);
+	close(input->fd);
+	input->fd = input->copy;
+	input->copy = -1;
+	return map(input, err);
+}
+
+int input_begin(struct input *input, struct error *err)
+{
+	if (!sandbox_is_confined())
+		return cannot_read(input, EPERM, err);
+	return input->bytes ? 0 : copy_pipe(input, err);
 }
 
 /* The first bytes in rawlog/format.h. In a trace of early 2015, the last of them is a NUL. */
-static bool is_raw_log(int fd)
+static bool is_raw_log(const struct input *input)
 {
 	static const char magic[] = "gotrace\x01";
-	char bytes[sizeof(magic) - 1];
 
-	return pread(fd, bytes, sizeof(bytes), 0) == (ssize_t)sizeof(bytes) &&
-	       memcmp(bytes, magic, sizeof(bytes)) == 0;
+	return input->size >= sizeof(magic) - 1 && memcmp(input->bytes, magic, sizeof(magic) - 1) == 0;
 }
 
-int input_open_trace(const char *path, bool to_write, uint64_t *size, struct error *err)
+int input_begin_trace(struct input *input, struct error *err)
 {
-	int fd = input_open(path, to_write, size, err);
+	int rc = input_begin(input, err);
 
-	if (fd < 0 || !is_raw_log(fd))
-		return fd;
-	close(fd);
+	if (rc || !is_raw_log(input))
+		return rc;
 	return error_set(err, EINVAL,
-			 "%s is a raw log, not a trace: make one with gotrace replay %s -o TRACE", path,
-			 path);
+			 "%s is a raw log, not a trace: make one with gotrace replay %s -o TRACE",
+			 input->path, input->path);
+}
+
+void input_close(struct input *input)
+{
+	if (input->fd >= 0)
+		close(input->fd);
+	if (input->copy >= 0)
+		close(input->copy);
+	if (input->size)
+		munmap((void *)(uintptr_t)input->bytes, input->size);
+	*input = (struct input){.path = input->path, .fd = -1, .copy = -1};
 }

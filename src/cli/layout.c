@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli/input.h"
 #include "cli/options.h"
@@ -17,13 +16,18 @@
 #include "util/text.h"
 #include "util/utf8.h"
 
-static int open_program(const char *path, struct error *err)
+static int open_program(struct input *program, const char *path, struct error *err)
 {
 	struct stat st;
+	int fd;
 
+	*program = (struct input){.path = path, .fd = -1, .copy = -1};
 	if (stat(path, &st))
 		return error_set(err, errno, "cannot open %s: %s", text_path(path).bytes, strerror(errno));
-	return S_ISDIR(st.st_mode) ? toolchain_build(path, err) : input_open(path, false, NULL, err);
+	if (!S_ISDIR(st.st_mode))
+		return input_open(program, path, false, err);
+	fd = toolchain_build(path, err);
+	return fd < 0 ? fd : input_adopt(program, fd, path, err);
 }
 
 /* Warns of parts of the runtime that were not linked in: without them a table fits only some programs. */
@@ -62,14 +66,16 @@ static int print_table(int fd, const char *path, struct error *err)
 /* The program is untrusted input: it is read without privileges. */
 static int show(const struct layout_options *options, struct error *err)
 {
-	int fd = open_program(options->go, err), rc;
+	struct input program;
+	int rc = open_program(&program, options->go, err);
 
-	if (fd < 0)
-		return fd;
-	rc = sandbox_confine(err);
 	if (rc == 0)
-		rc = print_table(fd, options->go, err);
-	close(fd);
+		rc = sandbox_confine(err);
+	if (rc == 0)
+		rc = input_begin(&program, err);
+	if (rc == 0)
+		rc = print_table(program.fd, options->go, err);
+	input_close(&program);
 	return rc;
 }
 

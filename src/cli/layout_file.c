@@ -14,14 +14,13 @@
 #include "util/rights.h"
 #include "util/text.h"
 
-/* The user names the file, so it is opened with the user's rights. */
-static int open_as_user(const char *path)
+int layout_file_open(const char *path, struct error *err)
 {
 	struct rights before = rights_as_user();
 	int fd = file_open(path);
 
 	rights_restore(&before);
-	return fd;
+	return fd < 0 ? error_set(err, -fd, "cannot open %s: %s", text_path(path).bytes, strerror(-fd)) : fd;
 }
 
 /* Reads up to `most` bytes. Returns their number or a negative errno. */
@@ -41,7 +40,7 @@ static ssize_t read_up_to(int fd, char *bytes, size_t most)
 	return (ssize_t)size;
 }
 
-static int give(struct sandbox *inspector, int fd, const char *path, struct error *err)
+int layout_file_give(struct sandbox *inspector, int fd, const char *path, struct error *err)
 {
 	char *text = malloc(LAYOUT_TEXT_MOST + 1);
 	struct error inner = {""};
@@ -58,20 +57,6 @@ static int give(struct sandbox *inspector, int fd, const char *path, struct erro
 	if (rc && inner.text[0])
 		error_set(err, -rc, "--layout: %s: %s", text_path(path).bytes, inner.text);
 	free(text);
-	return rc;
-}
-
-int layout_file_give(struct sandbox *inspector, const char *path, struct error *err)
-{
-	int fd, rc;
-
-	if (!path)
-		return 0;
-	fd = open_as_user(path);
-	if (fd < 0)
-		return error_set(err, -fd, "cannot open %s: %s", text_path(path).bytes, strerror(-fd));
-	rc = give(inspector, fd, path, err);
-	close(fd);
 	return rc;
 }
 

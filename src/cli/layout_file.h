@@ -6,11 +6,10 @@
 #include "sandbox/sandbox.h"
 #include "target/target.h"
 
-/*
- * Sends the file at path (NULL: none) to the inspector. Call it before a program is opened. Returns 0 or a
- * negative errno.
- */
-int layout_file_give(struct sandbox *inspector, const char *path, struct error *err);
+/* Opens the file with the user's rights. Returns a descriptor or a negative errno. */
+int layout_file_open(const char *path, struct error *err);
+/* Sends it to the inspector. Call it before a program is opened. Returns 0 or a negative errno. */
+int layout_file_give(struct sandbox *inspector, int fd, const char *path, struct error *err);
 
 /*
  * Describes the source of an unknown release's layout: "layout from FILE". Returns "" if the release is

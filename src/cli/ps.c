@@ -13,7 +13,6 @@
 #include "cli/with_inspector.h"
 #include "goroutines/print.h"
 #include "sandbox/remote.h"
-#include "target/process.h"
 #include "target/target.h"
 #include "util/clock.h"
 #include "util/message.h"
@@ -95,12 +94,8 @@ static int read_process(struct sandbox *inspector, void *ctx, struct error *err)
 	struct ps *ps = ctx;
 	const struct ps_options *options = ps->options;
 	struct target *target;
-	int rc = process_check("/proc", options->pid, err);
+	int rc = remote_target_open(inspector, options->pid, &target, err);
 
-	if (rc == 0)
-		rc = layout_file_give(inspector, options->layout, err);
-	if (rc == 0)
-		rc = remote_target_open(inspector, options->pid, &target, err);
 	if (rc == -ENOEXEC)
 		return error_set(err, ENOEXEC, "PID %d is not a Go program: ps shows goroutines",
 				 (int)options->pid);
@@ -143,11 +138,10 @@ static int print(const struct ps_options *options, const struct ps *ps, struct e
 static int show(const struct ps_options *options, struct error *err)
 {
 	struct ps ps = {.options = options};
-	int rc = with_inspector(options->pid, read_process, &ps, err);
+	const struct inspector_job job = {
+		.pid = options->pid, .layout = options->layout, .work = read_process, .ctx = &ps};
+	int rc = with_inspector(&job, err);
 
-	/* Names from the target are untrusted input. */
-	if (rc == 0)
-		rc = sandbox_confine(err);
 	if (rc == 0)
 		rc = print(options, &ps, err);
 	listing_free(&ps.listings[0]);

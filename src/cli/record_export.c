@@ -3,27 +3,23 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/attended.h"
 #include "cli/cli.h"
-#include "cli/export.h"
-#include "cli/signals.h"
-#include "cli/this_machine.h"
+#include "cli/export_process.h"
 #include "cli/titles.h"
-#include "pipeline/pipeline.h"
 #include "pipeline/output.h"
+#include "pipeline/pipeline.h"
 #include "sandbox/descriptors.h"
+#include "sandbox/privilege.h"
 #include "util/array.h"
 #include "util/limits.h"
 #include "util/message.h"
@@ -39,9 +35,13 @@ struct part {
 
 struct live_export {
 	const struct record_options *options;
+	int (*record)(const struct record_options *options);
 	struct output out;
 	int titles;    /* a file in memory */
 	int socket[2]; /* with --children: traces are received from [0] and sent to [1] */
+	struct attendant attendant;
+	struct attended tracer;
+	struct export_process exporter; /* reads the traces */
 	struct part *parts;
 	size_t n, capacity, lost;
 };
@@ -90,8 +90,8 @@ static int prepare(struct live_export *live, struct error *err)
 
 /* --- the process that traces --- */
 
-/* Runs in the child, which ends when its parent ends. */
-static int trace(struct live_export *live, int (*record)(const struct record_options *options))
+/* Runs in the child. */
+static int trace(struct live_export *live)
 {
 	struct record_options options = *live->options;
 	struct titles titles = {0};
@@ -103,11 +103,11 @@ static int trace(struct live_export *live, int (*record)(const struct record_opt
 	};
 	int status;
 
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	export_process_forget(&live->exporter);
 	options.parts = &parts;
 	if (options.off_cpu && options.off_cpu_ns != OFF_CPU_NO_REGIONS)
 		options.cpus = true; /* Perfetto shows them */
-	status = record(&options);
+	status = live->record(&options);
 	titles_save(&titles, live->titles);
 	titles_free(&titles);
 	fflush(NULL);
@@ -134,85 +134,43 @@ static bool take_part(struct live_export *live)
 	return true;
 }
 
-/* A terminal's signal reaches all of its processes. Forwards one that was sent to this process alone. */
-static void hand_on(int signals, pid_t child)
+/* It is started while this process can still give it the traces' files and no privileges. */
+static int start_exporter(struct live_export *live, struct error *err)
 {
-	struct signalfd_siginfo info;
+	const struct export_process_options options = {
+		.out = &live->out, .titles = live->titles, .unused = {live->socket[0], live->socket[1]}};
+	int rc = attendant_begin(&live->attendant, err);
 
-	if (read(signals, &info, sizeof(info)) == sizeof(info) && info.ssi_signo != SIGCHLD &&
-	    info.ssi_code != SI_KERNEL)
-		kill(child, (int)info.ssi_signo);
+	return rc ? rc : export_process_start(&live->exporter, &live->attendant, &options, err);
 }
 
-/* Discards signals that arrived while the child was ending: they were meant to end it. */
-static void discard_signals(int signals)
+static bool take_one(void *ctx)
 {
-	struct pollfd from = {.fd = signals, .events = POLLIN};
-	struct signalfd_siginfo info;
-
-	while (poll(&from, 1, 0) > 0 && read(signals, &info, sizeof(info)) == sizeof(info))
-		continue;
+	take_part(ctx);
+	return true;
 }
 
-/* If the child is killed, the traces contain what it had written. */
-static int wait_for(struct live_export *live, pid_t child, int signals)
+/*
+ * From here on this process only waits, takes files, and names them. If the child is killed, the traces
+ * contain what it had written. Returns an exit status or a negative errno.
+ */
+static int trace_apart(struct live_export *live, struct error *err)
 {
-	struct pollfd from[] = {{.fd = signals, .events = POLLIN}, {.fd = live->socket[0], .events = POLLIN}};
-	int status = 0;
-	pid_t ended;
+	struct error ignored;
+	int status;
 
-	while ((ended = waitpid(child, &status, WNOHANG)) == 0 || (ended < 0 && errno == EINTR)) {
-		if (poll(from, 2, -1) <= 0)
-			continue;
-		if (from[0].revents)
-			hand_on(signals, child);
-		if (from[1].revents)
-			take_part(live);
-	}
+	if (attended_fork(&live->tracer, &live->attendant, err) == 0)
+		_exit(trace(live));
+	limits_raise_files(&ignored); /* if this fails, fewer processes are exported, which is reported */
+	if (!live->tracer.pid || privilege_keep(output_capabilities(&live->out), err))
+		return -EPERM;
+	status = attended_wait(&live->tracer, &live->attendant, live->socket[0], take_one, live);
 	while (take_part(live))
 		continue;
-	if (ended != child)
-		return STATUS_NONE;
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
 	message("the process that traced was killed");
 	return STATUS_CUT;
-}
-
-static int trace_apart(struct live_export *live, int (*record)(const struct record_options *options),
-		       struct error *err)
-{
-	sigset_t signals, before;
-	struct error ignored;
-	int status, fd;
-	pid_t child;
-
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGHUP);
-	sigaddset(&signals, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &signals, &before);
-	fd = signalfd(-1, &signals, SFD_CLOEXEC);
-	fflush(NULL);
-	child = fd < 0 ? -1 : fork();
-	if (child == 0) {
-		sigprocmask(SIG_SETMASK, &before, NULL);
-		_exit(trace(live, record));
-	}
-	if (child > 0)
-		limits_raise_files(
-			/* If this fails, fewer processes are exported, which is reported. */
-			&ignored);
-	status = child < 0 ? error_set(err, errno, "cannot start tracing: %s", strerror(errno))
-			   : wait_for(live, child, fd);
-	if (fd >= 0) {
-		discard_signals(fd);
-		close(fd);
-	}
-	signals_install(); /* from here on, a signal ends the export */
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	return status;
 }
 
 /* --- export --- */
@@ -249,30 +207,16 @@ static void sort_parts(struct live_export *live)
 	live->n = kept;
 }
 
-static int export_parts(struct live_export *live, const struct titles *titles, struct error *err)
+/* Signals that arrived while the tracing process was ending were meant to end it. Returns an exit status. */
+static int export_parts(struct live_export *live, struct error *err)
 {
-	struct export_job job = {.format = EXPORT_PERFETTO, .ninputs = live->n};
-	struct export_input *inputs = calloc(live->n, sizeof(*inputs));
-	struct this_machine machine;
-	int status;
+	int rc = 0;
 
-	if (!inputs)
-		return error_set(err, ENOMEM, "out of memory");
-	for (size_t i = 0; i < live->n; i++) {
-		const struct part *part = &live->parts[i];
-		pid_t pid = part->pid ? part->pid : titles->n ? titles->all[0].pid : 0;
-
-		inputs[i] = (struct export_input){.path = live->options->output,
-						  .fd = part->fd,
-						  .title = titles_find(titles, pid),
-						  .pid = pid};
-	}
-	this_machine_read(&machine);
-	job.inputs = inputs;
-	job.machine = &machine.facts;
-	status = export_into(&job, &live->out, err);
-	free(inputs);
-	return status;
+	attendant_discard(&live->attendant);
+	for (size_t i = 0; i < live->n && !rc; i++)
+		rc = export_process_put(&live->exporter, live->parts[i].fd, live->parts[i].pid);
+	return rc ? error_set(err, -rc, "the process that exports has ended")
+		  : export_process_run(&live->exporter, &live->attendant);
 }
 
 static void report(const struct live_export *live)
@@ -289,15 +233,16 @@ static void report(const struct live_export *live)
 
 static int export_all(struct live_export *live, struct error *err)
 {
-	struct titles titles;
-	int status;
+	int status = export_parts(live, err), rc;
 
-	if (titles_load(&titles, live->titles))
-		titles = (struct titles){0};
-	status = export_parts(live, &titles, err);
-	titles_free(&titles);
-	if (status >= 0)
-		report(live);
+	if (status != STATUS_WHOLE && status != STATUS_CUT)
+		return -EIO;
+	if (output_publish(&live->out, err))
+		return -EIO;
+	rc = output_close(&live->out);
+	if (rc)
+		return error_set(err, -rc, "cannot write %s: %s", output_name(&live->out), strerror(-rc));
+	report(live);
 	return status;
 }
 
@@ -337,6 +282,8 @@ static void clean_up(struct live_export *live)
 {
 	int descriptors[] = {live->titles, live->socket[0], live->socket[1]};
 
+	export_process_end(&live->exporter);
+	attendant_end(&live->attendant);
 	for (size_t i = 0; i < live->n; i++)
 		close(live->parts[i].fd);
 	free(live->parts);
@@ -370,19 +317,25 @@ static int end(struct live_export *live, int traced, struct error *err)
 
 int record_export(const struct record_options *options, int (*record)(const struct record_options *options))
 {
-	struct live_export live = {.options = options, .titles = -1, .socket = {-1, -1}};
+	struct live_export live = {.options = options,
+				   .record = record,
+				   .titles = -1,
+				   .socket = {-1, -1},
+				   .attendant = {.signals = -1},
+				   .exporter = {.socket = -1}};
 	struct error err = {""};
 	int status;
 
 	output_init(&live.out);
 	status = prepare(&live, &err);
 	if (status == 0)
-		status = trace_apart(&live, record, &err);
+		status = start_exporter(&live, &err);
+	if (status == 0)
+		status = trace_apart(&live, &err);
 	if (status >= 0)
 		status = end(&live, status, &err);
 	clean_up(&live);
-	if (status >= 0)
-		return status;
-	message_error(&err);
-	return STATUS_NONE;
+	if (status < 0 && err.text[0])
+		message_error(&err);
+	return status < 0 ? STATUS_NONE : status;
 }

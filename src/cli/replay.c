@@ -7,13 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/confined.h"
 #include "cli/input.h"
 #include "cli/options.h"
 #include "cli/signals.h"
 #include "pipeline/pipeline.h"
 #include "report/report.h"
 #include "report/status.h"
-#include "sandbox/privilege.h"
+#include "sandbox/sandbox.h"
 #include "util/message.h"
 #include "util/text.h"
 
@@ -72,9 +73,7 @@ static int replay_into(const struct replay_options *options, int fd, struct pipe
 		.quiet = options->quiet,
 	};
 
-	/* The file is open, and the log is untrusted input: drop privileges. */
-	if (output_open(trace, options->output, err) || privilege_keep(output_capabilities(trace), err) ||
-	    find_names(pipe, fd, names, err))
+	if (find_names(pipe, fd, names, err))
 		return -1;
 	if (feed_log(pipe, fd, &cut, err) || (trace->committed > 0 && output_publish(trace, err)))
 		return -1;
@@ -90,11 +89,10 @@ static int replay_into(const struct replay_options *options, int fd, struct pipe
 	return report_end(&report);
 }
 
-static int replay(const struct replay_options *options, int fd, struct error *err)
+static int replay(const struct replay_options *options, int fd, struct output *trace, struct error *err)
 {
-	struct output trace;
 	struct pipeline_options wanted = {
-		.trace = &trace,
+		.trace = trace,
 		.format = options->format,
 		.runtime_frames = options->runtime_frames,
 		.off_cpu_ns = options->off_cpu_ns,
@@ -104,33 +102,48 @@ static int replay(const struct replay_options *options, int fd, struct error *er
 	struct rawlog_reader *names = NULL;
 	int status;
 
-	output_init(&trace);
 	if (!pipe)
 		return error_set(err, ENOMEM, "out of memory");
-	status = replay_into(options, fd, pipe, &trace, &names, err);
-	if (status < 0)
-		output_discard(&trace);
+	status = replay_into(options, fd, pipe, trace, &names, err);
 	pipeline_free(pipe);
 	rawlog_reader_free(names);
+	return status;
+}
+
+/* The log is untrusted input. */
+static int work(void *ctx, struct channel *files, struct error *err)
+{
+	const struct replay_options *options = ctx;
+	struct output trace;
+	struct input log;
+	int status;
+
+	signals_install();
+	output_init(&trace);
+	status = input_open(&log, options->input, false, err);
+	if (status == 0)
+		status = confined_open(files, 1, &trace, err);
+	if (status == 0)
+		status = sandbox_confine(err);
+	if (status == 0)
+		status = input_begin(&log, err);
+	if (status == 0)
+		status = replay(options, log.fd, &trace, err);
+	if (status < 0)
+		output_discard(&trace);
+	input_close(&log);
 	return status;
 }
 
 int command_replay(int argc, char **argv)
 {
 	struct replay_options options;
+	struct confined_job job = {.work = work, .ctx = &options};
 	struct error err;
-	int fd, status;
+	int status = options_replay(argc, argv, &options, &err);
 
-	status = options_replay(argc, argv, &options, &err);
 	if (status)
 		return options_end(status, "gotrace replay", &err);
-	signals_install();
-	fd = input_open(options.input, false, NULL, &err);
-	status = fd < 0 ? fd : replay(&options, fd, &err);
-	if (fd >= 0)
-		close(fd);
-	if (status >= 0)
-		return status;
-	message_error(&err);
-	return STATUS_NONE;
+	job.output = options.output;
+	return confined_run(&job);
 }

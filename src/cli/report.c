@@ -9,18 +9,35 @@
 
 #include "analysis/analysis.h"
 #include "cli/analyse.h"
+#include "cli/confined.h"
 #include "cli/options_analysis.h"
+#include "pipeline/output.h"
 #include "sandbox/sandbox.h"
 #include "util/message.h"
 
-static int write_html(struct analysis *a, FILE *html, const char *path, struct error *err)
+static ssize_t write_page(void *ctx, const char *bytes, size_t n)
+{
+	return output_write(ctx, bytes, n) ? 0 : (ssize_t)n;
+}
+
+/* The page is written whole or not at all. */
+static int write_html(struct analysis *a, struct output *html, struct error *err)
 {
 	const struct report_style style = {.all = true};
+	const cookie_io_functions_t functions = {.write = write_page};
+	FILE *page = fopencookie(html, "w", functions);
+	int rc;
 
-	report_html(a, html, &style);
-	if (fflush(html) || ferror(html))
-		return error_set(err, errno ? errno : EIO, "cannot write %s: %s", path, strerror(errno));
-	return 0;
+	if (!page)
+		return error_set(err, ENOMEM, "out of memory");
+	report_html(a, page, &style);
+	fclose(page);
+	rc = html->error ? -html->error : output_commit(html);
+	if (!rc && output_publish(html, err))
+		return -EIO;
+	if (!rc)
+		rc = output_close(html);
+	return rc ? error_set(err, -rc, "cannot write %s: %s", output_name(html), strerror(-rc)) : 0;
 }
 
 static void print(struct analysis *a, const struct report_options *options)
@@ -38,55 +55,81 @@ static void print(struct analysis *a, const struct report_options *options)
 		report_text(a, stdout, &style);
 }
 
-static int report(const struct report_options *options, struct trace_input *input, struct error *err)
+static int begin(const struct report_options *options, struct trace_input *input, struct error *err)
 {
-	FILE *html = NULL;
-	struct analysis *a = NULL;
-	bool cut = false;
-	int ret;
+	int rc = trace_input_record_or_open(input, &options->record, options->input, err);
 
-	if (options->html) {
-		html = fopen(options->html, "we");
-		if (!html)
-			return error_set(err, errno, "cannot write %s: %s", options->html, strerror(errno));
-	}
 	input->by_label = options->by_label;
 	input->label = options->label;
-	ret = sandbox_confine(err);
+	return rc;
+}
+
+/* html: the page's file, or NULL. Returns the exit status, or a negative errno. */
+static int report(const struct report_options *options, struct trace_input *input, struct output *html,
+		  struct error *err)
+{
+	struct analysis *a = NULL;
+	bool cut = false;
+	int ret = sandbox_confine(err);
+
+	if (!ret)
+		ret = trace_input_begin(input, err);
 	if (!ret)
 		ret = trace_input_analyse(input, &a, &cut, err);
 	if (!ret && html)
-		ret = write_html(a, html, options->html, err);
+		ret = write_html(a, html, err);
 	if (!ret && (!html || options->json))
 		print(a, options);
 	if (!ret && fflush(stdout) && errno != EPIPE)
 		ret = error_set(err, errno, "cannot print the report: %s", strerror(errno));
 	analysis_free(a);
-	if (html)
-		fclose(html);
 	return ret ? ret : cut ? STATUS_CUT : STATUS_WHOLE;
+}
+
+static int write_page_of(void *ctx, struct channel *files, struct error *err)
+{
+	const struct report_options *options = ctx;
+	struct trace_input input = {0};
+	struct output html;
+	int status;
+
+	output_init(&html);
+	status = confined_open(files, 1, &html, err);
+	if (!status)
+		status = begin(options, &input, err);
+	if (!status)
+		status = report(options, &input, &html, err);
+	if (status < 0)
+		output_discard(&html);
+	trace_input_close(&input);
+	return status;
+}
+
+static int print_only(const struct report_options *options)
+{
+	struct trace_input input = {0};
+	struct error err = {""};
+	int status = begin(options, &input, &err);
+
+	if (!status)
+		status = report(options, &input, NULL, &err);
+	trace_input_close(&input);
+	if (status < 0 && err.text[0])
+		message_error(&err);
+	return status < 0 ? STATUS_NONE : status;
 }
 
 int command_report(int argc, char **argv)
 {
 	struct report_options options;
-	struct trace_input input = {0};
+	struct confined_job job = {.work = write_page_of, .ctx = &options};
 	struct error err = {""};
-	int status;
+	int status = options_report(argc, argv, &options, &err);
 
-	status = options_report(argc, argv, &options, &err);
 	if (status)
 		return options_end(status, "gotrace report", &err);
-	if (options.record.pid)
-		status = trace_input_record(&input, &options.record, &err);
-	else
-		status = trace_input_open(&input, options.input, &err);
-	if (!status)
-		status = report(&options, &input, &err);
-	trace_input_close(&input);
-	if (status >= 0)
-		return status;
-	if (err.text[0])
-		message_error(&err);
-	return STATUS_NONE;
+	if (!options.html)
+		return print_only(&options);
+	job.output = options.html;
+	return confined_run(&job);
 }

@@ -118,10 +118,22 @@ static int check_process(const struct session *session, struct error *err)
 			     : process_check("/proc", session->pid, err);
 }
 
+static int give_layout(struct session *session, struct error *err)
+{
+	const char *path = session->options->layout;
+	int fd = path ? layout_file_open(path, err) : -1, rc;
+
+	if (fd < 0)
+		return path ? fd : 0;
+	rc = layout_file_give(&session->workers.inspector, fd, path, err);
+	close(fd);
+	return rc;
+}
+
 static int open_go(struct session *session, struct error *err)
 {
 	struct sandbox *inspector = &session->workers.inspector;
-	int rc = layout_file_give(inspector, session->options->layout, err);
+	int rc = give_layout(session, err);
 
 	if (rc)
 		return rc;

@@ -52,10 +52,8 @@ static int print_plan(struct sandbox *inspector, void *ctx, struct error *err)
 	const struct sites_options *options = ctx;
 	struct probe_plan plan = {.n = 0};
 	struct target *target;
-	int rc = layout_file_give(inspector, options->layout, err);
+	int rc = remote_target_open(inspector, options->pid, &target, err);
 
-	if (rc == 0)
-		rc = remote_target_open(inspector, options->pid, &target, err);
 	if (rc && options->nfunctions)
 		return print_functions(inspector, options, NULL, err);
 	if (rc)
@@ -78,13 +76,16 @@ static int print_plan(struct sandbox *inspector, void *ctx, struct error *err)
 int command_sites(int argc, char **argv)
 {
 	struct sites_options options;
+	struct inspector_job job = {.work = print_plan, .ctx = &options};
 	struct error err;
 	int status;
 
 	status = options_sites(argc, argv, &options, &err);
 	if (status)
 		return options_end(status, "gotrace sites", &err);
-	if (with_inspector(options.pid, print_plan, &options, &err)) {
+	job.pid = options.pid;
+	job.layout = options.layout;
+	if (with_inspector(&job, &err)) {
 		message_error(&err);
 		return STATUS_NONE;
 	}

@@ -8,8 +8,22 @@
 #include "cli/options_flight.h"
 #include "cli/signals.h"
 #include "flight/snapshot_socket.h"
+#include "sandbox/sandbox.h"
 #include "util/message.h"
 #include "util/text.h"
+
+static int ask(pid_t recorder, char *path, struct error *err)
+{
+	int fd = snapshot_socket_ask(recorder, err), rc;
+
+	if (fd < 0)
+		return fd;
+	rc = sandbox_confine(err);
+	if (rc == 0)
+		rc = snapshot_socket_take(fd, recorder, path, err);
+	close(fd);
+	return rc;
+}
 
 int command_snapshot(int argc, char **argv)
 {
@@ -22,7 +36,7 @@ int command_snapshot(int argc, char **argv)
 	if (status)
 		return options_end(status, "gotrace snapshot", &err);
 	signals_install();
-	if (snapshot_socket_ask(options.pid, path, &err)) {
+	if (ask(options.pid, path, &err)) {
 		message_error(&err);
 		return STATUS_NONE;
 	}

@@ -7,12 +7,13 @@
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli/export.h"
 #include "cli/options.h"
 #include "cli/signals.h"
 #include "cli/sql_rules.h"
-#include "sandbox/privilege.h"
+#include "sandbox/sandbox.h"
 #include "util/json.h"
 #include "util/message.h"
 #include "util/text.h"
@@ -154,13 +155,12 @@ static int load_and_answer(sqlite3 *db, const struct sql_options *options, struc
 {
 	const struct export_options into = {.format = EXPORT_SQLITE, .database = db};
 	struct trace_file file;
-	int status = STATUS_WHOLE, rc = privilege_keep(PRIVILEGE(CAP_DAC_READ_SEARCH), err);
+	int status = STATUS_WHOLE, rc = trace_file_open(&file, options->input, options->binary, err);
 
-	if (rc)
-		return rc;
-	rc = trace_file_open(&file, options->input, options->binary, err);
 	if (!rc)
-		rc = privilege_keep(0, err);
+		rc = sandbox_confine(err);
+	if (!rc)
+		rc = trace_file_begin(&file, err);
 	if (!rc)
 		rc = export_file(&file, &into, err);
 	if (!rc || rc == -EBADMSG) {
@@ -171,11 +171,13 @@ static int load_and_answer(sqlite3 *db, const struct sql_options *options, struc
 	return rc ? rc : status;
 }
 
+/* A confined process cannot open the time zone's file, for a query's local times. */
 static int run(const struct sql_options *options, struct error *err)
 {
 	sqlite3 *db = NULL;
 	int rc;
 
+	tzset();
 	if (sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
 			    NULL))
 		rc = error_set(err, ENOMEM, "out of memory");

@@ -4,50 +4,56 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/input.h"
 #include "target/target.h"
+#include "util/files.h"
 #include "util/message.h"
 
-int trace_file_open_fd(struct trace_file *file, int fd, const char *path, struct error *err)
+static int open_binary(struct trace_file *file, const char *path, struct error *err)
 {
-	struct stat st;
-	void *bytes = NULL;
-
-	*file = (struct trace_file){.path = path, .bytes = (const uint8_t *)""};
-	if (fstat(fd, &st))
-		return error_set(err, errno, "cannot read %s: %s", path, strerror(errno));
-	if (st.st_size > 0)
-		bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (bytes == MAP_FAILED)
-		return error_set(err, errno, "cannot read %s: %s", path, strerror(errno));
-	if (bytes) {
-		file->bytes = bytes;
-		file->size = (size_t)st.st_size;
-	}
-	return 0;
+	file->binary_path = path;
+	file->binary_fd = file_open(path);
+	if (file->binary_fd >= 0)
+		return 0;
+	error_set(err, -file->binary_fd, "cannot open %s: %s", path, strerror(-file->binary_fd));
+	return -ENOEXEC;
 }
 
 int trace_file_open(struct trace_file *file, const char *path, const char *binary, struct error *err)
 {
-	int fd = input_open_trace(path, false, NULL, err), rc;
+	int rc;
 
-	*file = (struct trace_file){.path = path};
-	if (fd < 0)
-		return fd;
-	rc = trace_file_open_fd(file, fd, path, err);
-	close(fd);
-	return !rc && binary && target_open_file(binary, NULL, &file->binary, err) ? -ENOEXEC : rc;
+	*file = (struct trace_file){.path = path, .binary_fd = -1};
+	rc = input_open(&file->in, path, false, err);
+	input_need_bytes(&file->in);
+	return !rc && binary ? open_binary(file, binary, err) : rc;
+}
+
+int trace_file_adopt(struct trace_file *file, int fd, const char *path, struct error *err)
+{
+	*file = (struct trace_file){.path = path, .binary_fd = -1};
+	return input_adopt(&file->in, fd, path, err);
+}
+
+int trace_file_begin(struct trace_file *file, struct error *err)
+{
+	int rc = input_begin_trace(&file->in, err);
+
+	if (!rc && file->binary_fd >= 0 &&
+	    target_read_file(file->binary_fd, file->binary_path, NULL, &file->binary, err))
+		rc = -ENOEXEC;
+	return rc;
 }
 
 void trace_file_close(struct trace_file *file)
 {
-	if (file->size)
-		munmap((void *)file->bytes, file->size);
+	if (!file->path)
+		return;
+	input_close(&file->in);
+	if (file->binary_fd >= 0)
+		close(file->binary_fd);
 	target_free(file->binary);
 	*file = (struct trace_file){0};
 }
@@ -82,8 +88,8 @@ pid_t trace_file_pid(const struct trace_file *file)
 
 int trace_file_read(struct trace_file *file, const struct convert_sink *sink, struct error *err)
 {
-	int rc = convert_trace(file->bytes, file->size, file->binary ? file->binary->functab : NULL, sink,
-			       &file->result, err);
+	int rc = convert_trace(file->in.bytes, file->in.size, file->binary ? file->binary->functab : NULL,
+			       sink, &file->result, err);
 
 	if (rc == -EBADMSG && file->result.fault.text[0] && !file->result.generations)
 		return error_set(err, EIO, "%s: byte %llu: %s", file->path,

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A trace file that is read as ops, possibly several times. */
+/*
+ * A trace file that is read as ops, possibly several times. It is opened, then the process gives up all
+ * privileges (sandbox_confine()), then it is read.
+ */
 #ifndef GOTRACE_CLI_TRACE_FILE_H
 #define GOTRACE_CLI_TRACE_FILE_H
 
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "cli/input.h"
 #include "convert/convert.h"
 #include "util/error.h"
 
@@ -13,19 +17,22 @@ struct target;
 
 struct trace_file {
 	const char *path;
-	const uint8_t *bytes;
-	size_t size;
+	struct input in;
+	const char *binary_path;
+	int binary_fd;                /* -1 = none */
 	struct target *binary;        /* names for addresses; or NULL */
 	struct convert_result result; /* of the last pass */
 };
 
 /*
- * Maps the file. binary: the traced program's file, for names, or NULL. Returns 0, or a negative errno and
+ * Opens the file. binary: the traced program's file, for names, or NULL. Returns 0, or a negative errno and
  * sets *err.
  */
 int trace_file_open(struct trace_file *file, const char *path, const char *binary, struct error *err);
-/* The same for an open file; path is its name for messages. The caller keeps fd. */
-int trace_file_open_fd(struct trace_file *file, int fd, const char *path, struct error *err);
+/* The same for an open regular file, which is owned from now on; path is its name for messages. */
+int trace_file_adopt(struct trace_file *file, int fd, const char *path, struct error *err);
+/* Begins to read it. Returns 0, or a negative errno and sets *err. */
+int trace_file_begin(struct trace_file *file, struct error *err);
 void trace_file_close(struct trace_file *file);
 /* Returns the last component of its path. */
 const char *trace_file_name(const struct trace_file *file);

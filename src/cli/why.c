@@ -80,7 +80,7 @@ static const char *name_of_calls(const struct record_options *record, char name[
 	return name;
 }
 
-static int answer(const struct why_options *options, const struct trace_input *input, struct error *err)
+static int answer(const struct why_options *options, struct trace_input *input, struct error *err)
 {
 	char calls[FUNCTION_NAME_MAX];
 	const struct why_question question = {
@@ -100,6 +100,8 @@ static int answer(const struct why_options *options, const struct trace_input *i
 	bool cut = false;
 	int ret = sandbox_confine(err);
 
+	if (!ret)
+		ret = trace_input_begin(input, err);
 	if (ret)
 		return ret;
 	why = why_new(&question);
@@ -120,10 +122,7 @@ int command_why(int argc, char **argv)
 	status = options_why(argc, argv, &options, &err);
 	if (status)
 		return options_end(status, "gotrace why", &err);
-	if (options.record.pid)
-		status = trace_input_record(&input, &options.record, &err);
-	else
-		status = trace_input_open(&input, options.input, &err);
+	status = trace_input_record_or_open(&input, &options.record, options.input, &err);
 	if (!status)
 		status = answer(&options, &input, &err);
 	trace_input_close(&input);

@@ -2,28 +2,63 @@
 #include "cli/with_inspector.h"
 
 #include <errno.h>
+#include <unistd.h>
 
+#include "cli/layout_file.h"
 #include "sandbox/broker.h"
 #include "sandbox/inspector.h"
+#include "target/memory.h"
+#include "target/process.h"
 #include "target/reads.h"
 
-int with_inspector(pid_t pid, int (*work)(struct sandbox *inspector, void *ctx, struct error *err), void *ctx,
-		   struct error *err)
+static int start(struct sandbox *inspector, struct broker **broker, struct error *err)
+{
+	int rc = sandbox_start(inspector, &inspector_plan, err);
+
+	if (rc)
+		return rc;
+	*broker = broker_new(err);
+	if (!*broker)
+		return -EPERM;
+	target_reads_set_delegate(broker_reads(*broker));
+	return sandbox_attend(inspector, *broker, err);
+}
+
+/* From here on this process can only talk to the others. */
+static int confine(const struct sandbox *inspector, const struct broker *broker, struct error *err)
+{
+	const pid_t children[] = {inspector->pid, broker_pid(broker)};
+
+	memory_how_to_be_allowed(); /* depends on the present privileges */
+	return sandbox_confine_parent(children, sizeof(children) / sizeof(children[0]), err);
+}
+
+static int run(const struct inspector_job *job, struct sandbox *inspector, struct broker *broker,
+	       struct error *err)
+{
+	int layout = -1, rc;
+
+	broker_allow(broker, job->pid);
+	rc = process_check("/proc", job->pid, err);
+	if (rc == 0 && job->layout)
+		rc = layout = layout_file_open(job->layout, err);
+	if (rc >= 0)
+		rc = confine(inspector, broker, err);
+	if (rc == 0 && layout >= 0)
+		rc = layout_file_give(inspector, layout, job->layout, err);
+	if (layout >= 0)
+		close(layout);
+	return rc ? rc : job->work(inspector, job->ctx, err);
+}
+
+int with_inspector(const struct inspector_job *job, struct error *err)
 {
 	struct sandbox inspector;
 	struct broker *broker = NULL;
-	int rc = sandbox_start(&inspector, &inspector_plan, err);
+	int rc = start(&inspector, &broker, err);
 
-	if (rc == 0) {
-		broker = broker_new(err);
-		if (broker)
-			target_reads_set_delegate(broker_reads(broker));
-		rc = broker ? sandbox_attend(&inspector, broker, err) : -EPERM;
-	}
-	if (rc == 0) {
-		broker_allow(broker, pid);
-		rc = work(&inspector, ctx, err);
-	}
+	if (rc == 0)
+		rc = run(job, &inspector, broker, err);
 	target_reads_set_delegate(NULL);
 	sandbox_end(&inspector);
 	broker_free(broker);

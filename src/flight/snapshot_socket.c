@@ -215,7 +215,7 @@ static ssize_t receive_answer(int fd, char *text, size_t size)
 	return (ssize_t)n;
 }
 
-static int take_answer(int fd, pid_t recorder, char *path, struct error *err)
+int snapshot_socket_take(int fd, pid_t recorder, char *path, struct error *err)
 {
 	char text[PATH_MAX + 64];
 	ssize_t n = receive_answer(fd, text, sizeof(text));
@@ -234,15 +234,14 @@ static int take_answer(int fd, pid_t recorder, char *path, struct error *err)
 	return 0;
 }
 
-int snapshot_socket_ask(pid_t recorder, char *path, struct error *err)
+int snapshot_socket_ask(pid_t recorder, struct error *err)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), rc;
 
 	if (fd < 0)
 		return error_set(err, errno, "cannot create a socket: %s", strerror(errno));
 	rc = reach(recorder, fd, err);
-	if (rc == 0)
-		rc = take_answer(fd, recorder, path, err);
-	close(fd);
-	return rc;
+	if (rc)
+		close(fd);
+	return rc ? rc : fd;
 }

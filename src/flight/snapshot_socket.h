@@ -45,11 +45,14 @@ void snapshot_socket_begin(struct snapshot_socket *server);
 void snapshot_socket_answer(struct snapshot_socket *server, const char *path, const struct error *err);
 void snapshot_socket_close(struct snapshot_socket *server);
 
-/*
- * The client side: sends a request to the recorder and waits for its answer. path has PATH_MAX bytes; its
- * contents come from the recorder and are untrusted, because a recorder that root asks may belong to any
- * user. Returns 0, or a negative errno and sets *err.
+/* The client side: sends a request to the recorder. Returns a descriptor, or a negative errno and sets *err.
  */
-int snapshot_socket_ask(pid_t recorder, char *path, struct error *err);
+int snapshot_socket_ask(pid_t recorder, struct error *err);
+/*
+ * Waits for the recorder's answer. path has PATH_MAX bytes; its contents come from the recorder and are
+ * untrusted, because a recorder that root asks may belong to any user. Returns 0, or a negative errno and
+ * sets *err.
+ */
+int snapshot_socket_take(int fd, pid_t recorder, char *path, struct error *err);
 
 #endif

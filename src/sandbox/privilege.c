@@ -93,6 +93,11 @@ static uint64_t have(cap_flag_t set)
 	return mask;
 }
 
+bool privilege_has_none(void)
+{
+	return geteuid() != 0 && !rights_are_from_file() && !have(CAP_PERMITTED);
+}
+
 /* Needs CAP_SETPCAP. Without it, no_new_privs still prevents an exec from gaining capabilities. */
 static void empty_bounding_set(uint64_t mask)
 {

@@ -3,6 +3,7 @@
 #ifndef GOTRACE_SANDBOX_PRIVILEGE_H
 #define GOTRACE_SANDBOX_PRIVILEGE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <linux/capability.h>
@@ -56,6 +57,8 @@ int privilege_limit(uint64_t mask, struct error *err);
  * set too, and an exec cannot gain any.
  */
 int privilege_keep(uint64_t mask, struct error *err);
+/* Whether the process has only its user's rights, and has never had more. */
+bool privilege_has_none(void);
 /*
  * Chooses the ids of this process's workers, once: ids that belong to no user, and that no other gotrace uses
  * while this process lives.

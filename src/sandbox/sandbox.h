@@ -95,7 +95,8 @@ void sandbox_end(struct sandbox *sandbox);
 /*
  * Confines the calling process, which must have a single thread: it loses all capabilities and, if it is
  * root's, its ids, cannot gain others, and can only use what is already open. To be called before the first
- * byte of untrusted input is read. Has no effect if the process is confined already.
+ * byte of untrusted input is read. Has no effect if the process is confined already. If the kernel has no
+ * filters, this fails, except for a user without any privileges.
  */
 int sandbox_confine(struct error *err);
 /* Whether this process has done so. */

@@ -249,7 +249,7 @@ void memory_batch_free(struct memory_batch *batch)
 	batch->capacity = 0;
 }
 
-const char *memory_how_to_be_allowed(void)
+static const char *how_to_be_allowed(void)
 {
 	if (rights_in_user_namespace())
 		return "this is root only inside a user namespace (a rootless container?): run gotrace with "
@@ -260,4 +260,13 @@ const char *memory_how_to_be_allowed(void)
 	if (rights_have(RIGHT_SYS_PTRACE))
 		return "only its owner may read it: run gotrace as root, or with CAP_DAC_READ_SEARCH";
 	return "run gotrace as root, or with CAP_SYS_PTRACE";
+}
+
+const char *memory_how_to_be_allowed(void)
+{
+	static const char *advice;
+
+	if (!advice)
+		advice = how_to_be_allowed();
+	return advice;
 }

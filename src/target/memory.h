@@ -35,7 +35,10 @@ struct memory_batch {
 int memory_gather(struct memory_batch *batch, struct memory_piece *pieces, size_t n);
 void memory_batch_free(struct memory_batch *batch);
 
-/* Advice to the user about -EPERM, to append to an error message. */
+/*
+ * Advice to the user about -EPERM, to append to an error message. It is about the privileges at the first
+ * call: later there may be fewer.
+ */
 const char *memory_how_to_be_allowed(void);
 
 #endif

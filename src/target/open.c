@@ -359,18 +359,7 @@ static void name_file(struct target *target, const char *path)
 	snprintf(image->label, sizeof(image->label), "%s", path);
 }
 
-static int open_path(struct target *target, const char *path, struct error *err)
-{
-	int fd = file_open(path), rc;
-
-	if (fd < 0)
-		return error_set(err, -fd, "cannot open %s: %s", path, strerror(-fd));
-	rc = read_file(target, fd, err);
-	close(fd);
-	return rc;
-}
-
-int target_open_file(const char *path, const struct layout_table *given, struct target **out,
+int target_read_file(int fd, const char *path, const struct layout_table *given, struct target **out,
 		     struct error *err)
 {
 	struct target *target = target_new(given);
@@ -379,11 +368,23 @@ int target_open_file(const char *path, const struct layout_table *given, struct 
 	if (!target)
 		return error_set(err, ENOMEM, "out of memory");
 	name_file(target, path);
-	rc = open_path(target, path, err);
+	rc = read_file(target, fd, err);
 	if (rc)
 		target_free(target);
 	else
 		*out = target;
+	return rc;
+}
+
+int target_open_file(const char *path, const struct layout_table *given, struct target **out,
+		     struct error *err)
+{
+	int fd = file_open(path), rc;
+
+	if (fd < 0)
+		return error_set(err, -fd, "cannot open %s: %s", path, strerror(-fd));
+	rc = target_read_file(fd, path, given, out, err);
+	close(fd);
 	return rc;
 }
 

@@ -94,6 +94,9 @@ int target_open(pid_t pid, const struct layout_table *given, struct target **out
 /* Opens an executable that is about to be started. */
 int target_open_file(const char *path, const struct layout_table *given, struct target **out,
 		     struct error *err);
+/* The same for an open file; path is its name for messages. The caller keeps fd. */
+int target_read_file(int fd, const char *path, const struct layout_table *given, struct target **out,
+		     struct error *err);
 /* Opens the target's executable again. Returns a descriptor, which the caller closes, or a negative errno. */
 int target_open_exe(const struct target *target);
 /* Binds a target opened from a file to the process that now runs it, which gives its load address. */

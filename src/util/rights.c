@@ -92,11 +92,16 @@ static void forget_environment(void)
 		unsetenv(names[i]);
 }
 
+bool rights_are_from_file(void)
+{
+	return getauxval(AT_SECURE);
+}
+
 int rights_begin(struct error *err)
 {
 	struct sets sets;
 
-	if (!getauxval(AT_SECURE))
+	if (!rights_are_from_file())
 		return 0;
 	if (geteuid() != getuid() || getegid() != getgid())
 		return error_set(err, EPERM,

@@ -42,6 +42,9 @@ bool rights_in_user_namespace(void);
  */
 int rights_begin(struct error *err);
 
+/* Whether gotrace has more privileges than the user who started it, or may have had. */
+bool rights_are_from_file(void);
+
 /* Permanently drops this thread's file capabilities. Root stays root. */
 void rights_give_up(void);
 

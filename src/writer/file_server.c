@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +36,7 @@ struct open_request {
 
 struct open_answer {
 	uint64_t number; /* number of the file, for later requests */
-	uint8_t regular;
+	uint8_t regular, borrowed;
 	char path[PATH_MAX];
 };
 
@@ -54,6 +53,8 @@ struct file_server {
 	struct file_server_options options;
 	struct channel channel;
 	pthread_t thread;
+	bool has_thread;
+	uint64_t needed; /* capabilities, once the only file is open */
 	struct served_file *files;
 	size_t n, capacity, hidden;
 };
@@ -93,6 +94,9 @@ static int open_file(const struct file_server *server, const struct open_request
 	if (asked->which == FILE_ROLE_RAW)
 		return options->raw ? open_named(out, options->raw, asked, err)
 				    : error_set(err, EINVAL, "no raw logs are kept");
+	if (options->alone)
+		return server->n ? error_set(err, EINVAL, "there is only one file")
+				 : output_open(out, options->output, err);
 	if (options->beside)
 		return open_nameless(out, options->beside, err);
 	return options->output ? open_named(out, options->output, asked, err)
@@ -141,7 +145,9 @@ static int answer_open(struct file_server *server, const struct rpc_request *req
 	}
 	if (rc)
 		return rpc_answer(&server->channel, rc, &err, NULL, 0);
+	server->needed = output_capabilities(&out);
 	opened.regular = out.regular;
+	opened.borrowed = out.borrowed;
 	memcpy(opened.path, out.path, sizeof(opened.path));
 	return rpc_answer_fds(&server->channel, &opened, sizeof(opened), &out.fd, 1);
 }
@@ -227,7 +233,7 @@ static int answer_about(struct file_server *server, const struct rpc_request *re
 	return rpc_answer(&server->channel, 0, NULL, NULL, 0);
 }
 
-static int serve(struct file_server *server)
+int file_server_serve(struct file_server *server)
 {
 	struct rpc_request request;
 	int rc = rpc_take(&server->channel, &request, sizeof(struct open_request));
@@ -242,15 +248,24 @@ static int serve(struct file_server *server)
 	return rc;
 }
 
-/* The thread writes files in any directory, for the user who ran sudo. It needs no other privileges. */
+int file_server_fd(const struct file_server *server)
+{
+	return server->channel.fd;
+}
+
+/* It writes files in any directory, for the user who ran sudo. */
+uint64_t file_server_capabilities(const struct file_server *server)
+{
+	return server->options.alone && server->n ? server->needed : PRIVILEGE_FILES;
+}
+
 static void *work(void *ctx)
 {
 	struct file_server *server = ctx;
 	struct error err;
 
-	if (privilege_keep(PRIVILEGE(CAP_DAC_OVERRIDE) | PRIVILEGE(CAP_CHOWN) | PRIVILEGE(CAP_FOWNER),
-			   &err) == 0) {
-		while (serve(server) == 0)
+	if (privilege_keep(file_server_capabilities(server), &err) == 0) {
+		while (file_server_serve(server) == 0)
 			continue;
 	}
 	shutdown(server->channel.fd, SHUT_RDWR); /* so that the client does not wait for an answer */
@@ -268,8 +283,6 @@ struct file_server *file_server_new(const struct file_server_options *options, i
 		server->options = *options;
 		rc = -channel_open(&server->channel, ends[0]);
 	}
-	if (rc == 0)
-		rc = thread_start(&server->thread, work, server);
 	if (rc == 0) {
 		*fd = ends[1];
 		return server;
@@ -283,12 +296,21 @@ struct file_server *file_server_new(const struct file_server_options *options, i
 	return NULL;
 }
 
+int file_server_start(struct file_server *server, struct error *err)
+{
+	int rc = thread_start(&server->thread, work, server);
+
+	server->has_thread = rc == 0;
+	return rc ? error_set(err, rc, "cannot set up the sandbox: %s", strerror(rc)) : 0;
+}
+
 void file_server_free(struct file_server *server)
 {
 	if (!server)
 		return;
 	shutdown(server->channel.fd, SHUT_RDWR);
-	pthread_join(server->thread, NULL);
+	if (server->has_thread)
+		pthread_join(server->thread, NULL);
 	channel_close(&server->channel);
 	for (size_t i = 0; i < server->n; i++) {
 		if (server->files[i].hidden)
@@ -299,7 +321,7 @@ void file_server_free(struct file_server *server)
 	free(server);
 }
 
-/* --- the client side, in the writer process --- */
+/* --- the client side --- */
 
 static int explain(const struct rpc *request, int rc, const char *path, struct error *err)
 {
@@ -351,7 +373,7 @@ int file_server_open(struct channel *server, enum file_role which, pid_t pid, ui
 			close(fd);
 		return rc;
 	}
-	rc = output_adopt(out, fd, opened.path, opened.regular, false);
+	rc = output_adopt(out, fd, opened.path, opened.regular, opened.borrowed);
 	out->owner = &owner;
 	out->owner_ctx = server;
 	out->number = opened.number;

@@ -217,6 +217,10 @@ static int begin_several(struct writer *writer, struct writer_setup *setup,
 	writer->file_server = file_server_new(&options->file_server, &fd, err);
 	if (!writer->file_server)
 		return -EPERM;
+	if (file_server_start(writer->file_server, err)) {
+		close(fd);
+		return -EPERM;
+	}
 	setup->has_raw = options->file_server.raw != NULL;
 	setup->first = (uint32_t)options->first;
 	rc = send_setup(writer, setup, fd, -1, err);

@@ -102,14 +102,14 @@ case_help() { # names every command, each of which has a help of its own
 	run_gotrace --help
 	want 0
 	cp "$W/out" "$W/help"
-	for name in $(sed -n 's/^\t\t{"\([a-z]*\)", .*command_.*/\1/p' src/main.c); do
+	for name in $(sed -n 's/^\t{"\([a-z]*\)", command_.*/\1/p' src/cli/commands.c); do
 		[ "$name" = record ] || grep -qE "^(Usage:| +) gotrace ([a-z]+ \| )*$name |\| $name( |$)" "$W/help" ||
 			die "gotrace --help does not name $name"
 		run_gotrace "$name" --help
 		want 0
 		grep -q '^Usage: gotrace' "$W/out" || die "gotrace $name --help has no usage"
 	done
-	[ -n "$name" ] || die "no commands found in src/main.c"
+	[ -n "$name" ] || die "no commands found in src/cli/commands.c"
 	grep -q 'gotrace COMMAND --help' "$W/help" || die "gotrace --help does not say that commands have a help"
 }
 

@@ -221,6 +221,16 @@ nameless() {
 	find "/proc/$tracer/fd" -lname "$W/out.d/*(deleted)" -exec stat -L -c %s {} +
 }
 
+# child_of_tracer yes|no: prints the child of $tracer that traces, which has children, or the one that exports.
+child_of_tracer() {
+	local pid traces
+	for pid in $(pgrep -P "$tracer"); do
+		traces=no
+		pgrep -P "$pid" >/dev/null && traces=yes
+		[ $traces = "$1" ] && echo "$pid"
+	done
+}
+
 case_export_killed() { # a live export that is killed leaves nothing, and what was written survives the tracing process
 	local binary option
 	binary=$(target_binary "$NEWEST" default) || die "cannot build for go$NEWEST"
@@ -240,10 +250,22 @@ case_export_killed() { # a live export that is killed leaves nothing, and what w
 	done
 	background -p "$target" -o "$W/out.d/x.perfetto-trace"
 	sleep 3.5
-	kill -KILL "$(pgrep -P "$tracer" | head -n 1)"
+	kill -KILL "$(child_of_tracer yes)"
 	ends 30
 	want 3
 	[ "$(listed)" = "x.perfetto-trace " ] || die "the tracing process killed: $(listed)"
+	rm "$W/out.d/x.perfetto-trace"
+	background -p "$target" -o "$W/out.d/x.perfetto-trace"
+	sleep 3.5
+	kill -KILL "$(child_of_tracer no)"
+	sleep 0.5
+	kill -INT "$tracer"
+	ends 30
+	want 1
+	says 'the process that exports'
+	says 'kept the unexported trace'
+	[ "$(listed)" = "x.perfetto-trace.trace " ] || die "the exporting process killed: $(listed)"
+	strict "$W/out.d/x.perfetto-trace.trace"
 	stop_target
 }
 

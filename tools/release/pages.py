@@ -40,11 +40,11 @@ class Command:
 
 
 def commands_of_main():
-    """The rows of the table of commands in src/main.c. record is the command that needs no name."""
-    with open(os.path.join(TOP, "src", "main.c"), encoding="utf-8") as file:
-        names = re.findall(r'\{"(\w+)", \w+, command_\w+', file.read())
+    """The rows of the table of commands in src/cli/commands.c. record is the command that needs no name."""
+    with open(os.path.join(TOP, "src", "cli", "commands.c"), encoding="utf-8") as file:
+        names = re.findall(r'\{"(\w+)", command_\w+', file.read())
     if not names:
-        sys.exit("pages.py: src/main.c: no table of commands found")
+        sys.exit("pages.py: src/cli/commands.c: no table of commands found")
     return [name for name in names if name != "record"]
 
 

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "cli/confined.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/attended.h"
+#include "cli/cli.h"
+#include "sandbox/privilege.h"
+#include "util/message.h"
+#include "writer/file_server.h"
+
+struct confined {
+	const struct confined_job *job;
+	struct file_server *server;
+	int socket; /* the child's end of the server's socket */
+	struct attendant attendant;
+	struct attended child;
+};
+
+int confined_open(struct channel *files, unsigned number, struct output *out, struct error *err)
+{
+	return file_server_open(files, FILE_ROLE_TRACE, (pid_t)number, 1, out, err);
+}
+
+/* Runs in the child. */
+static int work(struct confined *confined)
+{
+	struct error err = {""};
+	struct channel files;
+	int status;
+
+	close(file_server_fd(confined->server));
+	if (channel_open(&files, confined->socket))
+		return STATUS_NONE;
+	status = confined->job->work(confined->job->ctx, &files, &err);
+	if (status < 0 && err.text[0])
+		message_error(&err);
+	return status < 0 ? STATUS_NONE : status;
+}
+
+/* Returns false when the child is gone, or has sent something invalid. */
+static bool serve(void *ctx)
+{
+	struct file_server *server = ctx;
+
+	return file_server_serve(server) == 0 && privilege_keep(file_server_capabilities(server), NULL) == 0;
+}
+
+/* Returns the child's status as waitpid(2) does, or a negative errno. */
+static int attend(struct confined *confined, struct error *err)
+{
+	int status;
+
+	if (attendant_begin(&confined->attendant, err))
+		return -EPERM;
+	if (attended_fork(&confined->child, &confined->attendant, err) == 0) {
+		status = work(confined);
+		fflush(NULL);
+		_exit(status);
+	}
+	close(confined->socket);
+	confined->socket = -1;
+	if (!confined->child.pid)
+		return -EPERM;
+	if (privilege_keep(file_server_capabilities(confined->server), err))
+		lifeline_cut(&confined->child.line);
+	return attended_wait(&confined->child, &confined->attendant, file_server_fd(confined->server), serve,
+			     confined->server);
+}
+
+/* Ends as the child did. The child's core has been dumped, if at all. */
+static int die_of(int number)
+{
+	const struct rlimit none = {0, 0};
+
+	if (number == SIGSYS)
+		message("the process that reads the file was killed by its seccomp filter: it made a "
+			"forbidden system call (a malicious or damaged file?)");
+	setrlimit(RLIMIT_CORE, &none);
+	signal(number, SIG_DFL);
+	raise(number);
+	return STATUS_NONE;
+}
+
+int confined_run(const struct confined_job *job)
+{
+	const struct file_server_options options = {.output = job->output, .alone = !job->numbered};
+	struct confined confined = {.job = job, .socket = -1, .attendant = {.signals = -1}};
+	struct error err = {""};
+	int status = -EPERM;
+
+	confined.server = file_server_new(&options, &confined.socket, &err);
+	if (confined.server)
+		status = attend(&confined, &err);
+	file_server_free(confined.server);
+	attendant_end(&confined.attendant);
+	if (err.text[0])
+		message_error(&err);
+	if (status < 0)
+		return STATUS_NONE;
+	return WIFSIGNALED(status) ? die_of(WTERMSIG(status)) : WEXITSTATUS(status);
+}
