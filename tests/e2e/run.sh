@@ -28,6 +28,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/requests.sh
 . tests/e2e/sandbox.sh
 . tests/e2e/spaces.sh
+. tests/e2e/rights.sh
 . tests/e2e/doctor.sh
 . tests/e2e/arm64.sh
 . tests/e2e/load.sh
