@@ -334,7 +334,9 @@ static bool is_legal(const struct log_record *record)
 	case LOG_NOTE:
 		return check_note(record);
 	}
-	return true; /* from a newer gotrace: skipped without a check */
+	/* From a newer gotrace: skipped without a check. No type is 0: the memory or the file has lost its
+	 * bytes. */
+	return record->type != 0;
 }
 
 int rawlog_check_record(const struct log_record *record, struct error *err)

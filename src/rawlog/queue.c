@@ -15,7 +15,7 @@ enum {
 	/* While the consumer keeps up, only a few chunks are used in turn, so they stay in the cache. */
 	CHUNK_BYTES = 256 << 10,
 	CHUNKS = 4096,    /* of address space; memory is allocated on first write */
-	KEPT_CHUNKS = 64, /* chunks above this number are returned to the system when the queue is empty */
+	KEPT_CHUNKS = 64, /* memory of free chunks from this one on is returned after a backlog */
 	WORD_BITS = 64,
 };
 
@@ -45,10 +45,10 @@ struct queue {
 	/* Private to the producer. */
 	struct queue_slot last; /* the open slot */
 	uint64_t opened, reclaimed;
-	uint64_t put; /* bytes */
-	uint64_t free[CHUNKS / WORD_BITS];
-	uint32_t touched;               /* chunks up to this one may have memory */
-	struct queue_slot past[CHUNKS]; /* copies of the slots, made when they were opened */
+	uint64_t put;                      /* bytes */
+	uint64_t free[CHUNKS / WORD_BITS]; /* a bit for each chunk that belongs to no slot */
+	uint32_t touched;                  /* number of chunks, from the first on, that may have memory */
+	struct queue_slot past[CHUNKS];    /* copies of the slots, made when they were opened */
 	/* Private to the consumer. */
 	uint64_t slot;
 	uint32_t at; /* bytes of the slot already taken */
@@ -111,14 +111,37 @@ static void mark(struct queue *queue, const struct queue_slot *slot, bool is_fre
 	}
 }
 
-/* Returns memory to the system after a backlog has been taken. */
+/* Returns the number of consecutive free chunks from `first` on, before `end`. */
+static uint32_t count_free(const struct queue *queue, uint32_t first, uint32_t end)
+{
+	uint32_t n = 0;
+
+	while (first + n < end && is_free(queue, first + n))
+		n++;
+	return n;
+}
+
+/*
+ * Returns memory to the system after a backlog has been taken. Chunks without memory read as zeros, so only
+ * free chunks may lose theirs: a slot owns its chunks until the consumer has closed it, wherever they are.
+ */
 static void shrink(struct queue *queue)
 {
-	if (queue->touched <= KEPT_CHUNKS)
+	uint32_t end = queue->touched;
+
+	if (end <= KEPT_CHUNKS)
 		return;
-	madvise(queue->memory + (size_t)KEPT_CHUNKS * CHUNK_BYTES,
-		(size_t)(queue->touched - KEPT_CHUNKS) * CHUNK_BYTES, MADV_REMOVE);
 	queue->touched = KEPT_CHUNKS;
+	for (uint32_t i = KEPT_CHUNKS; i < end; i++) {
+		uint32_t n = count_free(queue, i, end);
+
+		if (n)
+			madvise(queue->memory + (size_t)i * CHUNK_BYTES, (size_t)n * CHUNK_BYTES,
+				MADV_REMOVE);
+		i += n; /* to the end, or to a chunk in use */
+		if (i < end)
+			queue->touched = i + 1;
+	}
 }
 
 /* Frees the chunks of slots that the consumer has finished. The open slot is never freed. */
@@ -128,7 +151,7 @@ static void reclaim(struct queue *queue)
 
 	while (queue->reclaimed < closed && queue->reclaimed + 1 < queue->opened)
 		mark(queue, &queue->past[queue->reclaimed++ % CHUNKS], true);
-	if (queue->reclaimed + 1 == queue->opened && queue->last.first < KEPT_CHUNKS)
+	if (queue->reclaimed + 1 == queue->opened)
 		shrink(queue);
 }
 

@@ -597,6 +597,38 @@ case_rings() { # several rings are merged into what one would have contained
 	still_lives
 }
 
+# many_goroutines COUNT: takes snapshots of that many goroutines, one after each of several gaps. All of them are in
+# each snapshot, none is lost in the trace or ended, and every hit arrives.
+many_goroutines() {
+	local i
+	LOAD_SECONDS=300 load parked -count "$1"
+	rm -f "$W/trace"
+	background -p "$target" -d 11s -o "$W/trace" --raw "$W/raw" --json
+	begun "$W/trace"
+	for i in 1 2 3 4; do
+		sleep 1.5
+		kill -STOP $tracer
+		sleep 0.5
+		kill -CONT $tracer
+	done
+	ends 90
+	want 0
+	python3 tests/e2e/log_whole.py "$W/raw" "$1" >"$W/whole" 2>&1 || die "$1 goroutines: $(tail -n 1 "$W/whole")"
+	strict "$W/trace"
+	[ "$(fact goroutines)" -ge "$1" ] || die "$(fact goroutines) of $1 goroutines"
+	[ "$(fact 'go Waiting->NotExist')" -eq 0 ] || die "$(fact 'go Waiting->NotExist') goroutines ended"
+	[ "$(number goroutines_at_end)" -ge "$1" ] || die "$(number goroutines_at_end) of $1 goroutines at the end"
+	[ "$(number not_watched_ns)" -gt 0 ] || noisy "no gap"
+	printf '%s goroutines: %s; ' "$1" "$(cat "$W/whole")"
+	still_lives
+	stop_target
+}
+
+case_many_goroutines() { # more snapshots of them than the log's queue keeps memory for
+	many_goroutines 300000
+	many_goroutines 262000 # the last record with goroutines crosses the limit of that memory
+}
+
 case_formats() {
 	load mixed
 	local format

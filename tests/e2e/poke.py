@@ -15,33 +15,17 @@ import random
 import struct
 import sys
 import time
-import zlib
 
-LOG_GS = 8  # src/rawlog/rawlog.h
+import rawlog
+
 EXTREMES = [0, 1, 2**64 - 1, 2**64 - 2, 2**63, 2**63 - 1, 2**53, 2**52, 2**52 + 1, 2**32, 2**31]
-
-
-def records(path):
-    data = open(path, "rb").read()
-    at = 24
-    while at + 40 <= len(data):
-        _, flags, stored, *_ = struct.unpack_from("<IIIIII", data, at)
-        payload = data[at + 40 : at + 40 + stored]
-        if flags & 1:
-            payload = zlib.decompress(payload)
-        at += 40 + stored
-        where = 0
-        while where + 8 <= len(payload):
-            kind, size = struct.unpack_from("<II", payload, where)
-            yield kind, payload[where + 8 : where + 8 + size]
-            where += 8 + (size + 7 & ~7)
 
 
 def goroutines(path):
     """(address, id, address of the function that it began with) of each in the log."""
     found = {}
-    for kind, payload in records(path):
-        for at in range(0, len(payload) if kind == LOG_GS else 0, 56):
+    for kind, payload in rawlog.records(path):
+        for at in range(0, len(payload) if kind == rawlog.LOG_GS else 0, rawlog.G_BYTES):
             address, goid, _, start = struct.unpack_from("<QQQQ", payload, at)
             found[address] = (address, goid, start)
     return list(found.values())

@@ -236,6 +236,14 @@ static void later_types_are_not_judged(void **state)
 	assert_int_equal(check(LOG_LAST + 1, 3), 0);
 }
 
+/* What was lost from memory or from a file reads as zeros. */
+static void no_type_is_zero(void **state)
+{
+	(void)state;
+	assert_int_equal(check(0, 0), -EBADMSG);
+	assert_int_equal(check(0, 8), -EBADMSG);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -250,6 +258,7 @@ int main(void)
 		cmocka_unit_test_setup(symbol_frames_fill_the_record, clear),
 		cmocka_unit_test_setup(times_are_some_that_clocks_show, clear),
 		cmocka_unit_test_setup(later_types_are_not_judged, clear),
+		cmocka_unit_test_setup(no_type_is_zero, clear),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
