@@ -146,8 +146,8 @@ static int refuse_unknown(const struct target *target, const char *name, struct 
 	find_ends(target->functab, last ? last + 1 : name, &ends);
 	if (!ends.n)
 		find_near(target->functab, name, &ends);
-	return error_set(err, ENOENT, "no function %.200s in the program%s%s", name, ends.n ? "; near: " : "",
-			 ends.n ? ends.list : "");
+	return error_set(err, ENOENT, "no function %.200s in the program%s%s", name,
+			 ends.n ? "; similar names: " : "", ends.n ? ends.list : "");
 }
 
 /* --- where a call begins --- */
