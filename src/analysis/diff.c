@@ -410,8 +410,9 @@ void diff_text(const struct diff *diff, FILE *out, const struct report_style *st
 	unsigned shown = 0;
 	int section = -1;
 
-	fprintf(out, "A %s: %s; B %s: %s\n", diff->before->options.name,
-		label_time(diff->before->end - diff->before->begin).text, diff->after->options.name,
+	fprintf(out, "A %s: %s; B %s: %s\n", text_path(diff->before->options.name).bytes,
+		label_time(diff->before->end - diff->before->begin).text,
+		text_path(diff->after->options.name).bytes,
 		label_time(diff->after->end - diff->after->begin).text);
 	print_warnings(diff, out);
 	for (size_t i = 0; i < diff->n; i++) {

@@ -10,6 +10,8 @@
 
 #include <linux/capability.h>
 
+#include "util/utf8.h"
+
 struct feature *feature_add(struct features *features, const char *name)
 {
 	struct feature *feature =
@@ -136,6 +138,7 @@ struct feature_line features_line(const struct feature *feature)
 	snprintf(line.text, sizeof(line.text), "%s: %s%s%s%s%s", feature->name, feature->found,
 		 feature->cost[0] ? "; " : "", feature->cost, feature->advice[0] ? "; " : "",
 		 feature->advice);
+	text_make_printable(line.text); /* paths of --btf and --layout */
 	return line;
 }
 

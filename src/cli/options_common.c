@@ -144,6 +144,42 @@ static void print_help(const struct option_parser *parser)
 	argp_help(&parser->argp, stdout, ARGP_HELP_PRE_DOC | ARGP_HELP_LONG | ARGP_HELP_POST_DOC, name);
 }
 
+/*
+ * getopt_long(), which argp calls, prints its line with the user's words as they are, and argp another line,
+ * which names an option --usage. Takes the first one, without "COMMAND: ".
+ */
+static void take_line(const char *command, char *printed, struct error *err)
+{
+	char *end = strstr(printed, "\nTry ");
+
+	if (end)
+		*end = '\0';
+	if (strncmp(printed, command, strlen(command)) == 0 &&
+	    strncmp(printed + strlen(command), ": ", 2) == 0)
+		printed += strlen(command) + 2;
+	error_set(err, EINVAL, "%s", printed);
+}
+
+static int parse(const struct option_parser *parser, int argc, char **argv, struct option_input *input)
+{
+	const unsigned flags = ARGP_NO_EXIT | ARGP_NO_HELP | ARGP_IN_ORDER;
+	FILE *before = stderr, *memory;
+	char *printed = NULL;
+	size_t n = 0;
+	int rc;
+
+	memory = open_memstream(&printed, &n);
+	if (!memory)
+		return error_set(input->err, ENOMEM, "out of memory");
+	stderr = memory;
+	rc = argp_parse(&parser->argp, argc, argv, flags, NULL, input);
+	stderr = before;
+	if (fclose(memory) == 0 && rc && !input->err->text[0])
+		take_line(argv[0], printed, input->err);
+	free(printed);
+	return rc;
+}
+
 int options_parse(const struct option_parser *parser, int argc, char **argv, void *options, void *child_input,
 		  struct error *err)
 {
@@ -151,7 +187,7 @@ int options_parse(const struct option_parser *parser, int argc, char **argv, voi
 		.bindings = parser->bindings, .options = options, .child_input = child_input, .err = err};
 
 	err->text[0] = '\0';
-	if (argp_parse(&parser->argp, argc, argv, ARGP_NO_EXIT | ARGP_NO_HELP | ARGP_IN_ORDER, NULL, &input))
+	if (parse(parser, argc, argv, &input))
 		return -EINVAL;
 	if (!input.help)
 		return 0;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "util/utf8.h"
+
 /* Erases the live line, if there is a terminal. */
 static const char *prefix(void)
 {
@@ -27,6 +29,8 @@ void message(const char *format, ...)
 	if (vasprintf(&text, format, args) < 0)
 		text = NULL;
 	va_end(args);
+	if (text)
+		text_make_printable(text);
 	fprintf(stderr, "%s%s\n", prefix(), text ? text : "out of memory");
 	free(text);
 }

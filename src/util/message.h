@@ -8,7 +8,7 @@
 
 #include "util/error.h"
 
-/* Prints "gotrace: ..." and a newline. */
+/* Prints "gotrace: ..." and a newline. Names in it may be untrusted: unprintable characters become "?". */
 void message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void message_error(const struct error *err);
 /* For a line in parts: prints "gotrace: ". The caller ends the line. Returns stderr. */

@@ -127,6 +127,77 @@ case_input_pipes() {
 	cmp "$W/trace" "$W/again" || die "a replay from a pipe is not the same"
 }
 
+# printable ARG...: whatever it does, it prints no control character but newlines and tabs, and no change of direction.
+printable() {
+	timeout -s KILL 30 "$GOTRACE" "$@" >"$W/out" 2>"$W/err" </dev/null
+	status=$?
+	[ $status -lt 126 ] || die "gotrace ${*@Q}: status $status"
+	! LC_ALL=C grep -aqP '[\x01-\x08\x0b-\x1f\x9b]|\xe2\x80\xae' "$W/out" "$W/err" ||
+		die "gotrace ${*@Q}: $(LC_ALL=C grep -ahP '[\x01-\x08\x0b-\x1f\x9b]|\xe2\x80\xae' "$W/out" "$W/err" | head -n 1 | cat -v)"
+}
+
+# Names of files and words of the command line have escape sequences: no command prints them as they are.
+case_names_printable() {
+	local evil=$'\e[31mx\u202e\x9b' trace raw file command word
+	trace="$W/t$evil.trace" raw="$W/r$evil.raw"
+	cp tests/fixtures/rawlog/go1.26.8.trace "$trace"
+	cp tests/fixtures/rawlog/go1.26.8.raw "$raw"
+	head -c 3000 "$trace" >"$W/torn$evil"
+	mkdir "$W/dir$evil"
+	for file in "$trace" "$W/torn$evil" "$W/none$evil" "$W/dir$evil"; do
+		for command in check dump report why layout 'check --json' 'dump --json' 'report --json' 'why --json' 'doctor --btf' \
+			'layout --go' '-p 1 --layout' '-p 1 --btf' '--'; do
+			printable $command "$file"
+		done
+		printable check --repair -o "$W/o$evil" "$file"
+		printable report --html "$W/h$evil.html" "$file"
+		printable diff "$file" "$trace"
+		printable diff --json "$file" "$trace"
+		printable sql "$file" "SELECT *, '$evil' AS '$evil' FROM info"
+		printable sql "$file" "SELECT $evil"
+		printable flame "$file" -o "$W/f$evil.html"
+		for word in '--from 0s' '--split 100k' '--task 99' '--from 100s' '--to 1ns'; do
+			printable cut "$file" -o "$W/c$evil" $word
+		done
+		for word in 1.21 perfetto sqlite folded pprof flame; do
+			printable convert "$file" -o "$W/v$evil" --format $word
+		done
+		printable convert --binary "$file" "$file" -o "$W/z$evil" --format 1.21
+		printable replay "$file" -o "$W/p$evil"
+		printable -p 1 -o "$file/x"
+	done
+	printable replay "$raw" -o "$W/p$evil"
+	printable replay --json "$raw" -o "$W/p$evil"
+	for command in record replay check dump convert sites ps layout doctor flight snapshot report why diff top flame sql cut; do
+		for word in "$evil" "--$evil" "-$evil" "--json=$evil" "--output=$evil"; do
+			printable $command "$word"
+		done
+		printable $command "$evil" "$evil" "$evil"
+	done
+	for word in -d --format --region --requests --sort --task --raw --max-size --on --comm --cgroup --user --exe --keep --window; do
+		printable -p 1 "$word" "$evil"
+		printable flight -p 1 "$word" "$evil"
+	done
+	wait_for --comm "$evil"
+	kill $recorder
+	! LC_ALL=C grep -aP '[\x01-\x08\x0b-\x1f\x9b]' "$W/err" || die "flight prints a name as it is"
+	cp "$(command -v sleep)" "$W/s$evil"
+	"$W/s$evil" 100 &
+	target=$!
+	printable -p $target -d 200ms -o "$W/a$evil" --raw "$W/b$evil"
+	printable --json -p $target -d 200ms -o "$W/a$evil"
+	printable -o "$W/d$evil" -- "$W/s$evil" 0.2
+	for command in report why 'report --json'; do
+		printable $command -p $target -d 200ms
+	done
+	for command in doctor ps; do
+		printable $command -p $target
+	done
+	printable --children -p $target -d 200ms -o "$W/e$evil"
+	printable -p $target -d 200ms -o "$W/g$evil.perfetto-trace"
+	kill -KILL $target
+}
+
 # gotrace exits with the status of the program after --, unless the trace failed.
 case_command_status() {
 	run_gotrace -q -o "$W/trace" -- sh -c 'sleep 0.3; exit 7'
