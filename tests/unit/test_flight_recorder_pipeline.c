@@ -118,7 +118,7 @@ static struct snapshot_result result_of(struct world *world)
 
 static void ask(struct world *world, uint32_t how)
 {
-	snapshot_files_put(world->writer, world->format, 77);
+	snapshot_files_put(world->writer, world->format, &(struct snapshot_origin){.pid = 77});
 	sim_log_put(&world->log, how, NULL, 0);
 }
 
