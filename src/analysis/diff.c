@@ -68,7 +68,7 @@ static struct change *add(struct diff *diff, enum section kind, const char *name
 	}
 	change = &diff->all[diff->n++];
 	*change = (struct change){.kind = (uint8_t)kind, .p = -1, .verdict = NOT_TESTED};
-	snprintf(change->name, sizeof(change->name), "%s", name);
+	snprintf(change->name, sizeof(change->name), "%.*s", text_fit(name, sizeof(change->name) - 1), name);
 	return change;
 }
 
@@ -170,11 +170,13 @@ struct sums {
 static struct sum *sum_get(struct diff *diff, struct sums *sums, unsigned section, unsigned activity,
 			   const char *name)
 {
+	int len = text_fit(name, sizeof(((struct sum *)0)->name) - 1);
 	struct sum *sum;
 
 	for (size_t i = 0; i < sums->n; i++) {
 		sum = &sums->all[i];
-		if (sum->section == section && sum->activity == activity && strcmp(sum->name, name) == 0)
+		if (sum->section == section && sum->activity == activity &&
+		    strncmp(sum->name, name, (size_t)len) == 0 && !sum->name[len])
 			return sum;
 	}
 	if (array_grow(&sums->all, &sums->capacity, sums->n + 1, sizeof(*sums->all))) {
@@ -184,7 +186,7 @@ static struct sum *sum_get(struct diff *diff, struct sums *sums, unsigned sectio
 	sum = &sums->all[sums->n++];
 	sum->section = (uint8_t)section;
 	sum->activity = (uint8_t)activity;
-	snprintf(sum->name, sizeof(sum->name), "%s", name);
+	snprintf(sum->name, sizeof(sum->name), "%.*s", len, name);
 	return sum;
 }
 

@@ -100,10 +100,10 @@ static struct label label_place(const struct analysis *a, const struct code_plac
 	if (!at->func)
 		snprintf(label.text, sizeof(label.text), "(unknown)");
 	else if (!at->line)
-		snprintf(label.text, sizeof(label.text), "%.80s", shown.bytes);
+		snprintf(label.text, sizeof(label.text), "%.*s", text_fit(shown.bytes, 80), shown.bytes);
 	else
-		snprintf(label.text, sizeof(label.text), "%.80s (%.40s:%u)", shown.bytes, where.bytes,
-			 at->line);
+		snprintf(label.text, sizeof(label.text), "%.*s (%.*s:%u)", text_fit(shown.bytes, 80),
+			 shown.bytes, text_fit(where.bytes, 40), where.bytes, at->line);
 	return label;
 }
 

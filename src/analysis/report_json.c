@@ -12,6 +12,7 @@
 #include "analysis/state.h"
 #include "util/json.h"
 #include "util/own_logs.h"
+#include "util/utf8.h"
 
 enum { DEFAULT_BYTES = 64 << 10, FRAMES = 12, MAX_TEXT = 200, TAIL_BYTES = 1024 };
 
@@ -24,9 +25,7 @@ struct json_report {
 
 static void put_text(struct json *json, const char *name, const char *text)
 {
-	size_t len = strlen(text);
-
-	json_string(json, name, text, len < MAX_TEXT ? len : MAX_TEXT);
+	json_string(json, name, text, (size_t)text_fit(text, MAX_TEXT));
 }
 
 static void put_frames(struct json *json, const struct analysis *a, const char *name, uint32_t stack)
@@ -38,8 +37,9 @@ static void put_frames(struct json *json, const struct analysis *a, const char *
 		const struct code_place *frame = &a->frames[info->first + i];
 		char text[MAX_TEXT + 64];
 
-		snprintf(text, sizeof(text), "%.*s %.100s:%u", MAX_TEXT - 100, name_text(a, frame->func),
-			 name_text(a, frame->file), frame->line);
+		snprintf(text, sizeof(text), "%.*s %.*s:%u",
+			 text_fit(name_text(a, frame->func), MAX_TEXT - 100), name_text(a, frame->func),
+			 text_fit(name_text(a, frame->file), 100), name_text(a, frame->file), frame->line);
 		put_text(json, NULL, text);
 	}
 	json_close(json, ']');

@@ -102,15 +102,16 @@ static struct text fit(const struct page *page, const char *name, unsigned used)
 static struct text spot(const struct page *page, uint32_t stack, unsigned used)
 {
 	const struct code_place *at = stack_site(page->a, stack);
+	const char *function;
 	char text[300];
 
 	if (!at->func)
 		return fit(page, "(unknown)", used);
+	function = short_function(name_text(page->a, at->func));
 	if (at->line)
-		snprintf(text, sizeof(text), "%.280s:%u", short_function(name_text(page->a, at->func)),
-			 at->line);
+		snprintf(text, sizeof(text), "%.*s:%u", text_fit(function, 280), function, at->line);
 	else
-		snprintf(text, sizeof(text), "%.280s", short_function(name_text(page->a, at->func)));
+		snprintf(text, sizeof(text), "%.*s", text_fit(function, 280), function);
 	return fit(page, text, used);
 }
 
@@ -342,10 +343,10 @@ static void print_instances(const struct page *page, uint32_t i)
 	const struct instances *all = &page->a->instances[i];
 	struct label name = label_function(page->a, all->name);
 
-	fprintf(page->out, "%7s%8s%8s%8s%9s  %-24.24s %s\n", count_cell(all->hist.n).text,
+	fprintf(page->out, "%7s%8s%8s%8s%9s  %s %s\n", count_cell(all->hist.n).text,
 		time_cell(all->hist.sum).text, time_cell(histogram_quantile(&all->hist, 0.5)).text,
 		time_cell(histogram_quantile(&all->hist, 0.99)).text, time_cell(all->hist.max).text,
-		fit(page, name.text, page->width - 24).bytes, states(all->spent).text);
+		text_column(name.text, strlen(name.text), 24).bytes, states(all->spent).text);
 }
 
 static uint64_t waits_of(const uint64_t spent[ACT_COUNT])

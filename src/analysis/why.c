@@ -180,17 +180,17 @@ const char *why_kind_name(enum why_kind kind)
 static int print_names(const struct why *why, const struct analysis *a, struct error *err)
 {
 	const char *what = why_kind_name(why->question.kind);
-	char names[300] = "";
+	char names[200 + 2 + sizeof(struct text)] = "";
 
 	for (size_t i = 1; i < a->ninstances; i++) {
 		const char *name = name_text(a, a->instances[i].name);
 
 		if (a->instances[i].kind == kind_of(why) && strlen(names) < 200)
-			snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%.60s",
+			snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
 				 *names ? ", " : "", text_name(name, strlen(name), 60).bytes);
 	}
-	return error_set(err, ENOENT, "no %s '%.100s' ends in the trace (available: %s)", what,
-			 why->question.name, *names ? names : "none");
+	return error_set(err, ENOENT, "no %s '%.*s' ends in the trace (available: %s)", what,
+			 text_fit(why->question.name, 100), why->question.name, *names ? names : "none");
 }
 
 static int choose_slowest(struct why *why, const struct instances *all, struct error *err)

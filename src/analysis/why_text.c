@@ -195,8 +195,9 @@ static void note_leaf(struct printer *printer, const struct chain_line *line)
 	    line->first.activity == ACT_UNWATCHED)
 		return;
 	printer->leaf_ns = line->ns;
-	snprintf(printer->leaf.text, sizeof(printer->leaf.text), "%s in g%llu%s%.110s", what(&line->first),
-		 (unsigned long long)line->first.goid, place.text[0] ? ", " : "", place.text);
+	snprintf(printer->leaf.text, sizeof(printer->leaf.text), "%s in g%llu%s%.*s", what(&line->first),
+		 (unsigned long long)line->first.goid, place.text[0] ? ", " : "", text_fit(place.text, 110),
+		 place.text);
 }
 
 static void print_lines(struct printer *printer, uint32_t parent, size_t from, unsigned depth)

@@ -18,6 +18,7 @@
 
 #include "capture/features_probes.h"
 #include "util/rights.h"
+#include "util/utf8.h"
 
 void probe_kernel(struct features *features)
 {
@@ -27,7 +28,9 @@ void probe_kernel(struct features *features)
 	if (uname(&name))
 		feature_available(feature, "not known");
 	else
-		feature_available(feature, "%.60s %.60s, %.20s", name.sysname, name.release, name.machine);
+		feature_available(feature, "%.*s %.*s, %.*s", text_fit(name.sysname, 60), name.sysname,
+				  text_fit(name.release, 60), name.release, text_fit(name.machine, 20),
+				  name.machine);
 }
 
 /*
@@ -92,7 +95,7 @@ static void check_btf_file(struct feature *feature, const char *path)
 	}
 	if (!btf)
 		libbpf_strerror(rc, why, sizeof(why)); /* libbpf has its own error numbers */
-	snprintf(found, sizeof(found), "%.80s %s%s", path,
+	snprintf(found, sizeof(found), "%.*s %s%s", text_fit(path, 80), path,
 		 btf ? "does not have the types of a kernel" : "cannot be read: ", why);
 	feature_missing(feature, NEED_GO | NEED_C, found, "nothing can be traced",
 			"--btf takes the vmlinux file of the running kernel with its debug information, or "

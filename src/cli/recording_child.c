@@ -17,6 +17,7 @@
 #include "pipeline/hidden.h"
 #include "sandbox/lifeline.h"
 #include "util/rights.h"
+#include "util/utf8.h"
 
 /* What the child finds out besides the trace. Shared with it. */
 struct measured {
@@ -57,9 +58,9 @@ static int open_trace(struct error *err)
 	fd = open_nameless(tmp);
 	if (fd < 0)
 		return error_set(err, -fd,
-				 "cannot create a file for the trace in %.200s: %s; TMPDIR can name another "
+				 "cannot create a file for the trace in %.*s: %s; TMPDIR can name another "
 				 "directory",
-				 tmp, strerror(-fd));
+				 text_fit(tmp, 200), tmp, strerror(-fd));
 	return fd;
 }
 

@@ -30,13 +30,16 @@ static void take_text(struct title *title, char *line)
 	size_t path = strcspn(line, " ");
 	char *slash = line[0] == '/' || line[0] == '.' ? memrchr(line, '/', path) : NULL;
 	const char *text = slash ? slash + 1 : line;
-	size_t len = strnlen(text, MAX_SHOWN);
+	size_t len = (size_t)text_fit(text, MAX_SHOWN);
+	struct text shown;
 
 	while (len && text[len - 1] == ' ')
 		len--;
-	if (len)
-		snprintf(title->text, sizeof(title->text), "%.*s", TITLE_BYTES - 1,
-			 text_name(text, len, MAX_SHOWN).bytes);
+	if (!len)
+		return;
+	shown = text_name(text, len, MAX_SHOWN);
+	snprintf(title->text, sizeof(title->text), "%.*s", text_fit(shown.bytes, TITLE_BYTES - 1),
+		 shown.bytes);
 }
 
 static void read_title(struct title *title)

@@ -20,6 +20,7 @@
 #include "sandbox/sandbox.h"
 #include "util/message.h"
 #include "util/rights.h"
+#include "util/utf8.h"
 
 enum { KEY_WAIT_MS = 100 };
 
@@ -55,9 +56,11 @@ static void draw_lines(const char *text, size_t n)
 	int row = 1;
 
 	for (size_t at = 0; at < n && row < LINES; row++) {
-		size_t length = strcspn(text + at, "\n\f");
+		size_t length = strcspn(text + at, "\n\f"), shown = 0, step;
 
-		mvaddnstr(row, 0, text + at, length < (size_t)COLS ? (int)length : COLS);
+		for (int column = 0; column < COLS && shown < length; column++, shown += step)
+			text_next(text + at + shown, length - shown, &step);
+		mvaddnstr(row, 0, text + at, (int)shown);
 		at += length + 1;
 	}
 }

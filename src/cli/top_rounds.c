@@ -264,7 +264,7 @@ static int explain(int messages, struct error *err)
 	line[strcspn(line, "\n")] = '\0';
 	if (strncmp(line, "gotrace: ", 9) == 0)
 		line += 9;
-	error_set(err, ECHILD, "%.400s", *line ? line : "tracing failed");
+	error_set(err, ECHILD, "%s", *line ? line : "tracing failed");
 	free(text);
 	return -ECHILD;
 }

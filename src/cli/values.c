@@ -4,6 +4,7 @@
 #include "cli/options.h"
 #include "pipeline/pipeline.h"
 #include "report/style.h"
+#include "util/utf8.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -236,8 +237,8 @@ int parse_time(const char *option, const char *text, uint64_t *ns, struct error 
 			return 0;
 		}
 	}
-	return error_set(err, EINVAL, "%s: %.40s is not a time (examples: 1.5s, 300ms, 20us, 800ns)", option,
-			 text);
+	return error_set(err, EINVAL, "%s: %.*s is not a time (examples: 1.5s, 300ms, 20us, 800ns)", option,
+			 text_fit(text, 40), text);
 }
 
 int parse_id(const char *option, const char *text, uint64_t *id, struct error *err)
@@ -247,7 +248,8 @@ int parse_id(const char *option, const char *text, uint64_t *id, struct error *e
 	errno = 0;
 	*id = *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
 	if (!*id || errno || *end)
-		return error_set(err, EINVAL, "%s: %.40s is not a whole number above 0", option, text);
+		return error_set(err, EINVAL, "%s: %.*s is not a whole number above 0", option,
+				 text_fit(text, 40), text);
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "export/format.h"
+#include "util/utf8.h"
 
 struct exporter {
 	const struct export_writer *kind;
@@ -38,8 +39,8 @@ static bool parse_profile(const char *name, enum profile_kind *profile, struct e
 			return true;
 		}
 	}
-	error_set(err, EINVAL, "unknown profile '%.40s'; use block, mutex, sched, syscall, net, cpu or wall",
-		  name);
+	error_set(err, EINVAL, "unknown profile '%.*s'; use block, mutex, sched, syscall, net, cpu or wall",
+		  text_fit(name, 40), name);
 	return false;
 }
 

@@ -19,6 +19,7 @@
 #include "export/perfetto_event.h"
 #include "export/perfetto_threads.h"
 #include "export/profile.h"
+#include "util/utf8.h"
 
 /* --- states of goroutines --- */
 
@@ -32,6 +33,7 @@ static int state_name(struct perfetto *px, const struct tl_interval *now, uint32
 	uint32_t reason = now->state == TL_WAITING ? now->reason : 0, ours;
 	uint64_t key = (uint64_t)now->state << 32 | reason;
 	char text[256];
+	const char *why;
 	int rc;
 
 	*name = map64_find(&px->named_states, key);
@@ -40,8 +42,9 @@ static int state_name(struct perfetto *px, const struct tl_interval *now, uint32
 	rc = stacktab_string(&px->st, px->tables, reason, &ours);
 	if (rc)
 		return rc;
-	snprintf(text, sizeof(text), ours ? "%s: %.200s" : "%s", names[now->state],
-		 strtab_get(px->st.strings, ours, NULL));
+	why = ours ? strtab_get(px->st.strings, ours, NULL) : "";
+	snprintf(text, sizeof(text), "%s%s%.*s", names[now->state], ours ? ": " : "", text_fit(why, 200),
+		 why);
 	rc = pf_text(px, text, name);
 	return rc ? rc : map64_set(&px->named_states, key, *name);
 }
@@ -372,7 +375,8 @@ static int put_sample(struct perfetto *px, const struct op *op, const struct tl_
 	task.has_tid = op->m;
 	task.tid = (int32_t)op->m;
 	if (g) {
-		snprintf(name, sizeof(name), "G%llu %.100s", (unsigned long long)g->goid,
+		snprintf(name, sizeof(name), "G%llu %.*s", (unsigned long long)g->goid,
+			 text_fit(census_name(px->census, g->serial, &len), 100),
 			 census_name(px->census, g->serial, &len));
 		rc = pf_intern_context(&px->stream, g->serial, name,
 				       px->census->threads ? "thread" : "goroutine");

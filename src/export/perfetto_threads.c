@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "export/perfetto_cpus.h"
+#include "util/utf8.h"
 
 /* --- a program traced as threads --- */
 
@@ -20,7 +21,7 @@ void pf_comm(const struct census *census, uint32_t serial, char comm[64])
 	} else {
 		from = name;
 	}
-	snprintf(comm, 64, "%.*s", (int)(len < 63 ? len : 63), from);
+	snprintf(comm, 64, "%.*s", (int)(len < 63 ? len : text_whole(from, 63)), from);
 }
 
 /* States of Perfetto's generic_task.proto. */

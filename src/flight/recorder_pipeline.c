@@ -9,6 +9,7 @@
 #include "flight/trigger_eval.h"
 #include "flight/snapshot_bytes.h"
 #include "native/functions.h"
+#include "util/utf8.h"
 
 enum {
 	/* A generation should be a small part of max_bytes. A typical event has eight bytes. */
@@ -75,7 +76,7 @@ static struct text describe_g(struct recorder_pipeline *recorder, uint32_t g)
 		snprintf(text.bytes, sizeof(text.bytes), "nobody known");
 	else
 		snprintf(text.bytes, sizeof(text.bytes), "%s %llu (%.*s)", thread ? "thread" : "goroutine",
-			 (unsigned long long)model_goid(model, g), NAME_WIDTH + 3, name.bytes);
+			 (unsigned long long)model_goid(model, g), text_fit(name.bytes, 120), name.bytes);
 	return text;
 }
 
@@ -99,8 +100,8 @@ static void describe(struct recorder_pipeline *recorder, const struct trigger_ma
 			 time.bytes);
 		break;
 	case TRIGGER_FUNCTION:
-		snprintf(text, size, "%s: %s %s in %.256s for %s", trigger, who.bytes, tense, reason,
-			 time.bytes);
+		snprintf(text, size, "%s: %s %s in %.*s for %s", trigger, who.bytes, tense,
+			 text_fit(reason, 256), reason, time.bytes);
 		break;
 	case TRIGGER_GC_PAUSE:
 		snprintf(text, size, "%s: %s stopped the world for %s: %s", trigger, who.bytes, time.bytes,

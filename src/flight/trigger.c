@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/utf8.h"
+
 struct word {
 	const char *name;
 	enum trigger_kind kind;
@@ -64,9 +66,9 @@ static int read_name(const char *name, size_t len, struct trigger *trigger, stru
 
 	if (!find_kind(name, first, &trigger->kind))
 		return error_set(err, EINVAL,
-				 "--on '%.100s' is not a trigger: use blocked, runnable, syscall, gc-pause, "
+				 "--on '%.*s' is not a trigger: use blocked, runnable, syscall, gc-pause, "
 				 "goroutines or func NAME (example: 'blocked>50ms')",
-				 trigger->text);
+				 text_fit(trigger->text, 100), trigger->text);
 	if (!colon)
 		return 0;
 	if (trigger->kind != TRIGGER_BLOCKED || first + 1 == len)
@@ -119,7 +121,8 @@ int trigger_parse(const char *text, struct trigger *trigger, struct error *err)
 	else
 		valid = read_value(value, times, sizeof(times) / sizeof(times[0]), &trigger->limit);
 	if (!valid)
-		return error_set(err, EINVAL, "--on '%.100s': '%.100s' is not a %s", text, value,
+		return error_set(err, EINVAL, "--on '%.*s': '%.*s' is not a %s", text_fit(text, 100), text,
+				 text_fit(value, 100), value,
 				 trigger->kind == TRIGGER_GOROUTINES ? "number (example: 10000)"
 								     : "time (examples: 500us, 50ms, 2s)");
 	return 0;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "util/array.h"
+#include "util/utf8.h"
 
 static int take_reason(struct g_listing *listing, const struct log_record *record)
 {
@@ -142,9 +143,11 @@ unsigned listing_labels(const struct g_listing *listing, uint32_t number,
 
 		memcpy(&sizes, at, sizeof(sizes));
 		at += sizeof(sizes);
-		labels[i].key = (struct listing_text){at, sizes.key_len};
+		labels[i].key =
+			(struct listing_text){at, set->cut ? text_whole(at, sizes.key_len) : sizes.key_len};
 		at += sizes.key_len;
-		labels[i].value = (struct listing_text){at, sizes.value_len};
+		labels[i].value = (struct listing_text){at, set->cut ? text_whole(at, sizes.value_len)
+								     : sizes.value_len};
 		at += sizes.value_len;
 	}
 	return set ? set->n : 0;

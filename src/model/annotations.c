@@ -5,6 +5,7 @@
 
 #include "model/values.h"
 #include "model/labels.h"
+#include "util/utf8.h"
 
 enum { MAX_NAMES = 1 << 16 }; /* distinct names of tasks, regions and logs; Go's documentation asks for few */
 
@@ -89,9 +90,16 @@ void annotations_restore(struct model *md, const struct raw_record *rec, struct 
 	md->annotations.values = &kept->text;
 }
 
+/* Longer texts were cut by the BPF program. */
+static size_t text_len(const char *text, size_t len)
+{
+	return len == TEXT_MAX ? text_whole(text, len) : len;
+}
+
 struct text_ids annotations_text_ids(struct model *md, const struct raw_text *text)
 {
 	bool unreadable = text->record.flags & RAW_UNREADABLE;
+	const char *second = text->text + text->len;
 	struct text_ids ids = {0};
 
 	md->annotations.values = NULL;
@@ -110,10 +118,10 @@ struct text_ids annotations_text_ids(struct model *md, const struct raw_text *te
 	if (unreadable && !text->len)
 		ids.string = string_id(md, "[unreadable]");
 	else
-		ids.string = name_id(md, text->text, text->len);
+		ids.string = name_id(md, text->text, text_len(text->text, text->len));
 	if (unreadable && !text->len2 && text->record.site == SITE_LOG)
 		ids.string2 = string_id(md, "[unreadable]");
 	else
-		ids.string2 = message_id(md, text->text + text->len, text->len2);
+		ids.string2 = message_id(md, second, text_len(second, text->len2));
 	return ids;
 }

@@ -71,7 +71,7 @@ static uint32_t taker_of(struct model *md, const struct raw_record *rec)
 	if (rec->g == OFF_CPU_OWN)
 		return string_id(md, "the program's own threads");
 	memcpy(comm, words, COMM_BYTES);
-	return string_id(md, comm);
+	return comm_id(md, comm);
 }
 
 /* Removes the part of the interval that is already known: the log may report one that is not over yet. */

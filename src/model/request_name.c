@@ -47,14 +47,15 @@ static bool is_space(uint32_t point)
 void request_text_put(struct request_text *to, const struct value *value)
 {
 	bool space = true; /* skip space at the beginning */
-	size_t len;
+	size_t len, end;
 
 	if (!value || value->flags & VALUE_UNREADABLE) {
 		request_text_add(to, "?");
 		return;
 	}
-	for (size_t at = 0; at < value->len && !to->cut; at += len) {
-		uint32_t point = text_next(value->text + at, value->len - at, &len);
+	end = value->flags & VALUE_CUT ? text_whole(value->text, value->len) : value->len;
+	for (size_t at = 0; at < end && !to->cut; at += len) {
+		uint32_t point = text_next(value->text + at, end - at, &len);
 
 		if (is_space(point)) {
 			if (!space)

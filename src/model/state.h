@@ -6,6 +6,8 @@
 #ifndef GOTRACE_MODEL_STATE_H
 #define GOTRACE_MODEL_STATE_H
 
+#include <string.h>
+
 #include "model/early.h"
 #include "model/emit.h"
 #include "model/entities.h"
@@ -16,6 +18,7 @@
 #include "model/snapshot.h"
 #include "model/stack_table.h"
 #include "model/types.h"
+#include "util/utf8.h"
 
 /* The synthetic goroutine, "gotrace", makes transitions that were not seen, on a thread of its own. */
 struct synthetic {
@@ -204,6 +207,16 @@ struct model {
 static inline uint32_t string_id(struct model *md, const char *text)
 {
 	return strtab_add_str(md->options.strings, text);
+}
+
+/* The same for a comm, which the kernel cuts after 15 bytes, even inside a character. */
+static inline uint32_t comm_id(struct model *md, const char *comm)
+{
+	size_t len = text_whole(comm, strlen(comm));
+	uint32_t id = strtab_add(md->options.strings, comm, len);
+
+	md->oom = md->oom || (!id && len);
+	return id;
 }
 
 /* Sets the provenance of the following ops. Returns the previous one, to be restored. */

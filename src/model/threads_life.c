@@ -49,7 +49,7 @@ struct thread_life *thread_new(struct model *md, uint32_t tid)
 		return NULL;
 	}
 	t->g = g;
-	t->comm = comm ? *comm : string_id(md, md->target.comm);
+	t->comm = comm ? *comm : comm_id(md, md->target.comm);
 	g->thread = t;
 	return t;
 }

@@ -8,6 +8,7 @@
 #include "model/syscalls.h"
 #include "model/threads_life.h"
 #include "util/array.h"
+#include "util/utf8.h"
 
 enum {
 	MAX_NAMES = 1 << 16, /* strings made from the target's names */
@@ -234,8 +235,8 @@ static uint32_t root_of(struct model *md, uint32_t start, uint32_t comm)
 	start_text = strtab_get(md->options.strings, start, &start_len);
 	comm_text = strtab_get(md->options.strings, comm, &comm_len);
 	snprintf(text, sizeof(text), "%.*s [%.*s]",
-		 (int)(start_len < MAX_FUNCTION_TEXT ? start_len : MAX_FUNCTION_TEXT), start_text,
-		 (int)(comm_len < MAX_COMM ? comm_len : MAX_COMM), comm_text);
+		 (int)(start_len < MAX_FUNCTION_TEXT ? start_len : text_whole(start_text, MAX_FUNCTION_TEXT)),
+		 start_text, (int)(comm_len < MAX_COMM ? comm_len : MAX_COMM), comm_text);
 	id = bounded_string(md, text, strlen(text), start);
 	if (map64_set(&md->threads->roots, key, id))
 		md->oom = true;
@@ -339,9 +340,9 @@ void threads_forget_files(struct model *md)
 void threads_file(struct model *md, const struct log_file *file)
 {
 	const char *text = (const char *)(file + 1);
-	size_t len = file->len < MAX_FILE_TEXT ? file->len : MAX_FILE_TEXT;
 	/* The end of a path says more than its beginning. */
-	uint32_t name = bounded_string(md, text + file->len - len, len, 0);
+	size_t from = text_tail(text, file->len, MAX_FILE_TEXT);
+	uint32_t name = bounded_string(md, text + from, file->len - from, 0);
 
 	if (!file->key)
 		return;
@@ -401,7 +402,8 @@ void threads_comm(struct model *md, const struct raw_text *text)
 {
 	uint32_t tid = text->record.tid;
 	struct thread_life *t = thread_find(md, tid);
-	size_t len = text->len < MAX_COMM ? text->len : MAX_COMM;
+	/* The kernel cuts a comm after 15 bytes. */
+	size_t len = text_whole(text->text, text->len < MAX_COMM ? text->len : MAX_COMM);
 	uint32_t comm = bounded_string(md, text->text, len, 0);
 
 	if (text->record.site != SITE_COMM || !is_tid(tid) || !comm)

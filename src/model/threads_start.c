@@ -168,7 +168,7 @@ static void take_stack(struct model *md, struct thread_life *t, const struct log
 static void take_names(struct model *md, struct thread_life *t, const struct log_thread *lt)
 {
 	if (lt->comm[0] && !map64_get(&md->threads->comms, t->g->ptr))
-		t->comm = string_id(md, lt->comm);
+		t->comm = comm_id(md, lt->comm);
 	t->start_ns = lt->start_ns;
 }
 

@@ -84,15 +84,6 @@ static void put_hex(struct values_message *message, const struct value *value)
 	}
 }
 
-/* Whether only the beginning of a character is there; it then has no length of its own. */
-static bool is_cut_character(const char *text, size_t len)
-{
-	uint8_t first = (uint8_t)*text;
-	size_t whole = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1;
-
-	return whole > len;
-}
-
 static void put_character(struct values_message *message, const char *text, uint32_t point, size_t len)
 {
 	char escaped[LONGEST_PIECE];
@@ -115,14 +106,12 @@ static void put_character(struct values_message *message, const char *text, uint
 static void put_text(struct values_message *message, const struct value *value)
 {
 	bool cut = value->flags & VALUE_CUT;
-	size_t at = 0, len;
+	size_t end = cut ? text_whole(value->text, value->len) : value->len, at = 0, len;
 
 	put_str(message, "\"");
-	while (at < value->len) {
-		uint32_t point = text_next(value->text + at, value->len - at, &len);
+	while (at < end) {
+		uint32_t point = text_next(value->text + at, end - at, &len);
 
-		if (cut && is_cut_character(value->text + at, value->len - at))
-			break;
 		if (message->len + 2 * LONGEST_PIECE > sizeof(message->text)) {
 			cut = true;
 			break;

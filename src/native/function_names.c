@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "native/text.h"
+#include "util/utf8.h"
 
 _Static_assert(FUNCTION_NAME_MAX >= NATIVE_FUNCTION_MAX, "readable names fit");
 
@@ -161,9 +162,10 @@ int function_spec_parse(const char *text, struct function_spec *spec, struct err
 
 	*spec = (struct function_spec){.parameters = false};
 	if ((colon && !where) || !len)
-		return error_set(err, EINVAL, "'%.200s' is not a function: give FUNC or FILE:FUNC", text);
+		return error_set(err, EINVAL, "'%.*s' is not a function: give FUNC or FILE:FUNC",
+				 text_fit(text, 200), text);
 	if (where >= sizeof(spec->where) || len >= sizeof(spec->name))
-		return error_set(err, EINVAL, "the name '%.200s...' is too long", text);
+		return error_set(err, EINVAL, "the name '%.*s...' is too long", text_fit(text, 200), text);
 	memcpy(spec->where, text, where);
 	memcpy(spec->name, name, len + 1);
 	spec->parameters = without_parameters(name, len) < len;

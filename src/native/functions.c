@@ -18,6 +18,7 @@
 #include "native/value_plan.h"
 #include "util/machine.h"
 #include "util/files.h"
+#include "util/utf8.h"
 #include "util/window.h"
 
 #define MAX_FILES  1024
@@ -156,11 +157,13 @@ static int open_path(struct function_search *search, const char *path)
 	unsigned before = search->n;
 
 	if (fd < 0)
-		return error_set(search->err, -fd, "cannot open %.200s: %s", path, strerror(-fd));
+		return error_set(search->err, -fd, "cannot open %.*s: %s", text_fit(path, 200), path,
+				 strerror(-fd));
 	add_file(search, fd, path, strlen(path), &(struct module_key){0});
 	if (search->n > before)
 		return 0;
-	return error_set(search->err, ENOEXEC, "%.200s is not a program or library for this machine", path);
+	return error_set(search->err, ENOEXEC, "%.*s is not a program or library for this machine",
+			 text_fit(path, 200), path);
 }
 
 /* --- one function --- */
@@ -169,9 +172,10 @@ static int open_path(struct function_search *search, const char *path)
 static void qualified_name(const struct function_symbol *symbol, const char *readable, char *to)
 {
 	if (symbol->local && symbol->source && !strchr(readable, '('))
-		snprintf(to, FUNCTION_NAME_MAX, "%.200s:%.300s", symbol->source, readable);
+		snprintf(to, FUNCTION_NAME_MAX, "%.*s:%.*s", text_fit(symbol->source, 200), symbol->source,
+			 text_fit(readable, 300), readable);
 	else
-		snprintf(to, FUNCTION_NAME_MAX, "%.500s", readable);
+		snprintf(to, FUNCTION_NAME_MAX, "%.*s", text_fit(readable, 500), readable);
 }
 
 static void keep_copy(struct found *found, struct mapped *in, const struct function_symbol *symbol,
@@ -223,10 +227,10 @@ static int refuse_several(const struct function_search *search, const struct fun
 	size_t len = 0;
 
 	for (unsigned i = 0; i < found->different; i++)
-		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%.90s", i ? ", " : "",
-					found->names[i]);
-	return error_set(search->err, EEXIST, "%.100s is the name of several functions: %s", want->text,
-			 list);
+		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%.*s", i ? ", " : "",
+					text_fit(found->names[i], 90), found->names[i]);
+	return error_set(search->err, EEXIST, "%.*s is the name of several functions: %s",
+			 text_fit(want->text, 100), want->text, list);
 }
 
 static int refuse_unknown(const struct function_search *search, const struct function_want *want,
@@ -245,9 +249,10 @@ static int refuse_unknown(const struct function_search *search, const struct fun
 			similar_functions_offer(&similar, spec, in->file.symbols[j].name);
 	}
 	for (unsigned i = 0; i < similar.n && len < 300; i++)
-		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%.90s",
-					i ? ", " : "; similar names: ", similar.names[i]);
-	return error_set(search->err, ENOENT, "no function %.100s%s%s", want->text,
+		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%.*s",
+					i ? ", " : "; similar names: ", text_fit(similar.names[i], 90),
+					similar.names[i]);
+	return error_set(search->err, ENOENT, "no function %.*s%s%s", text_fit(want->text, 100), want->text,
 			 in_file ? " in that file" : " in the program or its libraries", list);
 }
 
@@ -270,10 +275,10 @@ static int find_in_others(struct function_search *search, const struct function_
 		}
 		if (found->global && !other.global)
 			continue;
-		return error_set(
-			search->err, EEXIST,
-			"%.100s is the name of several functions: in %.120s and in %.120s; give FILE:FUNC",
-			want->text, found->in->path, other.in->path);
+		return error_set(search->err, EEXIST,
+				 "%.*s is the name of several functions: in %.*s and in %.*s; give FILE:FUNC",
+				 text_fit(want->text, 100), want->text, text_fit(found->in->path, 120),
+				 found->in->path, text_fit(other.in->path, 120), other.in->path);
 	}
 	return 0;
 }
@@ -332,7 +337,7 @@ struct wanted_function {
 static int name_without_list(struct wanted_function *wanted, const char *text, size_t len, struct error *err)
 {
 	if (len >= sizeof(wanted->name))
-		return error_set(err, EINVAL, "the name '%.200s...' is too long", text);
+		return error_set(err, EINVAL, "the name '%.*s...' is too long", text_fit(text, 200), text);
 	memcpy(wanted->name, text, len);
 	wanted->name[len] = '\0';
 	wanted->want.text = wanted->name;
@@ -453,9 +458,9 @@ static int plan_one(struct function_search *search, const struct function_want *
 			why = *search->err;
 	}
 	if (why.text[0])
-		error_set(search->err, -rc, "%s %.100s: %.300s",
-			  rc == -ENOTSUP ? "cannot find the returns of" : "cannot trace", want->text,
-			  why.text);
+		error_set(search->err, -rc, "%s %.*s: %.*s",
+			  rc == -ENOTSUP ? "cannot find the returns of" : "cannot trace",
+			  text_fit(want->text, 100), want->text, text_fit(why.text, 300), why.text);
 	free(wanted);
 	free(points);
 	return rc == -ENOMEM ? error_set(search->err, ENOMEM, "out of memory") : rc;

@@ -17,6 +17,7 @@
 #include "native/go_requests.h"
 #include "target/function.h"
 #include "util/machine.h"
+#include "util/utf8.h"
 
 enum {
 	WORD = 8,
@@ -185,7 +186,7 @@ static int parse(const char *text, struct wanted_go_function *wanted, struct err
 	if (rc)
 		return rc;
 	if (wanted->list.name_len >= sizeof(wanted->name))
-		return error_set(err, EINVAL, "the name '%.200s...' is too long", text);
+		return error_set(err, EINVAL, "the name '%.*s...' is too long", text_fit(text, 200), text);
 	memcpy(wanted->name, text, wanted->list.name_len);
 	wanted->name[wanted->list.name_len] = '\0';
 	return 0;
@@ -225,12 +226,14 @@ static int plan_wanted(const struct target *target, struct function_plan *plan, 
 		return rc;
 	rc = find_probe_points(target, &wanted->function, &wanted->points, &why);
 	if (rc)
-		return error_set(err, -rc, "cannot find the returns of %.100s: %.300s", wanted->name,
+		return error_set(err, -rc, "cannot find the returns of %.*s: %.*s",
+				 text_fit(wanted->name, 100), wanted->name, text_fit(why.text, 300),
 				 why.text);
 	values = plan_values(target, plan, wanted->list.n ? debug_information(exe) : NULL, &wanted->function,
 			     &wanted->points, &wanted->list, number, &why);
 	if (values < 0)
-		return error_set(err, -values, "%.100s: %.300s", wanted->name, why.text);
+		return error_set(err, -values, "%.*s: %.*s", text_fit(wanted->name, 100), wanted->name,
+				 text_fit(why.text, 300), why.text);
 	return plan_probe_points(target, plan, exe->fd, &wanted->points, number, values, err);
 }
 

@@ -11,6 +11,7 @@
 #include "native/request_wants.h"
 #include "target/function.h"
 #include "target/requests.h"
+#include "util/utf8.h"
 
 enum { WORD = 8 };
 
@@ -61,7 +62,8 @@ static void report_left_out(struct function_plan *plan, const struct preset_plan
 	if (absent && !in->begins)
 		report_append(plan, "-%s: not in the program\n", in->preset->title);
 	else
-		report_append(plan, "!%s: left out: %.150s\n", in->preset->title,
+		report_append(plan, "!%s: left out: %.*s\n", in->preset->title,
+			      text_fit(why ? why : "not known for this release of Go", 150),
 			      why ? why : "not known for this release of Go");
 }
 
@@ -99,13 +101,15 @@ static void report_traced(const struct request_planner *planner, const struct pr
 		const char *host = request_inlined_in(&planner->names, probe->function);
 
 		if (is_missing(in, i))
-			len += (size_t)snprintf(missing + len, sizeof(missing) - len, "; %s%s: %.100s",
+			len += (size_t)snprintf(missing + len, sizeof(missing) - len, "; %s%s: %.*s",
 						probe->part ? "without " : "some probes are missing",
-						probe->part ? probe->part : "", in->why[i].text);
+						probe->part ? probe->part : "",
+						text_fit(in->why[i].text, 100), in->why[i].text);
 		else if (in->found[i] == 0 && host)
 			len += (size_t)snprintf(missing + len, sizeof(missing) - len,
-						"; incomplete: %.80s is also inlined into %.80s",
-						probe->function, host);
+						"; incomplete: %.*s is also inlined into %.*s",
+						text_fit(probe->function, 80), probe->function,
+						text_fit(host, 80), host);
 	}
 	report_append(plan, "%c%s: traced%s\n", *missing ? '!' : '+', in->preset->title, missing);
 }

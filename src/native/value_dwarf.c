@@ -16,6 +16,7 @@
 #include "native/dwarf.h"
 #include "native/type_layout.h"
 #include "native/value_access.h"
+#include "util/utf8.h"
 
 enum {
 	WORD = 8,
@@ -217,7 +218,7 @@ static bool is_wanted(const struct search *search, enum parameter_kind kind, uns
 static void note_name(struct search *search, enum parameter_kind kind, const char *name)
 {
 	if (kind != HIDDEN && search->nnames < LISTED && name[0])
-		snprintf(search->names[search->nnames++], VALUE_NAME_MAX, "%.60s", name);
+		snprintf(search->names[search->nnames++], VALUE_NAME_MAX, "%.*s", text_fit(name, 60), name);
 }
 
 static int refuse_unknown(const struct search *search)
@@ -229,13 +230,13 @@ static int refuse_unknown(const struct search *search)
 		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "; it has ",
 					search->names[i]);
 	if (search->item->base == BASE_ARG)
-		return error_set(search->err, ENOENT, "%s: there is no argument %u%.200s",
-				 search->item->label, search->item->number, list);
+		return error_set(search->err, ENOENT, "%s: there is no argument %u%.*s", search->item->label,
+				 search->item->number, text_fit(list, 200), list);
 	if (search->item->base == BASE_RECEIVER)
-		return error_set(search->err, ENOENT, "%s: the function is not a method%.200s",
-				 search->item->label, list);
-	return error_set(search->err, ENOENT, "%s: there is no parameter %s%.200s", search->item->label,
-			 search->item->name, list);
+		return error_set(search->err, ENOENT, "%s: the function is not a method%.*s",
+				 search->item->label, text_fit(list, 200), list);
+	return error_set(search->err, ENOENT, "%s: there is no parameter %s%.*s", search->item->label,
+			 search->item->name, text_fit(list, 200), list);
 }
 
 static const struct value_layout one_word = {
@@ -271,8 +272,8 @@ static int take_parameter(struct search *search, struct call_cursor *cursor, Dwa
 	    !type_layout(&search->type, &search->facts->abi, &search->layout) ||
 	    !call_next(cursor, &search->layout, &search->location))
 		return error_set(search->err, EINVAL,
-				 "%s: the place of parameter %.60s is not known, because of its type",
-				 search->item->label, name);
+				 "%s: the place of parameter %.*s is not known, because of its type",
+				 search->item->label, text_fit(name, 60), name);
 	count->all++;
 	return is_wanted(search, kind, count->numbered, name) ? 1 : 0;
 }

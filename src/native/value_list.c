@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/utf8.h"
+
 /* int, uint and the like have different sizes in Go and C. */
 static const struct value_type types[] = {
 	{"int", VALUE_SIGNED, 8, 4, 1, 0},       {"int8", VALUE_SIGNED, 1, 1, 1, 0},
@@ -66,13 +68,14 @@ static int take_name(struct cursor *in, char *to, size_t size, const char *what)
 		in->at++;
 	len = (size_t)(in->at - begin);
 	if (len == 0 && begin == in->end)
-		return error_set(in->err, EINVAL, "%.200s: %s is missing at the end", in->whole, what);
+		return error_set(in->err, EINVAL, "%.*s: %s is missing at the end", text_fit(in->whole, 200),
+				 in->whole, what);
 	if (len == 0)
-		return error_set(in->err, EINVAL, "%.200s: %s is expected at '%.*s'", in->whole, what,
-				 (int)(in->end - begin > 20 ? 20 : in->end - begin), begin);
+		return error_set(in->err, EINVAL, "%.*s: %s is expected at '%.*s'", text_fit(in->whole, 200),
+				 in->whole, what, (int)(in->end - begin > 20 ? 20 : in->end - begin), begin);
 	if (len >= size)
-		return error_set(in->err, EINVAL, "%.200s: '%.30s...' is longer than %zu bytes", in->whole,
-				 begin, size - 1);
+		return error_set(in->err, EINVAL, "%.*s: '%.*s...' is longer than %zu bytes",
+				 text_fit(in->whole, 200), in->whole, text_fit(begin, 30), begin, size - 1);
 	memcpy(to, begin, len);
 	to[len] = '\0';
 	return 0;
@@ -94,8 +97,8 @@ static int take_base(struct cursor *in, struct value_item *item)
 	int argument = numbered(item->name, "arg"), word = numbered(item->name, "word");
 
 	if (argument < 0 || word < 0)
-		return error_set(in->err, EINVAL, "%.200s: %s: arguments and words count from 1 to 99",
-				 in->whole, item->name);
+		return error_set(in->err, EINVAL, "%.*s: %s: arguments and words count from 1 to 99",
+				 text_fit(in->whole, 200), in->whole, item->name);
 	item->base = argument                          ? BASE_ARG
 		     : word                            ? BASE_WORD
 		     : strcmp(item->name, "recv") == 0 ? BASE_RECEIVER
@@ -110,8 +113,8 @@ static int take_fields(struct cursor *in, struct value_item *item)
 
 	while (rc == 0 && (accept(in, ".") || accept(in, "->"))) {
 		if (item->nfields == VALUE_FIELDS)
-			return error_set(in->err, EINVAL, "%.200s: more than %d fields in one item",
-					 in->whole, VALUE_FIELDS);
+			return error_set(in->err, EINVAL, "%.*s: more than %d fields in one item",
+					 text_fit(in->whole, 200), in->whole, VALUE_FIELDS);
 		rc = take_name(in, item->fields[item->nfields++], VALUE_NAME_MAX, "the name of a field");
 	}
 	return rc;
@@ -130,9 +133,9 @@ static int take_type(struct cursor *in, struct value_item *item)
 	}
 	return rc ? rc
 		  : error_set(in->err, EINVAL,
-			      "%.200s: '%.40s' is not a type that gotrace knows, such as int, uint8, bool, "
+			      "%.*s: '%.*s' is not a type that gotrace knows, such as int, uint8, bool, "
 			      "string, bytes, len, cstring or ptr (gotrace(1) lists them)",
-			      in->whole, name);
+			      text_fit(in->whole, 200), in->whole, text_fit(name, 40), name);
 }
 
 /* Without a label, the expression itself is the label. */
@@ -146,8 +149,9 @@ static int name_item(struct cursor *in, struct value_item *item, const char *beg
 	if (item->label[0])
 		return 0;
 	if (len >= sizeof(item->label))
-		return error_set(in->err, EINVAL, "%.200s: give '%.30s...' a short name: NAME=%.30s...",
-				 in->whole, begin, begin);
+		return error_set(in->err, EINVAL, "%.*s: give '%.*s...' a short name: NAME=%.*s...",
+				 text_fit(in->whole, 200), in->whole, text_fit(begin, 30), begin,
+				 text_fit(begin, 30), begin);
 	memcpy(item->label, begin, len);
 	return 0;
 }
@@ -186,10 +190,11 @@ static int check_shown(const struct cursor *in, const struct value_list *list)
 	for (unsigned i = 0; i < list->n; i++)
 		shown += !list->items[i].hidden;
 	if (shown == 0)
-		return error_set(in->err, EINVAL, "%.200s: no value is shown", in->whole);
+		return error_set(in->err, EINVAL, "%.*s: no value is shown", text_fit(in->whole, 200),
+				 in->whole);
 	if (shown > VALUES_MAX)
-		return error_set(in->err, EINVAL, "%.200s: more than %u values of one function", in->whole,
-				 VALUES_MAX);
+		return error_set(in->err, EINVAL, "%.*s: more than %u values of one function",
+				 text_fit(in->whole, 200), in->whole, VALUES_MAX);
 	return 0;
 }
 
@@ -199,12 +204,13 @@ static int take_list(struct cursor *in, struct value_list *list)
 
 	do {
 		if (list->n == VALUE_ITEMS)
-			return error_set(in->err, EINVAL, "%.200s: more than %d items in a list", in->whole,
-					 VALUE_ITEMS);
+			return error_set(in->err, EINVAL, "%.*s: more than %d items in a list",
+					 text_fit(in->whole, 200), in->whole, VALUE_ITEMS);
 		rc = take_item(in, &list->items[list->n++]);
 	} while (rc == 0 && accept(in, ","));
 	if (rc == 0 && in->at < in->end)
-		rc = error_set(in->err, EINVAL, "%.200s: ',' or ')' is expected at '%.*s'", in->whole,
+		rc = error_set(in->err, EINVAL, "%.*s: ',' or ')' is expected at '%.*s'",
+			       text_fit(in->whole, 200), in->whole,
 			       (int)(in->end - in->at > 20 ? 20 : in->end - in->at), in->at);
 	return rc ? rc : check_shown(in, list);
 }

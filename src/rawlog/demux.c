@@ -7,6 +7,7 @@
 
 #include "rawlog/attribute_cache.h"
 #include "util/array.h"
+#include "util/utf8.h"
 
 enum {
 	BATCH = 64,            /* records collected per process */
@@ -249,6 +250,7 @@ static void name_target(struct demux *demux, struct log_target *target)
 
 	if (len > sizeof(target->comm) - 1)
 		len = sizeof(target->comm) - 1;
+	len = len ? text_whole(text->text, len) : 0;
 	if (len)
 		memcpy(target->comm, text->text, len);
 }

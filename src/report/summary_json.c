@@ -135,8 +135,6 @@ static void put_whole(struct json *json, const struct summary *sum)
 
 static void put_reasons(struct json *json, const struct tables *tables, const struct goroutine_stats *row)
 {
-	size_t len;
-
 	json_open(json, "blocked_by", '{');
 	for (unsigned i = 0; i < STAT_REASONS; i++) {
 		char name[128];
@@ -144,9 +142,8 @@ static void put_reasons(struct json *json, const struct tables *tables, const st
 
 		if (!row->waiting[i].ns)
 			continue;
-		text = strtab_get(tables->strings, row->waiting[i].reason, &len);
-		snprintf(name, sizeof(name), "%.*s", (int)(len < sizeof(name) ? len : sizeof(name) - 1),
-			 text);
+		text = strtab_get(tables->strings, row->waiting[i].reason, NULL);
+		snprintf(name, sizeof(name), "%.*s", text_fit(text, sizeof(name) - 1), text);
 		json_number(json, name, row->waiting[i].ns);
 	}
 	json_close(json, '}');

@@ -10,6 +10,7 @@
 #include "isa/x86.h"
 #include "target/private.h"
 #include "util/edits.h"
+#include "util/utf8.h"
 
 enum { MAX_SHOWN = 4 };
 /* Condition codes of a stack pointer above its limit: `ja`, and arm64's `hi`. */
@@ -71,8 +72,8 @@ static void find_ends(const struct functab *tab, const char *end, struct ends *e
 			continue;
 		ends->index = i;
 		if (ends->n++ < MAX_SHOWN && len < sizeof(ends->list))
-			len += (size_t)snprintf(ends->list + len, sizeof(ends->list) - len, "%s%.60s",
-						len ? ", " : "", name);
+			len += (size_t)snprintf(ends->list + len, sizeof(ends->list) - len, "%s%.*s",
+						len ? ", " : "", text_fit(name, 60), name);
 	}
 }
 
@@ -128,8 +129,8 @@ static void find_near(const struct functab *tab, const char *wanted, struct ends
 			ends->n = 0, len = 0;
 		nearest = edits;
 		if (ends->n++ < MAX_SHOWN && len < sizeof(ends->list))
-			len += (size_t)snprintf(ends->list + len, sizeof(ends->list) - len, "%s%.60s",
-						len ? ", " : "", name);
+			len += (size_t)snprintf(ends->list + len, sizeof(ends->list) - len, "%s%.*s",
+						len ? ", " : "", text_fit(name, 60), name);
 	}
 }
 
@@ -140,13 +141,13 @@ static int refuse_unknown(const struct target *target, const char *name, struct 
 
 	if (is_inlined(target, name))
 		return error_set(err, ENOENT,
-				 "%.200s has no code of its own: the compiler inlined it into its callers. "
+				 "%.*s has no code of its own: the compiler inlined it into its callers. "
 				 "Name one of these, or build it with //go:noinline",
-				 name);
+				 text_fit(name, 200), name);
 	find_ends(target->functab, last ? last + 1 : name, &ends);
 	if (!ends.n)
 		find_near(target->functab, name, &ends);
-	return error_set(err, ENOENT, "no function %.200s in the program%s%s", name,
+	return error_set(err, ENOENT, "no function %.*s in the program%s%s", text_fit(name, 200), name,
 			 ends.n ? "; similar names: " : "", ends.n ? ends.list : "");
 }
 
@@ -189,7 +190,8 @@ static int take(const struct target *target, size_t index, struct target_functio
 	*found = (struct target_function){.name = ""};
 	if (functab_entry(target->functab, index, &entry, &end, &found->name) ||
 	    target_code_at(target, entry, end, &code))
-		return error_set(err, ENOENT, "the code of %.200s is not in the file", found->name);
+		return error_set(err, ENOENT, "the code of %.*s is not in the file",
+				 text_fit(found->name, 200), found->name);
 	found->entry = code.address;
 	/*
 	 * Up to Go 1.5, zeros fill the gap between two functions, and the table counts them as part of the
@@ -216,6 +218,7 @@ int target_function(const struct target *target, const char *name, struct target
 	if (ends.n == 1)
 		return take(target, ends.index, found, err);
 	if (ends.n)
-		return error_set(err, EEXIST, "%.200s is the name of several functions: %s", name, ends.list);
+		return error_set(err, EEXIST, "%.*s is the name of several functions: %s",
+				 text_fit(name, 200), name, ends.list);
 	return refuse_unknown(target, name, err);
 }

@@ -15,6 +15,7 @@
 #include "target/private.h"
 #include "util/files.h"
 #include "util/machine.h"
+#include "util/utf8.h"
 
 #define STATUS_BYTES 4096 /* of /proc/PID/status; the lines needed are among the first */
 
@@ -199,7 +200,9 @@ void process_comm(pid_t pid, char comm[16])
 	n = read_all(path, text, sizeof(text));
 	if (n > 0 && text[n - 1] == '\n')
 		text[--n] = '\0';
-	snprintf(comm, 16, "%.15s", n > 0 ? text : "");
+	text[n > 0 ? text_whole(text, n < 15 ? (size_t)n : 15) : 0] =
+		'\0'; /* the kernel cuts it after 15 bytes */
+	snprintf(comm, 16, "%.15s", text);
 }
 
 void process_open(struct process *process, pid_t pid)
@@ -221,8 +224,9 @@ void process_open_file(struct process *process, const char *path)
 	*process = (struct process){.pid = 0};
 	snprintf(process->exe, sizeof(process->exe), "%s", path);
 	snprintf(process->path, sizeof(process->path), "%s", path);
-	snprintf(process->comm, sizeof(process->comm), "%.15s", slash ? slash + 1 : path);
-	snprintf(process->label, sizeof(process->label), "%.63s", path);
+	snprintf(process->comm, sizeof(process->comm), "%.*s", text_fit(slash ? slash + 1 : path, 15),
+		 slash ? slash + 1 : path);
+	snprintf(process->label, sizeof(process->label), "%.*s", text_fit(path, 63), path);
 }
 
 int process_log_target(const struct process *process, unsigned extra_flags, log_sink sink, void *ctx,

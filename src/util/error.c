@@ -9,13 +9,17 @@
 int error_set(struct error *err, int code, const char *fmt, ...)
 {
 	va_list args;
+	int len;
 
 	if (!err)
 		return -code;
 	va_start(args, fmt);
-	if (vsnprintf(err->text, sizeof(err->text), fmt, args) < 0)
-		err->text[0] = '\0';
+	len = vsnprintf(err->text, sizeof(err->text), fmt, args);
 	va_end(args);
+	if (len < 0)
+		err->text[0] = '\0';
+	else if ((size_t)len >= sizeof(err->text))
+		err->text[text_whole(err->text, sizeof(err->text) - 1)] = '\0';
 	text_make_printable(err->text); /* names from targets and files appear in messages */
 	return -code;
 }

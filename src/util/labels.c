@@ -64,18 +64,6 @@ static void put_quoted(struct label_writer *writer, const char *text, size_t len
 	put(writer, "\"", 1);
 }
 
-/* Returns the length of a text without an incomplete character at its end. */
-static size_t whole_characters(const char *text, size_t len)
-{
-	size_t end = len, step;
-
-	while (end && len - end < 3 && ((unsigned char)text[end - 1] & 0xc0) == 0x80)
-		end--;
-	if (!end || (unsigned char)text[end - 1] < 0xc0)
-		return len;
-	return text_next(text + end - 1, len - end + 1, &step) == 0xfffd && step == 1 ? end - 1 : len;
-}
-
 size_t labels_write(struct pprof_label *labels, unsigned n, bool cut, char text[LABELS_TEXT_MAX + 1])
 {
 	struct label_writer writer = {.text = text, .n = 1, .size = LABELS_TEXT_MAX - sizeof("}" CUT)};
@@ -91,10 +79,10 @@ size_t labels_write(struct pprof_label *labels, unsigned n, bool cut, char text[
 		if (put_so_far)
 			put(&writer, ", ", 2);
 		put_quoted(&writer, label->key,
-			   cut ? whole_characters(label->key, label->key_len) : label->key_len);
+			   cut ? text_whole(label->key, label->key_len) : label->key_len);
 		put(&writer, ":", 1);
 		put_quoted(&writer, label->value,
-			   cut ? whole_characters(label->value, label->value_len) : label->value_len);
+			   cut ? text_whole(label->value, label->value_len) : label->value_len);
 		if (writer.n > writer.size) {
 			writer.n = before;
 			cut = true;

@@ -109,6 +109,18 @@ struct text text_name(const char *name, size_t len, unsigned width)
 	return text;
 }
 
+struct text text_column(const char *name, size_t len, unsigned width)
+{
+	struct text text = text_name(name, len, width);
+	size_t n = strlen(text.bytes);
+
+	for (size_t count = count_characters(text.bytes, n); count < width && n + 1 < sizeof(text.bytes);
+	     count++)
+		text.bytes[n++] = ' ';
+	text.bytes[n] = '\0';
+	return text;
+}
+
 struct text_path text_path(const char *path)
 {
 	struct text_path text;

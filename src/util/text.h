@@ -19,6 +19,8 @@ struct text text_time(uint64_t ns);     /* "1.25 ms" */
 struct text text_percent(double part);  /* 0.123 -> "12.3 %" */
 /* The name as printable UTF-8, at most width characters. A longer name loses its beginning. */
 struct text text_name(const char *name, size_t len, unsigned width);
+/* The same, with spaces after it up to this width, in characters. */
+struct text text_column(const char *name, size_t len, unsigned width);
 /* A complete path, made printable. */
 struct text_path {
 	char bytes[PATH_MAX];

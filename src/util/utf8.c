@@ -49,6 +49,34 @@ uint32_t text_next(const char *s, size_t n, size_t *len)
 	return point;
 }
 
+size_t text_whole(const char *s, size_t len)
+{
+	size_t start = len;
+	uint32_t lowest;
+
+	while (start && len - start < 3 && is_continuation(s, len, start - 1))
+		start--;
+	if (!start || sequence_length((unsigned char)s[start - 1], &lowest) <= len - start + 1)
+		return len;
+	return start - 1;
+}
+
+size_t text_tail(const char *s, size_t len, size_t most)
+{
+	size_t at = len > most ? len - most : 0, first = at;
+
+	while (at && at - first < 3 && is_continuation(s, len, at))
+		at++;
+	return at;
+}
+
+int text_fit(const char *text, size_t most)
+{
+	size_t len = strnlen(text, most + 1);
+
+	return (int)(len > most ? text_whole(text, most) : len);
+}
+
 /*
  * C0 and C1 controls are terminal commands; the other ranges are invisible, break lines or change the text
  * direction.

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/utf8.h"
 #include "wire/event.h"
 #include "wire/varint.h"
 
@@ -96,7 +97,7 @@ static uint32_t write_string(struct dict *dict, const struct strtab *strings, ui
 	if (!p)
 		return fail(dict, -ENOMEM);
 	if (len > MAX_STRING_LEN)
-		len = MAX_STRING_LEN;
+		len = text_whole(text, MAX_STRING_LEN);
 	table_commit(&dict->string_table, put_string(p, ++dict->string_count, text, len));
 	return dict->string_count;
 }

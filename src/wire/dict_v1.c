@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/utf8.h"
+
 enum { MAX_FRAME_BYTES = 4 * MAX_UV };
 
 /* Flag in dict->starts: a timer goroutine starts here. */
@@ -53,7 +55,7 @@ static uint32_t write_string(struct dict_v1 *dict, const char *text, size_t len)
 	if (!has_names(dict) || len == 0)
 		return 0;
 	if (len > V1_MAX_STRING)
-		len = V1_MAX_STRING;
+		len = text_whole(text, V1_MAX_STRING);
 	p = reserve(dict, 1 + 2 * MAX_UV + len);
 	if (!p)
 		return 0;
@@ -91,7 +93,7 @@ const char *dict_v1_text(const struct dict_v1 *dict, uint32_t id, size_t *len)
 		return NULL;
 	text = strtab_get(texts, id, len);
 	if (*len > V1_MAX_STRING)
-		*len = V1_MAX_STRING;
+		*len = text_whole(text, V1_MAX_STRING);
 	return text;
 }
 

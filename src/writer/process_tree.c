@@ -11,6 +11,7 @@
 #include "rawlog/demux.h"
 #include "util/map64.h"
 #include "util/message.h"
+#include "util/utf8.h"
 #include "util/window.h"
 #include "writer/process_tree_report.h"
 
@@ -113,6 +114,7 @@ static void note_name(struct traced_process *process, const struct raw_text *tex
 
 	if (text->record.site != SITE_COMM || text->record.tid != (uint32_t)process->pid)
 		return;
+	len = text_whole(text->text, len);
 	memcpy(process->comm, text->text, len);
 	process->comm[len] = '\0';
 }

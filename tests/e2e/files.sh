@@ -198,6 +198,71 @@ case_names_printable() {
 	kill -KILL $target
 }
 
+# uncut ARG...: whatever it does, it cuts no character. Output for readers is in "$W/new", if there is any.
+uncut() {
+	rm -f "$W/new"
+	timeout -s KILL 60 "$GOTRACE" "$@" >"$W/out" 2>"$W/err" </dev/null
+	status=$?
+	[ $status -lt 126 ] || die "gotrace ${*@Q}: status $status"
+	/usr/bin/python3 tests/e2e/cut_text.py "$W/out" "$W/err" $([ ! -e "$W/new" ] || echo "$W/new") >"$W/cut" ||
+		die "gotrace $*: $(head -n 2 "$W/cut")"
+}
+
+# Names of several bytes a character, which are longer than what shows them.
+case_names_whole() {
+	local name i command trace query words
+	name=$(printf '漢%.0s' {1..90})
+	cp "$(planted_binary $NEWEST)" "$W/p漢字漢字漢字漢字" || die "cannot build"
+	start_target "$W/p漢字漢字漢字漢字" wide
+	for i in '' x xx; do
+		words+=(--region "main.wide$i$(printf '漢字%.0s' {1..16})(name)")
+	done
+	uncut -p "$target" -d 500ms -o "$W/go" --locks "${words[@]}"
+	uncut -p "$target" -d 300ms -o "$W/c" --as c
+	for command in '' '--as c'; do
+		uncut -p "$target" -d 200ms -o "$W/x" --json $command
+	done
+	for command in 'ps -p' 'ps --json -p' sites 'doctor -p'; do
+		uncut $command "$target"
+		[ $status -lt 2 ] || die "gotrace $command: exit status $status"
+	done
+	for trace in "$W/go" "$W/c"; do
+		for command in report 'report --all' 'report --json' why 'why --json' dump 'dump --json' 'dump --stacks' check; do
+			uncut $command "$trace"
+		done
+		uncut report --html "$W/new" "$trace"
+		uncut diff --all "$trace" "$trace"
+		uncut diff --json "$trace" "$trace"
+		for query in goroutine log label region task 'state LEFT JOIN stack k ON k.id = stack'; do
+			uncut sql "$trace" "SELECT * FROM $query"
+		done
+		for command in folded flame; do
+			uncut convert "$trace" -o "$W/new" --format $command
+		done
+	done
+	for i in '' x xx; do
+		for command in report dump check sql why cut convert replay flame layout diff ps sites "--$i$name"; do
+			uncut $command "$i$name"
+			uncut $command "$i$name$name$name"
+		done
+		for command in -d --format --requests --sort --task --region --max-size --raw --btf --layout; do
+			uncut -p "$target" $command "$i$name$name"
+		done
+		for command in --on --user --keep --window --every; do
+			uncut flight -p "$target" $command "$i$name$name"
+		done
+		uncut report "$W/go" --label "$i$name"
+		uncut report "$W/go" --by-label "$i$name"
+		uncut why "$W/go" --task "$i$name"
+	done
+	record -p "$target" --window 1s --on 'blocked>1ms' --on "func ${words[1]%(name)}>1ms" --every 1s
+	prints 'func main.wide.*was in' 5
+	stop_recorder 0
+	/usr/bin/python3 tests/e2e/cut_text.py "$W/err" || die "flight cuts a character"
+	TOP_WITH=--locks on_terminal size=60x40 3 key=2 1 key=5 1 key=$'\t' 1 key=q || die "top ended with status $?"
+	/usr/bin/python3 tests/e2e/cut_text.py "$W/screen" || die "top cuts a character"
+}
+
 # gotrace exits with the status of the program after --, unless the trace failed.
 case_command_status() {
 	run_gotrace -q -o "$W/trace" -- sh -c 'sleep 0.3; exit 7'

@@ -67,6 +67,17 @@ static void long_names_keep_their_end(void **state)
 	assert_true(strlen(text_name(longer, sizeof(longer), 5000).bytes) < sizeof(struct text));
 }
 
+static void columns(void **state)
+{
+	(void)state;
+	assert_string_equal(text_column("a\xc3\xa4", 3, 5).bytes, "a\xc3\xa4   ");
+	assert_string_equal(text_column("abc", 3, 3).bytes, "abc");
+	assert_string_equal(text_column("\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac", 12, 3).bytes,
+			    "..\xe2\x82\xac");
+	assert_string_equal(text_column("", 0, 2).bytes, "  ");
+	assert_true(strlen(text_column("a", 1, 5000).bytes) < sizeof(struct text));
+}
+
 static void columns_are_set(void **state)
 {
 	char *written = NULL;
@@ -148,6 +159,7 @@ int main(void)
 		cmocka_unit_test(columns_are_set),
 		cmocka_unit_test(a_full_table_takes_no_more),
 		cmocka_unit_test(status_line),
+		cmocka_unit_test(columns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

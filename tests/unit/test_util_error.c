@@ -40,6 +40,9 @@ static void long_text_is_cut(void **state)
 	text[sizeof(text) - 1] = '\0';
 	error_set(&err, EINVAL, "%s", text);
 	assert_int_equal(strlen(err.text), sizeof(err.text) - 1);
+	memcpy(text + sizeof(err.text) - 3, "\xe2\x82\xac", 3);
+	error_set(&err, EINVAL, "%s", text);
+	assert_int_equal(strlen(err.text), sizeof(err.text) - 3); /* not inside a character */
 }
 
 int main(void)

@@ -68,9 +68,44 @@ static void put(void **state)
 	}
 }
 
+/* "aä€😀": characters of one to four bytes, which end at 1, 3, 6 and 10. */
+#define LENGTHS "a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"
+
+static void cut_between_characters(void **state)
+{
+	static const uint8_t ends[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10};
+	static const uint8_t begins[] = {10, 10, 10, 10, 6, 6, 6, 3, 3, 1, 0};
+
+	(void)state;
+	for (size_t n = 0; n <= 10; n++) {
+		assert_int_equal(text_whole(LENGTHS, n), ends[n]);
+		assert_int_equal(text_fit(LENGTHS, n), ends[n]);
+		assert_int_equal(text_tail(LENGTHS, 10, n), begins[n]);
+	}
+	assert_int_equal(text_fit(LENGTHS, 1000), 10);
+	assert_int_equal(text_tail(LENGTHS, 10, 1000), 0);
+	assert_int_equal(text_fit("", 3), 0);
+}
+
+/* Bytes that are no beginning of a character are not cut off. */
+static void malformed_text_keeps_its_end(void **state)
+{
+	(void)state;
+	assert_int_equal(text_whole("a\x80\x80\x80\x80", 5), 5);
+	assert_int_equal(text_whole("a\xff", 2), 2);
+	assert_int_equal(text_whole("\x80", 1), 1);
+	assert_int_equal(text_whole("a\xc3\xa4\x80", 4), 4);
+	assert_int_equal(text_tail("\x80\x80\x80\x80\x80\x80", 6, 5), 4);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(made_printable), cmocka_unit_test(put)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(made_printable),
+		cmocka_unit_test(put),
+		cmocka_unit_test(cut_between_characters),
+		cmocka_unit_test(malformed_text_keeps_its_end),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include "analysis/kinds.h"
 #include "analysis/order.h"
 #include "analysis/rules/rules.h"
+#include "util/utf8.h"
 
 const struct pair *pair_heaviest(const struct analysis *a, uint32_t row)
 {
@@ -28,11 +29,10 @@ struct label pair_did(const struct analysis *a, const struct pair *pair)
 {
 	const struct top *did = top_first(pair->did);
 	uint32_t stack = (uint32_t)(did->key >> 8);
-	struct label label;
+	struct label label, place = label_stack(a, stack ? stack : pair->stack);
 
-	snprintf(label.text, sizeof(label.text), "%.20s in %.120s",
-		 activity_name((enum activity)(did->key & 0xff)),
-		 label_stack(a, stack ? stack : pair->stack).text);
+	snprintf(label.text, sizeof(label.text), "%.20s in %.*s",
+		 activity_name((enum activity)(did->key & 0xff)), text_fit(place.text, 120), place.text);
 	return label;
 }
 

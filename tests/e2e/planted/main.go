@@ -52,6 +52,7 @@ var modes = map[string]mode{
 	"locked-thread": lockedThread,
 	"dns":           slowNames,
 	"crowd":         crowd,
+	"wide":          wide,
 }
 
 func main() {
