@@ -107,7 +107,8 @@ static const struct argp_option report_table[] = {
 	{"json", KEY_JSON, NULL, 0, "Print JSON", 2},
 	{"max-items", KEY_MAX_ITEMS, "N", 0, "At most this many rows of each list in JSON", 2},
 	{"max-size", KEY_MAX_SIZE, "BYTES", 0, "At most about this much JSON (default: 64k)", 2},
-	{"html", KEY_HTML, "PAGE", 0, "Write an HTML page that needs only a browser", 2},
+	{"html", KEY_HTML, "PAGE", 0, "Write an HTML page that needs only a browser; - is standard output",
+	 2},
 	{"by-label", KEY_BY_LABEL, "KEY", 0, "Print what goroutines did by the value of this pprof label", 2},
 	{"label", KEY_LABEL, "KEY=VALUE", 0, "Print tables of goroutines while they had this pprof label", 2},
 	{"all", KEY_ALL, NULL, 0, "Print every finding, and up to 1000 rows per table", 2},
@@ -170,6 +171,8 @@ int options_report(int argc, char **argv, struct report_options *options, struct
 		return rc;
 	if (options->html && (options->by_label || options->label))
 		return error_set(err, EINVAL, "--html excludes --by-label and --label");
+	if (options->html && options->json && strcmp(options->html, "-") == 0)
+		return error_set(err, EINVAL, "--html=- excludes --json: both are standard output");
 	rc = check_input(options->input, &recording);
 	if (rc == 0)
 		rc = check_label("--label", options->label, &options->record, err);

@@ -70,9 +70,11 @@ case_attacker_files() {
 		unharmed replay
 		timeout 20 "$GOTRACE" convert -q --format 1.11 -o "$public/evil/dir/converted" tests/fixtures/rawlog/go1.26.8.trace >"$W/out" 2>"$W/err" </dev/null
 		unharmed convert
+		timeout 20 "$GOTRACE" report --html "$public/evil/dir/page" tests/fixtures/rawlog/go1.26.8.trace >"$W/out" 2>"$W/err" </dev/null
+		unharmed report
 		timeout 20 "$GOTRACE" flight -p 2 -o "$public/evil/dir/sub" >"$W/out" 2>"$W/err" </dev/null
 		unharmed flight
-		tries=$((tries + 3))
+		tries=$((tries + 4))
 	done
 	kill -0 $attacker || die "the attacker has ended: $(cat "$W/attacker.err")"
 	end_attack

@@ -307,6 +307,11 @@ static void live_recording(void **state)
 	LINE(line, "-p", "42", "--by-label", "a", "--no-labels");
 	assert_int_equal(options_report(line.argc, line.argv, &report, &err), -EINVAL);
 	assert_non_null(strstr(err.text, "--by-label and --no-labels"));
+	LINE(line, "x", "--html", "-", "--json");
+	assert_int_equal(options_report(line.argc, line.argv, &report, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "--html=- excludes --json"));
+	LINE(line, "x", "--html", "page", "--json");
+	assert_int_equal(options_report(line.argc, line.argv, &report, &err), 0);
 }
 
 /* Options for recording are refused if there is a trace file. */
