@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Checks what the compiler does not: includes follow the direction of the data, functions are short, and no uretprobe
-# is used (Go moves its stacks); tags are unique, lines have at most 120 columns, retired words do not return, and the
-# files of a module call one another in one direction.
+# is used (Go moves its stacks); files are created in one place; tags are unique, lines have at most 120 columns,
+# retired words do not return, and the files of a module call one another in one direction.
 set -u
 cd "$(dirname "$0")/.."
 most=100
@@ -29,7 +29,23 @@ function module_reads(name, list,    n, i, one, path) {
 	}
 	allow[name] = " " list " "
 }
+# Words that are allowed in one file of src only, "" = in none.
+function only_in(file, pattern) {
+	nways++
+	way_file[nways] = file
+	way[nways] = "(^|[^A-Za-z0-9_])(" pattern ")"
+}
+function used(line, pattern) {
+	match(line, pattern)
+	line = substr(line, RSTART, RLENGTH)
+	gsub(/[^A-Za-z0-9_]/, "", line)
+	return line
+}
 BEGIN {
+	only_in("src/util/directory.c", "O_CREAT|O_TMPFILE|O_TRUNC|mkdir\\(|mkdirat\\(")
+	only_in("src/pipeline/hidden.c", "link\\(|linkat\\(|rename\\(|renameat\\(|renameat2\\(")
+	only_in("", "(creat|creat64|freopen|truncate|mknod|mknodat|mkfifo|mkfifoat|symlink|symlinkat)\\(")
+	only_in("", "(mktemp|mkstemp|mkostemp|mkstemps|mkostemps|mkdtemp|tmpfile|tmpnam|tempnam)\\(")
 	module_reads("util", "")
 	module_reads("isa", "bpf")
 	module_reads("rawlog", "bpf")
@@ -107,6 +123,22 @@ width($0) > columns {
 	if (tag in defined)
 		complain("the tag " tag " is defined in " defined[tag] ", too")
 	defined[tag] = FILENAME
+}
+# gotrace runs as root in directories of other users: files are created and named in one way.
+module != "" {
+	line = $0
+	gsub(/"[^"]*"/, "\"\"", line)
+	if (line ~ /^[ \t]*(\/\*|\*|\/\/)/)
+		line = ""
+	for (i = 1; i <= nways; i++)
+		if (FILENAME != way_file[i] && line ~ way[i])
+			complain((way_file[i] ? "only " way_file[i] : "no file") " may use " used(line, way[i]) \
+				": pipeline/output.h writes files")
+	# Reading: fopen(name, "re").
+	if (line ~ /(^|[^a-z_])fopen\(/ && $0 !~ /fopen\(.*, "re?"\)/)
+		complain("fopen() is only for reading, with the mode \"re\": pipeline/output.h writes files")
+	if (line ~ /sqlite3_open/ && $0 !~ /vfs=memdb|":memory:"/)
+		complain("SQLite may only write to memory: pipeline/output.h writes files")
 }
 /uretprobe|kretprobe|SEC\("\??uret/ && !/^[ \t]*(\/\*|\*|\/\/)/ {
 	complain("no return probes: Go moves its stacks")
