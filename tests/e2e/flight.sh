@@ -695,7 +695,7 @@ case_flight_rights_c() {
 
 # A recorder that waits for a successor keeps the needed capabilities in one thread. All others are as usual.
 case_flight_rights_successor() {
-	local name=flight$$ status full
+	local name=flight$$ status full i
 	cp "$(target_binary $NEWEST default)" "$W/$name"
 	start_target "$W/$name" mixed -seconds 100
 	mkdir -p "$W/dir"
@@ -706,12 +706,16 @@ case_flight_rights_successor() {
 	prints "recording PID $target" 10
 	sleep 1.5
 	confined 3
-	full=0
-	for status in /proc/$recorder/task/*/status; do
-		case $(field "$status" CapEff) in
-		$NONE | $FILE_SERVER) ;;
-		*) full=$((full + 1)) ;;
-		esac
+	for ((i = 0; i < 20; i++)); do # the threads that close links last as long as that
+		full=0
+		for status in /proc/$recorder/task/*/status; do
+			case $(field "$status" CapEff 2>/dev/null) in
+			'' | $NONE | $FILE_SERVER) ;;
+			*) full=$((full + 1)) ;;
+			esac
+		done
+		[ $full -ne 1 ] || break
+		sleep 0.1
 	done
 	[ $full -eq 1 ] || die "$full threads with capabilities instead of one"
 	kill -KILL "$target"
