@@ -170,7 +170,7 @@ int plan_changes(struct planner *planner, const struct site_rule *rule, const st
  * profiles. Closures count as the function that they are in. Rules of sites.c cover those that are events.
  */
 static const struct {
-	const char *function; /* without package and receiver */
+	const char *function; /* without package and receiver; NULL: any, and both statuses are seen */
 	int16_t old, new;     /* or ANY_STATUS */
 	uint8_t first, last;  /* minor releases */
 } known_changes[] = {
@@ -195,7 +195,6 @@ static const struct {
 	{"gdestroy", G_STATUS_RUNNING, G_STATUS_DEAD, 22, NEWEST},
 	/* From one goroutine to the other: one event, by coroswitch_m. */
 	{"coroswitch_m", G_STATUS_RUNNING, G_STATUS_WAITING, 23, NEWEST},
-	{"coroswitch_m", G_STATUS_WAITING, G_STATUS_RUNNING, 23, NEWEST},
 	{"coroswitch_m", G_STATUS_WAITING, G_STATUS_RUNNABLE, 23, NEWEST},
 	{"coroswitch_m", G_STATUS_RUNNABLE, G_STATUS_RUNNING, 23, NEWEST},
 
@@ -216,16 +215,12 @@ static const struct {
 	 * stack is copied, or the collector looks for goroutines that nothing can wake.
 	 */
 	{"casGToWaiting", ANY_STATUS, G_STATUS_WAITING, 21, NEWEST},
-	{"stopTheWorld", G_STATUS_WAITING, G_STATUS_RUNNING, 21, 22},
-	{"stopTheWorldWithSema", G_STATUS_WAITING, G_STATUS_RUNNING, 23, NEWEST},
-	{"forEachP", G_STATUS_WAITING, G_STATUS_RUNNING, 22, NEWEST},
-	{"gcMarkDone", G_STATUS_WAITING, G_STATUS_RUNNING, 21, 21},
-	{"gcMarkTermination", G_STATUS_WAITING, G_STATUS_RUNNING, 21, NEWEST},
-	{"gcBgMarkWorker", G_STATUS_WAITING, G_STATUS_RUNNING, 21, NEWEST},
-	{"gcAssistAlloc1", G_STATUS_WAITING, G_STATUS_RUNNING, 21, NEWEST},
-	{"markroot", G_STATUS_WAITING, G_STATUS_RUNNING, 21, NEWEST},
-	{"writeheapdump_m", G_STATUS_WAITING, G_STATUS_RUNNING, 21, NEWEST},
-	{"traceAdvance", G_STATUS_WAITING, G_STATUS_RUNNING, 22, NEWEST},
+	/*
+	 * And back, in whatever function: a patch release may move one (Go 1.23.12 and 1.24.5 did, from
+	 * stopTheWorld to stopTheWorldWithSema). A goroutine that really waits is runnable before it runs,
+	 * but in coroswitch_m.
+	 */
+	{NULL, G_STATUS_WAITING, G_STATUS_RUNNING, 21, NEWEST},
 	{"newstack", G_STATUS_RUNNING, G_STATUS_COPYSTACK, 21, NEWEST},
 	{"newstack", G_STATUS_COPYSTACK, G_STATUS_RUNNING, 21, NEWEST},
 	{"findGoroutineLeaks", G_STATUS_WAITING, G_STATUS_LEAKED, 26, NEWEST},
@@ -269,9 +264,12 @@ static bool is_in(const char *name, const char *function)
 static bool is_known(unsigned minor, const struct status_write *change)
 {
 	for (unsigned i = 0; i < sizeof(known_changes) / sizeof(known_changes[0]); i++) {
+		const char *function = known_changes[i].function;
+
 		if (minor >= known_changes[i].first && minor <= known_changes[i].last &&
 		    may_be(change->old, known_changes[i].old) && may_be(change->new, known_changes[i].new) &&
-		    is_in(change->function, known_changes[i].function))
+		    (function ? is_in(change->function, function)
+			      : change->old == known_changes[i].old && change->new == known_changes[i].new))
 			return true;
 	}
 	return false;

@@ -2,27 +2,72 @@
 # Programs whose runtime the compiler has changed: with a profile of their own (the variant "pgo" of the matrix has a
 # profile in which all calls of probed functions are hot), and without optimisation.
 
-# own_profile_build RELEASE MODE: builds the target with a CPU profile of this load. Prints its path.
-own_profile_build() {
-	local plain binary=$E2E/target-$1-own-$2
-	plain=$(target_binary "$1" default) || return 1
-	"$plain" "$2" -profile "$W/own.pgo" -seconds 6 >&2 || return 1
-	(cd tests/e2e/targets && GOTOOLCHAIN=go$1 CGO_ENABLED=0 timeout 900 \
-		go build -buildvcs=false -pgo="$W/own.pgo" -o "$binary" .) >&2 || return 1
+# profiled_build RELEASE LOAD [FLAG...]: builds the target with a CPU profile of this load. Prints its path.
+profiled_build() {
+	local release=$1 load=$2 plain binary=$W/target
+	shift 2
+	plain=$(target_binary "$release" default) || return 1
+	"$plain" "$load" -profile "$W/profile.pgo" -seconds 6 >&2 || return 1
+	(cd tests/e2e/targets && GOTOOLCHAIN=go$release CGO_ENABLED=0 timeout 900 \
+		go build -buildvcs=false -pgo="$W/profile.pgo" "$@" -o "$binary" .) >&2 || return 1
 	echo "$binary"
 }
 
-# case_build_own_profile: another release and another load each day.
-case_build_own_profile() {
-	local releases=($RELEASES) modes=(http mixed gc pool pingpong churn) look=--exact binary release mode
-	release=${releases[CELL_SEED % ${#releases[@]}]}
-	mode=${modes[(CELL_SEED / ${#releases[@]} + CELL_SEED) % ${#modes[@]}]}
-	binary=$(own_profile_build "$release" "$mode" 2>"$W/build.err") || die "cannot build: $(tail -n 3 "$W/build.err")"
-	GODEBUG=gcshrinkstackoff=1 start_target "$binary" "$mode" -native "$W/native" -native-seconds 2 -seconds 100
-	printf 'go%s %s: ' "$release" "$mode"
-	trace_cell "$mode" "$release" no
-	twin_cell "$mode" 100 "$release"
+# profiled_cell RELEASE TRAINED LOAD [FLAG...]: a build for one load is traced under another.
+profiled_cell() {
+	local release=$1 trained=$2 load=$3 look=--exact binary
+	shift 3
+	binary=$(profiled_build "$release" "$trained" "$@" 2>"$W/build.err") || die "cannot build: $(tail -n 3 "$W/build.err")"
+	GODEBUG=gcshrinkstackoff=1 start_target "$binary" "$load" -native "$W/native" -native-seconds 2 -seconds 100
+	printf 'go%s %s, profile of %s %s: ' "$release" "$load" "$trained" "$*"
+	trace_cell "$load" "$release" no
+	twin_cell "$load" 100 "$release"
 	stop_target
+}
+
+# The programs that are built with the profiles of each other.
+PROFILED="json rpc pingpong pool timers gc"
+
+# case_build_profiles: another release, profile, load and way to link each day. ALL=1: all of them.
+case_build_profiles() {
+	local releases=($RELEASES) loads=($PROFILED) release trained load seed=$CELL_SEED
+	if [ "$ALL" = 1 ]; then
+		for release in $RELEASES; do
+			for trained in $PROFILED; do
+				for load in $PROFILED; do
+					profiled_cell "$release" "$trained" "$load"
+					profiled_cell "$release" "$trained" "$load" -ldflags='-s -w'
+				done
+			done
+		done
+		return
+	fi
+	release=${releases[seed % 6]} trained=${loads[seed / 6 % 6]} load=${loads[(seed / 36 + seed) % 6]}
+	if [ $((seed / 6 % 2)) -eq 0 ]; then
+		profiled_cell "$release" "$trained" "$load"
+	else
+		profiled_cell "$release" "$trained" "$load" -ldflags='-s -w'
+	fi
+}
+
+# patch_releases: prints the releases from 1.22 on that the Go proxy has.
+patch_releases() {
+	GOTOOLCHAIN=local go list -m -versions golang.org/toolchain 2>"$W/list.err" | tr ' ' '\n' |
+		sed -n 's/^v0\.0\.1-go\(1\.\(2[2-9]\|[3-9][0-9]\)\.[0-9]*\)\.linux-amd64$/\1/p' | sort -V
+}
+
+# A patch release may move code: Go 1.23.12 and 1.24.5 did. Another one each day, plain and without optimisation.
+case_build_patch_release() {
+	local releases release variant
+	releases=($(patch_releases))
+	[ ${#releases[@]} -gt 20 ] || die "${#releases[@]} releases: $(cat "$W/list.err")"
+	release=${releases[CELL_SEED * 7 % ${#releases[@]}]}
+	for variant in default unoptimised; do
+		printf '%sgo%s %s: ' "${separator:-}" "$release" $variant
+		cell "$release" $variant mixed no yes
+		rm -f "$E2E/target-$release-$variant"
+		separator='; '
+	done
 }
 
 # The copies are listed with their function, and the program that reads each is loaded.

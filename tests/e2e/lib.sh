@@ -79,8 +79,11 @@ target_binary() {
 
 # has_mode RELEASE VARIANT MODE: true if there is such a cell.
 has_mode() {
-	# Profiles of all calls, and checks that are calls, are known from 1.22 on.
-	case $2 in pgo | unoptimised) [ "$(minor "$1")" -ge 22 ] || return 1 ;; esac
+	# Profiles are known from 1.21 on, checks that are calls from 1.22.
+	case $2 in
+	pgo) [ "$(minor "$1")" -ge 21 ] || return 1 ;;
+	unoptimised) [ "$(minor "$1")" -ge 22 ] || return 1 ;;
+	esac
 	case $3 in
 	coro) [ "$(minor "$1")" -ge 23 ] ;;
 	cgo) [ "$2" = cgo ] ;;

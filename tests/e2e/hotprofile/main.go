@@ -10,6 +10,7 @@ package main
 
 import (
 	"bufio"
+	"debug/buildinfo"
 	"fmt"
 	"os"
 	"os/exec"
@@ -46,6 +47,12 @@ func edges(binary string) ([]edge, error) {
 	for _, name := range strings.Fields(hot) {
 		wanted["runtime."+name] = true
 	}
+	info, err := buildinfo.ReadFile(binary)
+	if err != nil {
+		return nil, err
+	}
+	// A copy of procresize by Go 1.21 may not show the number of Ps: gotrace refuses such a program.
+	wanted["runtime.procresize"] = !strings.HasPrefix(info.GoVersion, "go1.21")
 	out, err := exec.Command("go", "tool", "objdump", "-s", `^runtime\.`, binary).Output()
 	if err != nil {
 		return nil, err
