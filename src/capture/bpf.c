@@ -28,12 +28,24 @@ static struct bpf_map *map_of(const struct bpf *bpf, const char *name)
 	return bpf_object__find_map_by_name(bpf->object, name);
 }
 
-/* Counts CPUs that are present or may be brought online, but not those that only a hypervisor could add. */
+/* Possible CPUs, which glibc's sysconf(_SC_NPROCESSORS_CONF) counts, may be far more than the machine has:
+ * all that a hypervisor could add. */
+static unsigned count_present_cpus(void)
+{
+	char list[4096] = "";
+	FILE *file = fopen("/sys/devices/system/cpu/present", "re");
+	unsigned cpus = file && fgets(list, sizeof(list), file) ? rings_count_cpus(list) : 0;
+	long online = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (file)
+		fclose(file);
+	return cpus ? cpus : online > 0 ? (unsigned)online : 1;
+}
+
+/* A CPU that is added later uses the last ring (bpf/ring.bpf.h, output()). */
 void bpf_plan_rings(struct bpf *bpf, uint32_t bytes, unsigned rings, uint32_t *count, uint32_t *shift)
 {
-	long cpus = sysconf(_SC_NPROCESSORS_CONF);
-
-	bpf->rings = rings_plan(cpus > 0 ? (unsigned)cpus : 1, rings, bytes);
+	bpf->rings = rings_plan(count_present_cpus(), rings, bytes);
 	if (bpf->rings.count == 1) {
 		bpf_map__set_max_entries(map_of(bpf, "ring"), bpf->rings.bytes);
 		return;

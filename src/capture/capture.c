@@ -3,6 +3,7 @@
 #include "capture/capture.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include "capture/functions.h"
 #include "capture/gap.h"
 #include "capture/off_cpu.h"
+#include "capture/rest.h"
 #include "capture/snapshot.h"
 #include "capture/tally.h"
 #include "capture/retained_capabilities.h"
@@ -24,17 +26,11 @@
 
 enum {
 	GENERATION_MS = 1000,
-	DRAIN_MS = 10,   /* interval between rounds; 16 MiB hold 220,000 records */
-	IDLE_MS = 40,    /* the same if the rings were empty */
 	RESYNC_MS = 200, /* minimum interval between two snapshots after losses */
 	EXEC_CHECK_MS = 50,
 	END_WAIT_MS = 100,
-	REST_MS = 50,         /* maximum rest after a round */
 	MANY_FILES = 1 << 14, /* logged file names at which a renewal is due */
 };
-
-/* From this fill level on, a ring is drained as often as possible. */
-#define FILL_TO_HURRY 0.25
 
 /* Returns both clocks at `mono`, which is now or slightly earlier. */
 static struct log_clock clock_at(uint64_t mono)
@@ -112,8 +108,8 @@ static void see_program(struct capture *capture)
 
 /*
  * The draining thread has little to do but must not be late, and the target may compete for every CPU. A
- * real-time thread gets a CPU at once, and is exempt from the cgroup's limit (cpu.max); rest_after() makes it
- * leave others as much CPU time as it uses. Both calls need CAP_SYS_NICE.
+ * real-time thread gets a CPU at once, and is exempt from the cgroup's limit (cpu.max); rest_ns() makes it
+ * leave others as much CPU time as it uses, unless the rings fill up. Both calls need CAP_SYS_NICE.
  */
 static void raise_priority(void)
 {
@@ -275,10 +271,11 @@ static int renew_stacks(struct capture *capture)
 	return rc ? rc : bpf_forget_stacks(&capture->bpf);
 }
 
+/* Returns the number of records and stacks that the round read, or a negative errno. */
 static int poll_round(struct capture *capture, struct error *err)
 {
-	uint64_t now = now_ns();
-	int drained, rc = 0;
+	uint64_t now = now_ns(), before = drain_count(&capture->drain);
+	int rc = 0;
 
 	if (!capture->info_logged) {
 		rc = log_info(capture, err);
@@ -286,8 +283,8 @@ static int poll_round(struct capture *capture, struct error *err)
 	}
 	control_check(&capture->control);
 	capture->is_polled = true;
-	drained = rc ? rc : capture_drain(capture);
-	rc = drained < 0 ? drained : log_losses(capture);
+	rc = rc ? rc : capture_drain(capture);
+	rc = rc < 0 ? rc : log_losses(capture);
 	if (rc == 0)
 		rc = gap_update(capture, now, err);
 	if (rc == 0 && is_recording(capture))
@@ -299,21 +296,23 @@ static int poll_round(struct capture *capture, struct error *err)
 	if (rc == 0 && now >= capture->next_boundary_ns && is_recording(capture))
 		rc = end_generation(capture, now, err);
 	control_beat(&capture->control);
-	return rc < 0 ? rc : drained;
+	before = drain_count(&capture->drain) - before;
+	return rc < 0 ? rc : before > INT_MAX ? INT_MAX : (int)before;
 }
 
-/*
- * Returns how long to rest, in ms, after a round that took `took` ns: at least as long as the round, so that
- * draining uses at most half of a CPU, but no longer than that if the rings are filling up.
- */
-static int rest_after(const struct capture *capture, uint64_t took, bool busy)
+/* cpu: CPU time of the round, ns; n: number of records and stacks that it read. */
+static uint64_t rest_after(const struct capture *capture, uint64_t cpu, int n)
 {
-	int as_long = (int)(took / 1000000 < REST_MS ? took / 1000000 : REST_MS);
-	int pace = busy ? DRAIN_MS : IDLE_MS;
+	const struct rest_input input = {
+		.cpu_ns = cpu,
+		.idle_ns = rings_idle_ns(&capture->bpf.rings),
+		.fill = drain_fill(&capture->drain),
+		.rate = capture->drain.rate,
+		.busy = n > 0,
+		.held = capture->drain.is_held,
+	};
 
-	if (capture->drain.fill > FILL_TO_HURRY)
-		pace = 1;
-	return as_long > pace ? as_long : pace;
+	return rest_ns(&input);
 }
 
 /* With --children, the trace ends with the last process. The first one may exit earlier. */
@@ -345,11 +344,11 @@ int capture_boundary(struct capture *capture, struct error *err)
 	return end_generation(capture, now_ns(), err);
 }
 
-static bool has_ended(struct capture *capture, int wait_ms)
+static bool has_ended(struct capture *capture, uint64_t wait_ns)
 {
 	uint64_t now;
 
-	if (control_wait(&capture->control, wait_ms)) {
+	if (control_wait(&capture->control, wait_ns)) {
 		capture->end_reason = (enum log_end_reason)atomic_load(&capture->control.reason);
 		return true;
 	}
@@ -372,22 +371,21 @@ static bool has_ended(struct capture *capture, int wait_ms)
 
 int capture_poll(struct capture *capture, unsigned timeout_ms, struct error *err)
 {
-	uint64_t end = now_ns() + timeout_ms * 1000000ull;
-	int wait_ms;
+	uint64_t timeout = timeout_ms * 1000000ull, end = now_ns() + timeout, wait;
 
 	do {
-		uint64_t begin = now_ns();
+		uint64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		int rc = capture->options.probe_only ? 0 : poll_round(capture, err);
 
 		/* Errors after the target has exited end the trace normally. */
 		if (rc < 0)
 			return !capture->drain.sink_error && has_ended(capture, 0) ? 1 : rc;
-		wait_ms = rest_after(capture, now_ns() - begin, rc > 0);
-		if ((unsigned)wait_ms > timeout_ms)
-			wait_ms = (int)timeout_ms;
-		if (has_ended(capture, wait_ms))
+		wait = rest_after(capture, clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin, rc);
+		if (wait > timeout)
+			wait = timeout;
+		if (has_ended(capture, wait))
 			return 1;
-	} while (now_ns() + (unsigned)wait_ms * 1000000ull < end);
+	} while (now_ns() + wait < end);
 	return 0;
 }
 

@@ -147,12 +147,14 @@ void control_beat(struct capture_control *control)
 	atomic_store(&control->drained_ns, now_ns());
 }
 
-bool control_wait(struct capture_control *control, int timeout_ms)
+bool control_wait(struct capture_control *control, uint64_t timeout_ns)
 {
 	struct pollfd fd = {.fd = control->wake, .events = POLLIN};
+	const struct timespec timeout = {.tv_sec = (time_t)(timeout_ns / 1000000000),
+					 .tv_nsec = (long)(timeout_ns % 1000000000)};
 
 	if (!atomic_load(&control->reason))
-		poll(&fd, 1, timeout_ms);
+		ppoll(&fd, 1, &timeout, NULL);
 	return atomic_load(&control->reason) != 0;
 }
 

@@ -13,6 +13,7 @@ enum {
 	/* Tries of drain_until(). After that a writer is stuck; the records behind it come later. */
 	UNTIL_TRIES = 400,
 	UNTIL_NS = 500000, /* interval between tries */
+	RATE_NS = 1000000, /* shortest interval in which a rate is measured */
 };
 
 int drain_put(struct drain *drain, uint32_t type, const void *data, size_t size)
@@ -332,27 +333,56 @@ static int merge_rings(struct drain *drain)
 	return merge_run(&drain->merge, &input);
 }
 
-static void update_fill(struct drain *drain)
+double drain_fill(const struct drain *drain)
 {
-	drain->fill = 0;
+	double most = 0;
+
 	for (unsigned i = 0; i < drain->nrings; i++) {
 		double fill = ring_fill(&drain->rings[i]);
 
-		drain->fill = fill > drain->fill ? fill : drain->fill;
+		most = fill > most ? fill : most;
 	}
+	return most;
 }
 
-bool drain_is_empty(struct drain *drain)
+/*
+ * Measures how fast the rings have been filling since the last time. Threads of the target may just not have
+ * had a CPU, so a rate is forgotten only by half each time.
+ */
+static void update_rate(struct drain *drain)
 {
-	update_fill(drain);
-	return drain->fill == 0;
+	uint64_t now = now_ns(), since = now - drain->rated_ns, most = 0;
+	double rate;
+
+	if (since < RATE_NS)
+		return;
+	for (unsigned i = 0; i < drain->nrings; i++) {
+		uint64_t end = ring_end(&drain->rings[i]), grown = end - drain->ends[i];
+
+		most = grown > most ? grown : most;
+		drain->ends[i] = end;
+	}
+	rate = (double)most / (double)(drain->rings[0].mask + 1) * 1e9 / (double)since;
+	drain->rate = rate > drain->rate / 2 ? rate : drain->rate / 2;
+	drain->rated_ns = now;
+}
+
+bool drain_is_empty(const struct drain *drain)
+{
+	return drain_fill(drain) == 0;
+}
+
+uint64_t drain_count(const struct drain *drain)
+{
+	return drain->records + drain->stacks;
 }
 
 int drain_all(struct drain *drain)
 {
-	uint64_t before = drain->records + drain->stacks;
+	uint64_t before = drain_count(drain);
 
-	update_fill(drain);
+	drain->fill = drain_fill(drain);
+	update_rate(drain);
 	drain->is_held = !drain->is_last && drain->outlet.fill(drain->outlet.ctx) >= 1;
 	if (drain->nrings == 1)
 		take_ring(drain);
@@ -365,7 +395,7 @@ int drain_all(struct drain *drain)
 	drain->outlet.flush(drain->outlet.ctx);
 	if (drain->sink_error)
 		return drain->sink_error;
-	before = drain->records + drain->stacks - before;
+	before = drain_count(drain) - before;
 	return before > 1 << 30 ? 1 << 30 : (int)before;
 }
 

@@ -26,7 +26,10 @@ struct drain {
 	bool is_held;                  /* the outlet is full: the rest stays in the rings */
 	bool is_last;                  /* ignore whether the outlet is full */
 	uint64_t until_ns;             /* drop later records, which are incomplete; 0: keep all */
-	double fill;                   /* of the fullest ring at the last check: 0 to 1 */
+	double fill;                   /* of the fullest ring when the last round began: 0 to 1 */
+	double rate;                   /* at which the fastest ring filled between the last two rounds, 1/s */
+	uint64_t rated_ns;             /* when that was measured */
+	uint64_t ends[MAX_RINGS];      /* ends of the rings at that time */
 	pid_t pid;                     /* the target, for texts that the program could not read */
 	struct files files;            /* files that threads wait for */
 	struct kernel_symbols *kernel; /* not owned; NULL: stacks have no kernel frames */
@@ -58,7 +61,11 @@ int drain_all(struct drain *drain);
  * negative errno. */
 int drain_until(struct drain *drain, uint64_t time);
 /* Returns true if the rings are empty. */
-bool drain_is_empty(struct drain *drain);
+bool drain_is_empty(const struct drain *drain);
+/* Returns the present fill of the fullest ring: 0 to 1. */
+double drain_fill(const struct drain *drain);
+/* Returns the number of records and stacks so far. */
+uint64_t drain_count(const struct drain *drain);
 /* Returns the number of records so far that cost the target a hit of a probe or a tracepoint. */
 uint64_t drain_hits(const struct drain *drain);
 /* Passes another record to the outlet, after the records drained so far. */

@@ -92,9 +92,10 @@ static int end(struct capture *capture, uint64_t now, struct error *err)
 	capture->interrupted = true;
 	control_reopen(&capture->control);
 	rc = note_put(capture, LOG_NOTE_RESUMED | capture->backend->note_flags(capture), GAP_LOG_END);
-	capture_let_hits_end();
 	if (rc == 0)
 		rc = note_level(capture, capture->backend->note_flags(capture));
+	if (rc == 0)
+		rc = capture_let_hits_end(capture);
 	if (rc == 0)
 		rc = capture_snapshot(capture, err);
 	return rc == -ESRCH ? 0 : rc; /* it is exiting */

@@ -13,9 +13,10 @@ int capture_drain(struct capture *capture);
  */
 int capture_snapshot(struct capture *capture, struct error *err);
 /*
- * Waits until hits that found the lease closed have finished. Call it after opening the lease and before
- * reading the target, so that the snapshot includes their effects.
+ * Waits until hits that found the lease closed have finished, and drains the rings meanwhile. Call it after
+ * opening the lease and before reading the target, so that the snapshot includes their effects. Returns 0 or
+ * a negative errno.
  */
-void capture_let_hits_end(void);
+int capture_let_hits_end(struct capture *capture);
 
 #endif

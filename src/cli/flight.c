@@ -185,11 +185,14 @@ static int begin(struct flight *flight, struct error *err)
 		rc = begin_recorder(flight, err);
 	if (rc == 0)
 		rc = open_capture(flight, err);
-	if (rc == 0)
-		rc = capture_start(session->capture, err);
+	/* Before the probes are attached: sending it takes tens of ms, during which nobody drains the rings.
+	 */
 	if (rc == 0 && session->target)
 		workers_functab(&session->workers, session->target);
-	return rc;
+	if (rc)
+		return rc;
+	workers_hurry(&session->workers);
+	return capture_start(session->capture, err);
 }
 
 static void report_begin(const struct flight *flight)

@@ -288,10 +288,24 @@ static void set_deadline(struct record *record)
 			     (start ? start : now_ns()) + record->options->duration_ns);
 }
 
+/*
+ * Sending the function table takes tens of ms, during which nobody drains the rings. So it is sent before the
+ * probes are attached, unless the program is yet to start: its addresses are not known before it runs.
+ */
+static void send_functab(struct record *record)
+{
+	if (record->session.target && !record->options->probe_only)
+		workers_functab(&record->session.workers, record->session.target);
+}
+
 static int start(struct record *record, struct error *err)
 {
-	int rc = capture_start(record->session.capture, err);
+	int rc;
 
+	if (!record->options->command)
+		send_functab(record);
+	workers_hurry(&record->session.workers);
+	rc = capture_start(record->session.capture, err);
 	if (rc == 0)
 		rc = release_child(record, err);
 	if (rc == 0)
@@ -303,8 +317,8 @@ static int start(struct record *record, struct error *err)
 		rc = output_publish(&record->trace, err);
 	if (rc == 0 && record->options->raw && !record->options->children)
 		rc = output_publish(&record->raw, err);
-	if (rc == 0 && record->session.target && !record->options->probe_only)
-		workers_functab(&record->session.workers, record->session.target);
+	if (rc == 0 && record->options->command)
+		send_functab(record);
 	return rc;
 }
 

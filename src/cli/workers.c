@@ -12,6 +12,8 @@
 #include "util/message.h"
 #include "util/utf8.h"
 
+enum { MOST_URGENT = -20 }; /* niceness */
+
 /* Bytes of log that may wait to be encoded: at most a tenth of the free memory, but at least 4 MiB. */
 static size_t buffer_size(size_t wanted)
 {
@@ -70,6 +72,16 @@ void workers_close(struct workers *workers)
 static int read_module(void *sandbox, int fd, const char *bytes, size_t size, struct module_code *code)
 {
 	return remote_module_read(sandbox, fd, bytes, size, code);
+}
+
+/*
+ * Beside the threads of a busy program, each with the same weight, the writer would get too little CPU time
+ * to keep up, and the draining thread would wait for the inspector's answers.
+ */
+void workers_hurry(struct workers *workers)
+{
+	sandbox_set_niceness(&workers->inspector, MOST_URGENT);
+	writer_set_niceness(workers->writer, MOST_URGENT);
 }
 
 struct module_reader workers_reader(struct workers *workers)

@@ -37,6 +37,11 @@ void workers_close(struct workers *workers);
 struct module_reader workers_reader(struct workers *workers);
 /* The destination of the log. Valid as long as workers. */
 struct log_outlet workers_outlet(struct workers *workers);
+/*
+ * Raises the priority of both for the recording, as far as gotrace may. Call it once the target has been
+ * inspected: that can take seconds of CPU time.
+ */
+void workers_hurry(struct workers *workers);
 /* Sends the function table to the writer. If there is none, reports that stacks have only addresses. */
 void workers_functab(struct workers *workers, struct target *target);
 /*

@@ -176,6 +176,7 @@ static int add_parts(scmp_filter_ctx filter, uint32_t ask, bool threads)
 {
 	static const scmp_datum_t controls[] = {F_DUPFD_CLOEXEC, F_GETFL, F_GETFD};
 	static const scmp_datum_t questions[] = {TCGETS, TIOCGWINSZ};
+	static const scmp_datum_t priorities[] = {FILTER_NORMAL, FILTER_NICE};
 	int rc = add_memory(filter, threads);
 
 	/* libc's fstat uses a path that should be empty, but a filter cannot see it: on_trap() handles it. */
@@ -185,11 +186,11 @@ static int add_parts(scmp_filter_ctx filter, uint32_t ask, bool threads)
 	if (rc == 0)
 		rc = seccomp_rule_add(filter, ask, SCMP_SYS(newfstatat), 1,
 				      SCMP_A3(SCMP_CMP_MASKED_EQ, AT_EMPTY_PATH, 0));
-	/* A thread may lower its own priority, to this value only. */
-	if (rc == 0)
+	/* A thread may lower its own priority. */
+	for (size_t i = 0; i < sizeof(priorities) / sizeof(priorities[0]) && rc == 0; i++)
 		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(setpriority), 3,
 				      SCMP_A0(SCMP_CMP_EQ, PRIO_PROCESS), SCMP_A1(SCMP_CMP_EQ, 0),
-				      SCMP_A2(SCMP_CMP_EQ, FILTER_NICE));
+				      SCMP_A2(SCMP_CMP_EQ, priorities[i]));
 	if (rc == 0 && threads)
 		rc = add_threads(filter);
 	/* Reading one of its own limits, not setting it. */

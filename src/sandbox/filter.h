@@ -9,7 +9,8 @@
 
 #include "util/error.h"
 
-enum { FILTER_NICE = 10 }; /* the only niceness that a worker's thread may set for itself */
+/* The values of niceness that a worker's thread may set for itself; the kernel lets it only increase. */
+enum { FILTER_NORMAL = 0, FILTER_NICE = 10 };
 
 struct filter_options {
 	/*

@@ -419,6 +419,11 @@ bool sandbox_is_stopped(const struct sandbox *sandbox)
 	return child_is_stopped(sandbox->pid);
 }
 
+void sandbox_set_niceness(const struct sandbox *sandbox, int niceness)
+{
+	setpriority(PRIO_PROCESS, (id_t)sandbox->pid, niceness);
+}
+
 /* A stopped worker does not notice that the channel is closed. */
 void sandbox_end(struct sandbox *sandbox)
 {

@@ -89,6 +89,11 @@ int sandbox_fail(struct sandbox *sandbox, int rc, struct error *err);
 bool sandbox_has_exited(struct sandbox *sandbox);
 /* True if a signal has stopped it. Any thread may call this. */
 bool sandbox_is_stopped(const struct sandbox *sandbox);
+/*
+ * Sets the niceness of the worker's first thread, which has other ids: takes effect with CAP_SYS_NICE. Call
+ * it while this process still has that.
+ */
+void sandbox_set_niceness(const struct sandbox *sandbox, int niceness);
 /* Ends the worker by closing the channel. */
 void sandbox_end(struct sandbox *sandbox);
 

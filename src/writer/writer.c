@@ -306,6 +306,11 @@ uint64_t writer_begun(const struct writer *writer)
 	return writer->shared->begun;
 }
 
+void writer_set_niceness(const struct writer *writer, int niceness)
+{
+	sandbox_set_niceness(&writer->sandbox, niceness);
+}
+
 bool writer_is_stopped(const struct writer *writer)
 {
 	return sandbox_is_stopped(&writer->sandbox);

@@ -81,6 +81,8 @@ struct progress writer_progress(const struct writer *writer);
  * process and is untrusted.
  */
 uint64_t writer_begun(const struct writer *writer);
+/* As sandbox_set_niceness(), until the recording has ended. */
+void writer_set_niceness(const struct writer *writer, int niceness);
 /* As sandbox_is_stopped(). */
 bool writer_is_stopped(const struct writer *writer);
 /* Returns true if the process has ended unexpectedly; see writer_error(). */

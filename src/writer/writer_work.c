@@ -6,12 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "flight/snapshot_worker.h"
 #include "flight/recorder_pipeline.h"
 #include "native/names.h"
 #include "report/report.h"
+#include "sandbox/filter.h"
 #include "sandbox/rpc.h"
 #include "util/message.h"
 #include "writer/file_server.h"
@@ -305,8 +307,11 @@ static int act(struct work *work, struct rpc_request *request)
 {
 	if (!work->pipe && !work->tree && request->kind != WRITER_BEGIN)
 		return -EBADMSG;
-	if (request->kind >= WRITER_SYNC)
+	if (request->kind >= WRITER_SYNC) {
+		/* The recording has ended: nothing is lost if the rest takes longer. */
+		setpriority(PRIO_PROCESS, 0, FILTER_NORMAL);
 		take_all(work);
+	}
 	switch (request->kind) {
 	case WRITER_BEGIN:
 		return begin(work, request);

@@ -560,6 +560,19 @@ case_tiny_ring() { # a full ring: reported and counted as not watched, not as a 
 	still_lives
 }
 
+case_ring_recovers() { # a small ring beside a saturated program: what it cannot hold is a part, not nearly all of the time
+	start_target "$(target_binary $NEWEST default)" full-pingpong -count 32 -seconds 100
+	run_gotrace -p "$target" -d 6s -o "$W/trace" --rings 1 --ring-size 1M --max-overhead none --json
+	want 0
+	local watched
+	watched=$((100 - 100 * $(number not_watched_ns) / $(number duration_ns)))
+	[ $watched -ge 50 ] || noisy "only $watched % of the time was watched"
+	strict "$W/trace"
+	checked "$W/trace"
+	still_lives
+	printf '%d %% watched, %d hits' $watched "$(number hits)"
+}
+
 case_repaired() { # events that were made up are counted on the terminal, in JSON, in the trace and in its report
 	local n
 	load pingpong -count 8 -procs 8

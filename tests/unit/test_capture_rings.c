@@ -48,6 +48,48 @@ static void test_eight_cpus_share_a_ring(void **state)
 	}
 }
 
+static void test_present_cpus_are_counted(void **state)
+{
+	const struct {
+		const char *list;
+		unsigned cpus;
+	} table[] = {
+		{"0\n", 1},         {"0-1\n", 2},     {"0-511", 512}, {"0,2-3\n", 4},
+		{"0-3,8-11\n", 12}, {"65535", 65536}, {"65536\n", 0}, {"", 0},
+		{"\n", 0},          {"0-\n", 0},      {"0,\n", 0},    {"-1\n", 0},
+		{"all\n", 0},       {"0-1 \n", 0},    {"0-1\nx", 2},  {"18446744073709551616", 0},
+		{"0x4\n", 0},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		assert_int_equal(rings_count_cpus(table[i].list), table[i].cpus);
+}
+
+/* What a saturated CPU writes (0.45 million records of 72 bytes per second) must fit in meanwhile. */
+static void test_an_idle_ring_is_looked_at_in_time(void **state)
+{
+	const struct {
+		unsigned cpus, wanted, bytes;
+	} table[] = {{1, 0, 0},        {2, 0, 0},     {2, 1, 1 << 20}, {2, 1, 2 << 20}, {2, 2, 65536},
+		     {8, 0, 1u << 20}, {9, 0, 0},     {64, 0, 0},      {64, 1, 0},      {64, 0, 65536},
+		     {4096, 0, 0},     {0, 0, 65536}, {256, 4, 0}};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		struct rings_plan plan = rings_plan(table[i].cpus, table[i].wanted, table[i].bytes);
+		unsigned most = plan.count == 1 ? table[i].cpus : 1u << plan.shift;
+		double seconds = (double)rings_idle_ns(&plan) / 1e9;
+
+		assert_int_equal(plan.cpus, most ? most : 1);
+		assert_true(seconds >= 0.004 && seconds <= 0.040);
+		/* A tiny ring cannot hold it. */
+		assert_true(seconds == 0.004 || seconds * plan.cpus * 0.45e6 * 72 < plan.bytes);
+	}
+	assert_int_equal(rings_idle_ns(&(struct rings_plan){.count = 1, .cpus = 2, .bytes = 16 << 20}),
+			 40000000);
+}
+
 /* --- a ring in our own memory, written as the kernel does --- */
 
 enum { SIZE = 4096 };
@@ -303,6 +345,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_eight_cpus_share_a_ring),
+		cmocka_unit_test(test_present_cpus_are_counted),
+		cmocka_unit_test(test_an_idle_ring_is_looked_at_in_time),
 		cmocka_unit_test(test_records_come_whole_and_in_order),
 		cmocka_unit_test(test_what_is_being_written_holds_up),
 		cmocka_unit_test(test_records_leave_by_time),

@@ -276,7 +276,7 @@ static int step_back(void)
 
 static int raise_priority(void)
 {
-	return syscall(SYS_setpriority, PRIO_PROCESS, 0, 0) ? errno : 0;
+	return syscall(SYS_setpriority, PRIO_PROCESS, 0, FILTER_NORMAL - 1) ? errno : 0;
 }
 
 static int push_others_back(void)

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* How long the draining thread rests. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "capture/rest.h"
+
+#define MS 1000000ull
+
+static uint64_t rest(struct rest_input input)
+{
+	if (!input.idle_ns)
+		input.idle_ns = 40 * MS;
+	return rest_ns(&input);
+}
+
+static void test_idle_rings_are_left_alone(void **state)
+{
+	(void)state;
+	assert_int_equal(rest((struct rest_input){.busy = false}), 40 * MS);
+	assert_int_equal(rest((struct rest_input){.busy = true}), 10 * MS);
+	assert_int_equal(rest((struct rest_input){.busy = true, .rate = 1}), 10 * MS);
+	/* A small ring is looked at more often than that, busy or not. */
+	assert_int_equal(rest((struct rest_input){.busy = false, .idle_ns = 4 * MS}), 4 * MS);
+	assert_int_equal(rest((struct rest_input){.busy = true, .idle_ns = 4 * MS}), 4 * MS);
+}
+
+static void test_others_get_as_much_cpu_time(void **state)
+{
+	(void)state;
+	assert_int_equal(rest((struct rest_input){.busy = true, .cpu_ns = 25 * MS}), 25 * MS);
+	assert_int_equal(rest((struct rest_input){.busy = true, .cpu_ns = 25 * MS, .rate = 8}), 25 * MS);
+	assert_int_equal(rest((struct rest_input){.busy = true, .cpu_ns = 500 * MS}), 40 * MS);
+}
+
+static void test_a_ring_that_fills_is_drained(void **state)
+{
+	/* One ring in 20 ms: a quarter in 5. */
+	const struct rest_input fast = {.busy = true, .cpu_ns = 25 * MS, .rate = 50};
+	struct rest_input input = fast;
+
+	(void)state;
+	assert_int_equal(rest(input), 5 * MS);
+	input.fill = 0.125;
+	assert_int_equal(rest(input), 5 * MS / 2);
+	input.fill = 0.25;
+	assert_int_equal(rest(input), 0);
+	input.fill = 1;
+	assert_int_equal(rest(input), 0);
+	/* Even if the round that found it full read nothing. */
+	input.busy = false;
+	input.cpu_ns = 0;
+	input.rate = 0;
+	assert_int_equal(rest(input), 0);
+	input = fast;
+	input.busy = false;
+	assert_int_equal(rest(input), 5 * MS);
+	input.rate = 1e9;
+	assert_in_range(rest(input), 0, 1000);
+}
+
+/* While the outlet is full, nothing can be done, however full the rings are. */
+static void test_no_spinning_in_front_of_a_full_outlet(void **state)
+{
+	(void)state;
+	assert_int_equal(rest((struct rest_input){.held = true, .fill = 1, .rate = 50}), 1 * MS);
+	assert_int_equal(rest((struct rest_input){.held = true, .busy = true}), 10 * MS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_idle_rings_are_left_alone),
+		cmocka_unit_test(test_others_get_as_much_cpu_time),
+		cmocka_unit_test(test_a_ring_that_fills_is_drained),
+		cmocka_unit_test(test_no_spinning_in_front_of_a_full_outlet),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
