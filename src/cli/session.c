@@ -154,6 +154,20 @@ static void note_go(struct session *session)
 	session->target = NULL;
 }
 
+/* A C program with a library in Go is traced as threads, unless goroutines are asked for. */
+static bool is_library_only(struct session *session)
+{
+	if (session->target->file != GO_LIBRARY || session->options->as == AS_GO)
+		return false;
+	if (!session->options->quiet)
+		message("one of its libraries was built by %s: --as go traces the goroutines of that "
+			"library instead of the threads",
+			session->target->go_version);
+	target_free(session->target);
+	session->target = NULL;
+	return true;
+}
+
 /* A Go program that cannot be traced as one is refused; it is traced as threads only on request. */
 int session_open_target(struct session *session, struct error *err)
 {
@@ -164,6 +178,8 @@ int session_open_target(struct session *session, struct error *err)
 		return rc;
 	if (options->as != AS_C && !options->children) {
 		rc = open_go(session, err);
+		if (rc == 0 && is_library_only(session))
+			rc = -ENOEXEC;
 		if (rc != -ENOEXEC || options->as == AS_GO)
 			return rc;
 	}

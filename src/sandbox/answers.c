@@ -28,7 +28,8 @@ bool answer_facts_are_good(const struct target_facts *facts)
 {
 	return facts->go_minor <= LAST_MINOR && facts->nearest <= LAST_MINOR &&
 	       facts->given <= (facts->nearest > 0) &&
-	       is_text(facts->go_version, sizeof(facts->go_version)) && facts->alloc <= ALLOC_SPANS;
+	       is_text(facts->go_version, sizeof(facts->go_version)) && facts->alloc <= ALLOC_SPANS &&
+	       facts->file <= GO_LIBRARY;
 }
 
 bool answer_plan_is_good(const struct probe_plan *plan, uint64_t file_size)

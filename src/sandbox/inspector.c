@@ -73,6 +73,7 @@ static int answer_facts(struct inspector *inspector, int code, const struct erro
 			.pie = target->pie,
 			.stripped = target->stripped,
 			.alloc = (uint8_t)target->alloc,
+			.file = (uint8_t)target->file,
 			.bias = target->bias,
 			.device = target->device,
 			.inode = target->inode,

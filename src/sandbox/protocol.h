@@ -46,8 +46,8 @@ enum inspect_kind {
 struct target_facts {
 	uint32_t go_minor, go_patch;
 	char go_version[32];
-	uint32_t nearest, given; /* as in struct target */
-	uint8_t cgo, pie, stripped, alloc;
+	uint32_t nearest, given;                 /* as in struct target */
+	uint8_t cgo, pie, stripped, alloc, file; /* the last two are enums */
 	uint64_t bias, device, inode;
 	struct go_layout layout;
 	struct go_places places;

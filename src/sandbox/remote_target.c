@@ -71,6 +71,7 @@ static int take_facts(struct remote_target *remote, struct inspection *call, str
 	target->cgo = facts.cgo;
 	target->pie = facts.pie;
 	target->stripped = facts.stripped;
+	target->file = (enum go_file)facts.file;
 	target->bias = facts.bias;
 	target->device = facts.device;
 	target->inode = facts.inode;
@@ -326,6 +327,15 @@ static const struct target_remote calls = {
 	.heap_live = remote_heap_live,
 };
 
+/* Opens the file that the inspector has read. Its owner may have replaced it. */
+static int open_inspected(const struct target *target, pid_t pid, const char *exe)
+{
+	if (!pid)
+		return file_open(exe);
+	return target->file == GO_EXECUTABLE ? maps_open_exe(pid)
+					     : maps_open_inode(pid, target->device, target->inode);
+}
+
 /* pid 0: opens `exe` by its path. */
 static int open_remote(struct sandbox *sandbox, struct inspection *call, pid_t pid, const char *exe,
 		       struct target **out, struct error *err)
@@ -340,7 +350,7 @@ static int open_remote(struct sandbox *sandbox, struct inspection *call, pid_t p
 	remote->exe = -1;
 	rc = take_facts(remote, call, err);
 	if (rc == 0)
-		rc = take_exe(remote, pid, pid ? maps_open_exe(pid) : file_open(exe), exe, err);
+		rc = take_exe(remote, pid, open_inspected(&remote->target, pid, exe), exe, err);
 	if (rc) {
 		remote_free(&remote->target);
 		return rc;

@@ -188,15 +188,28 @@ static int variable_version(const struct image *image, struct go_version *versio
 	return 0;
 }
 
+/* Garble 0.5 to 0.18 writes "unknown" into the record, and encrypts the function table. */
+static bool hides_version(const struct image *image, const struct image_section *section)
+{
+	const uint8_t *bytes = image_bytes(image, section->address, HEADER);
+
+	return bytes && has_magic(bytes);
+}
+
 int buildinfo_version(const struct image *image, struct go_version *version, struct error *err)
 {
 	struct image_section section;
+	bool has_section = image_section(image, ".go.buildinfo", &section);
 
-	if (image_section(image, ".go.buildinfo", &section) && search(image, section.address, version))
+	if (has_section && search(image, section.address, version))
 		return 0;
 	for (unsigned i = 0; i < image->n; i++) {
 		if (search(image, image->segments[i].address, version))
 			return 0;
 	}
+	if (has_section && hides_version(image, &section))
+		return error_set(err, ENOTSUP,
+				 "is a Go program that hides its release (was it built by garble?): trace it "
+				 "as threads (--as c)");
 	return variable_version(image, version, err);
 }

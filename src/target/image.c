@@ -85,6 +85,7 @@ static int read_segments(struct image *image, const Elf64_Ehdr *header, struct e
 			return error_set(err, EBADMSG, "damaged executable: program headers are truncated");
 		if (program.p_type == PT_LOAD && add_segment(image, &program, err))
 			return -EBADMSG;
+		image->has_interpreter |= program.p_type == PT_INTERP;
 		if (program.p_type == PT_DYNAMIC && program.p_offset <= image->size) {
 			dynamic = program.p_offset;
 			dynamic_size = program.p_filesz;

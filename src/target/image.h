@@ -27,9 +27,10 @@ struct image_section {
 struct image {
 	const uint8_t *data; /* the file; not owned */
 	size_t size;
-	bool arm64;       /* arm64 code, else x86-64 */
-	bool pie;         /* position-independent: the kernel chooses the load address */
-	bool has_symbols; /* has .symtab */
+	bool arm64;           /* arm64 code, else x86-64 */
+	bool pie;             /* position-independent: the kernel chooses the load address */
+	bool has_interpreter; /* a program for the dynamic linker, not a library */
+	bool has_symbols;     /* has .symtab */
 	unsigned n;
 	struct segment segments[MAX_SEGMENTS];
 	const uint8_t *rela; /* dynamic relocations, or NULL */

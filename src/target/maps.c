@@ -334,3 +334,24 @@ int maps_bias(const struct maps *maps, const struct image *image, uint64_t devic
 	}
 	return -ENOENT;
 }
+
+int maps_open_inode(pid_t pid, uint64_t device, uint64_t inode)
+{
+	struct proc_mapping mapping;
+	struct error err;
+	struct maps maps;
+	int fd = -ENOENT;
+
+	if (maps_read(pid, &maps, &err))
+		return -ENOENT;
+	for (int key = 0; key < BY_PATH && fd < 0; key++) {
+		size_t at = 0;
+
+		while (fd < 0 && maps_next(maps.text, maps.len, &at, &mapping)) {
+			if (mapping.executable && is_of_file(&mapping, key, device, inode, NULL))
+				fd = maps_open_file(pid, &mapping);
+		}
+	}
+	maps_free(&maps);
+	return fd;
+}

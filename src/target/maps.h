@@ -45,6 +45,12 @@ int maps_open_exe_header(pid_t pid, void *header, size_t size, size_t *got);
  */
 int maps_open_file(pid_t pid, const struct proc_mapping *mapping);
 
+/*
+ * Opens the file with this device and inode, as stat(2) has them, that the process has mapped with code.
+ * Returns a descriptor, which the caller closes, or a negative errno: -ENOENT if there is none.
+ */
+int maps_open_inode(pid_t pid, uint64_t device, uint64_t inode);
+
 /* Replaces \012, the kernel's escape, with newlines in place. Returns false if there is none. Pure. */
 bool maps_unescape(char *path);
 

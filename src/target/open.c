@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "target/debuginfo.h"
+#include "target/mapped_go.h"
 #include "target/maps.h"
 #include "target/memory.h"
 #include "target/nearest.h"
@@ -190,6 +191,8 @@ static int read_image(struct target *target, int fd, struct error *err)
 		return rc;
 	target_take_layout(target);
 	target->pie = image->elf.pie;
+	if (target->file != GO_EXECUTABLE && image->elf.has_interpreter)
+		target->file = GO_PROGRAM;
 	target->stripped = !image->elf.has_symbols;
 	target->cgo = has_cgo(target);
 	/*
@@ -220,8 +223,11 @@ static int read_file(struct target *target, int fd, struct error *err)
 	target->device = st.st_dev;
 	target->inode = st.st_ino;
 	name_opened(target);
-	/* With a nearest layout, the variables are found once the process has confirmed it. */
-	return target->nearest ? 0 : target_find_variables(target, err);
+	/*
+	 * With a nearest layout, the variables are found once the process has confirmed it. The dynamic
+	 * linker decides where a library's thread-local variables are.
+	 */
+	return target->nearest || target->file == GO_LIBRARY ? 0 : target_find_variables(target, err);
 }
 
 /*
@@ -320,14 +326,42 @@ static int check_machine(const struct target *target, struct error *err)
 			 target->image->label);
 }
 
+/* After the executable, with this inode, was found not to be Go. Leaves the error as it is if nothing else
+ * is. */
+static int open_mapped(struct target *target, uint64_t inode, struct error *err)
+{
+	struct target_image *image = target->image;
+	char path[sizeof(image->path)];
+	int fd = mapped_go_open(target->pid, inode, path, sizeof(path)), rc;
+	const char *slash;
+
+	if (fd < 0)
+		return -ENOEXEC;
+	load_free(&image->file);
+	target->file = GO_LIBRARY; /* until its header is read */
+	memcpy(image->path, path, sizeof(path));
+	slash = strrchr(path, '/');
+	snprintf(image->label, sizeof(image->label), "PID %d (%s, %.24s)", (int)target->pid, image->comm,
+		 slash ? slash + 1 : path);
+	rc = read_file(target, fd, err);
+	close(fd);
+	/* The process as such is no Go program, whatever is wrong with its library. */
+	return rc && target->file == GO_LIBRARY ? -ENOEXEC : rc;
+}
+
 static int open_process(struct target *target, struct error *err)
 {
 	int fd = maps_open_exe(target->pid), rc;
+	uint64_t inode;
+	struct stat st;
 
 	if (fd < 0)
 		return refuse_exe(target, -fd, err);
+	inode = fstat(fd, &st) ? 0 : st.st_ino;
 	rc = read_file(target, fd, err);
 	close(fd);
+	if (rc == -ENOEXEC)
+		rc = open_mapped(target, inode, err);
 	if (rc == 0)
 		rc = check_machine(target, err);
 	return rc ? rc : relocate(target, err);

@@ -190,23 +190,24 @@ static int find_calls_of(const struct target *target, const char *callee, const 
 }
 
 /*
- * Finds the instructions that check whether the tracer is on: jumps, or where nothing is inlined
- * (-gcflags=all=-l), calls. Returns their number or a negative errno.
+ * Finds the instructions that check whether the tracer is on: jumps, and calls where the check is not
+ * inlined, as without optimisation (-gcflags=all=-l), or in a function that inlining by a profile has made
+ * big (from 5,000 nodes on only the smallest functions are inlined, cmd/compile/internal/inline/inl.go).
+ * Returns their number or a negative errno.
  */
 static int find_checks(struct planner *planner, const struct site_rule *rule, const struct code *code,
 		       size_t offsets[MAX_MATCHES])
 {
-	const struct target *target = planner->target;
+	static const char *const callees[][3] = {{"runtime.traceAcquire", "runtime.traceEnabled"},
+						 {"runtime.traceAllocFreeEnabled"}};
 	bool memory = rule->place == PLACE_ALLOC_CHECK;
 	int n = 0;
 
 	if (planner->flag)
-		return code_flag_checks(code, planner->flag + (memory ? ALLOC_FLAG : 0), offsets,
-					MAX_MATCHES);
-	if (memory)
-		return find_calls_of(target, "runtime.traceAllocFreeEnabled", code, offsets, 0);
-	n = find_calls_of(target, "runtime.traceAcquire", code, offsets, 0);
-	return n < 0 ? n : find_calls_of(target, "runtime.traceEnabled", code, offsets, n);
+		n = code_flag_checks(code, planner->flag + (memory ? ALLOC_FLAG : 0), offsets, MAX_MATCHES);
+	for (unsigned i = 0; n >= 0 && n < MAX_MATCHES && callees[memory][i]; i++)
+		n = find_calls_of(planner->target, callees[memory][i], code, offsets, n);
+	return n;
 }
 
 /* Lists the checks in order of their lines. Returns their number or a negative errno. */
@@ -231,7 +232,7 @@ int planner_checks(struct planner *planner, const struct site_rule *rule, const 
 {
 	int n, lines = 0, rc;
 
-	/* Without it, the checks are calls. */
+	/* Without it, all checks are calls. */
 	if (!planner->flag)
 		target_trace_flag(planner->target, &planner->flag);
 	n = list_checks(planner, rule, code, checks);

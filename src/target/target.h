@@ -55,15 +55,23 @@ enum alloc_level {
 	ALLOC_SPANS, /* spans of the heap, stacks of goroutines */
 };
 
+/* Which of the process's files has the runtime. */
+enum go_file {
+	GO_EXECUTABLE,
+	GO_PROGRAM, /* the dynamic linker is the executable, and loaded this program: ld-linux.so ./prog */
+	GO_LIBRARY, /* a library built with -buildmode=c-shared */
+};
+
 struct target_remote;
 struct layout_table;
 
 struct target {
 	/* Operations of a target that another process inspects (remote.h). NULL: this process inspects it. */
 	const struct target_remote *remote;
-	pid_t pid;    /* 0: opened from a file, not running yet */
-	char exe[32]; /* path of the opened executable, /proc/self/fd/N; valid as long as the target */
-	uint64_t device, inode; /* of the executable */
+	pid_t pid;              /* 0: opened from a file, not running yet */
+	char exe[32];           /* path of the opened file, /proc/self/fd/N; valid as long as the target */
+	enum go_file file;      /* which file that is */
+	uint64_t device, inode; /* of that file */
 	unsigned go_minor, go_patch;
 	char go_version[32];
 	unsigned nearest; /* minor release whose layouts replace those of an unknown release; 0: known */
@@ -84,7 +92,8 @@ struct target {
 };
 
 /*
- * Opens a live process. given is the layout for a program without DWARF whose release is not in the table; it
+ * Opens a live process. If its executable is not a Go program, this opens the first file with Go code that it
+ * has mapped. given is the layout for a program without DWARF whose release is not in the table; it
  * must outlive the target. If it is NULL, the nearest releases' layouts are tried. Returns 0, or a negative
  * errno and sets *err to what failed and what to do: no such PID (-ESRCH), no permission (-EPERM), not a Go
  * program (-ENOEXEC), no layout for a release that is not in the table (-ENOTSUP), a bad executable

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "target/heap.h"
+#include "target/memory.h"
 
 #define MAX_REFERENCES 512
 
@@ -19,9 +20,16 @@ struct references {
 
 int target_trace_flag(const struct target *target, uint64_t *flag)
 {
-	struct code exit;
+	/* The second, if it is too big to be inlined into the first: it contains what it calls (a profile).
+	 */
+	static const char *const functions[] = {"runtime.goexit1", "runtime.traceAcquire"};
+	struct code code;
 
-	return target_code(target, "runtime.goexit1", &exit) || code_flag(&exit, flag) ? -ENOENT : 0;
+	for (unsigned i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+		if (target_code(target, functions[i], &code) == 0 && code_flag(&code, flag) == 0)
+			return 0;
+	}
+	return -ENOENT;
 }
 
 static int not_found(const struct target *target, const char *what, const char *function, struct error *err)
@@ -188,12 +196,15 @@ static int find_tls(struct target *target, struct error *err)
 		functions[1] = "runtime.onM";
 	for (int i = 0; i < 2; i++) {
 		struct code code;
-		int64_t offset;
-		uint64_t got;
+		int64_t offset = 0;
+		uint64_t got = 0;
 		int rc = target_code(target, functions[i], &code);
 
 		if (rc == 0)
 			rc = code_tls(&code, &offset, &got);
+		/* In a library, the dynamic linker puts the offset into a slot. */
+		if (rc && got && target->file == GO_LIBRARY)
+			rc = memory_read(target->pid, got + target->bias, &offset, sizeof(offset));
 		if (rc || offset >= 0 || offset < TLS_LOWEST || offset % 8 || (i && offset != first))
 			return not_found(target, "the thread-local offset of g", functions[i], err);
 		first = offset;

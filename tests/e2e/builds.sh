@@ -50,6 +50,26 @@ case_build_profiles() {
 	fi
 }
 
+# case_build_random_profile: one call in seven of the runtime is hot, others each day. Some such programs cannot be
+# linked, because code that must not grow its stack uses too much of it.
+case_build_random_profile() {
+	local releases=($RELEASES) look=--exact release plain try
+	release=${releases[CELL_SEED * 5 % 6]}
+	plain=$(target_binary "$release" default 2>"$W/build.err") || die "cannot build: $(tail -n 3 "$W/build.err")"
+	for try in 1 2 3 4 5; do
+		(cd tests/e2e/hotprofile && CGO_ENABLED=0 go run . "$plain" $((CELL_SEED * 5 + try)) >"$W/random.pgo") 2>"$W/build.err" &&
+			(cd tests/e2e/targets && GOTOOLCHAIN=go$release CGO_ENABLED=0 timeout 900 \
+				go build -buildvcs=false -pgo="$W/random.pgo" -o "$W/target" .) 2>"$W/build.err" && break
+		grep -q 'nosplit stack' "$W/build.err" || die "cannot build: $(tail -n 3 "$W/build.err")"
+	done
+	[ -x "$W/target" ] || skip "none of five programs could be linked"
+	GODEBUG=gcshrinkstackoff=1 start_target "$W/target" mixed -native "$W/native" -native-seconds 2 -seconds 100
+	printf 'go%s, seed %s: ' "$release" $((CELL_SEED * 5 + try))
+	trace_cell mixed "$release" no
+	twin_cell mixed 100 "$release"
+	stop_target
+}
+
 # patch_releases: prints the releases from 1.22 on that the Go proxy has.
 patch_releases() {
 	GOTOOLCHAIN=local go list -m -versions golang.org/toolchain 2>"$W/list.err" | tr ' ' '\n' |

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 
 // Command hotprofile writes a CPU profile in which every call of the functions that gotrace probes is hot, so
-// that a build with it (go build -pgo) inlines as many of them as the compiler can:
+// that a build with it (go build -pgo) inlines as many of them as the compiler can; or in which a random part of
+// all calls in the runtime is hot:
 //
-//	hotprofile BINARY >PROFILE
+//	hotprofile BINARY [SEED] >PROFILE
 //
 // BINARY is a build without a profile, by the same release: its calls and their lines are those of the profile.
 package main
@@ -12,6 +13,7 @@ import (
 	"bufio"
 	"debug/buildinfo"
 	"fmt"
+	"math/rand"
 	"os"
 	"os/exec"
 	"regexp"
@@ -42,7 +44,11 @@ var (
 	call = regexp.MustCompile(`\tCALL (runtime\.\S+)\(SB\)`)
 )
 
-func edges(binary string) ([]edge, error) {
+// One call in so many is hot. If all of them are, code that must not grow its stack uses too much of it.
+const part = 7
+
+// edges lists the calls of the wanted functions, or if random is given, calls that it chooses.
+func edges(binary string, random *rand.Rand) ([]edge, error) {
 	wanted := map[string]bool{}
 	for _, name := range strings.Fields(hot) {
 		wanted["runtime."+name] = true
@@ -72,7 +78,7 @@ func edges(binary string) ([]edge, error) {
 		if start == 0 {
 			start = at
 		}
-		if m := call.FindStringSubmatch(scan.Text()); m != nil && wanted[m[1]] {
+		if m := call.FindStringSubmatch(scan.Text()); m != nil && (random == nil && wanted[m[1]] || random != nil && random.Intn(part) == 0) {
 			found = append(found, edge{caller, start, at, m[1]})
 		}
 	}
@@ -164,11 +170,17 @@ func (p *profile) sample(leaf, caller uint64) {
 }
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: hotprofile BINARY >PROFILE")
+	var random *rand.Rand
+	if len(os.Args) == 3 {
+		if seed, err := strconv.ParseInt(os.Args[2], 10, 64); err == nil {
+			random = rand.New(rand.NewSource(seed))
+		}
+	}
+	if len(os.Args) != 2 && random == nil {
+		fmt.Fprintln(os.Stderr, "usage: hotprofile BINARY [SEED] >PROFILE")
 		os.Exit(2)
 	}
-	all, err := edges(os.Args[1])
+	all, err := edges(os.Args[1], random)
 	if err != nil || len(all) == 0 {
 		fmt.Fprintf(os.Stderr, "hotprofile: %s: no calls found: %v\n", os.Args[1], err)
 		os.Exit(1)
