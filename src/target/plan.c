@@ -88,6 +88,46 @@ static int plan_calls(struct planner *planner, const struct site_rule *rule, con
 	return rc;
 }
 
+/*
+ * If gcPaceScavenger is inlined in gcControllerCommit, the goal is still in its register right after
+ * `trigger, heapGoal := gcController.trigger()`.
+ */
+static int plan_heap_goal(struct planner *planner, const struct site_rule *rule, const struct code *code)
+{
+	struct call_results results = {.words = 1u << 1};
+	struct code trigger;
+	size_t offset;
+
+	if (target_code(planner->target, "runtime.(*gcControllerState).trigger", &trigger))
+		return -ENOENT;
+	results.callee = trigger.address;
+	return code_jump_after_call(code, &results, &offset) ||
+	       planner_add(planner, rule, code, offset, NULL);
+}
+
+/* Probes the calls that a copy of the rule's function makes. */
+static int plan_calls_in_copy(struct planner *planner, const struct site_rule *rule, const struct code *code,
+			      const char *host)
+{
+	struct call_site calls[MAX_MATCHES];
+	unsigned before = planner->plan->n;
+	struct logical_place place;
+	struct code callee;
+	int n = 0, rc = 0;
+
+	if (target_code(planner->target, rule->callee, &callee) == 0)
+		n = code_calls(code, callee.address, calls, MAX_MATCHES);
+	for (int i = 0; rc == 0 && i < n && i < MAX_MATCHES; i++) {
+		target_logical_place(planner->target, code->address + calls[i].offset, &place);
+		if (place.n && strcmp(place.frames[0].name, rule->function) == 0)
+			rc = planner_add(planner, rule, code, calls[i].offset, NULL);
+	}
+	if (rc == 0 && planner->plan->n == before &&
+	    (rule->site != SITE_HEAP_GOAL || plan_heap_goal(planner, rule, code)))
+		rc = planner_refuse_copy(planner, rule, host);
+	return rc;
+}
+
 static int plan_checks(struct planner *planner, const struct site_rule *rule, const struct code *code)
 {
 	struct flag_check checks[MAX_MATCHES];
@@ -142,12 +182,19 @@ static int plan_own(struct planner *planner, const struct site_rule *rule, const
 {
 	bool by_status = planner->target->go_minor >= FIRST_COPIES && rule->callee &&
 			 strcmp(rule->callee, "runtime.casgstatus") == 0;
+	int rc;
 
 	switch (rule->place) {
 	case PLACE_PROLOGUE:
 		return plan_prologue(planner, rule, code);
 	case PLACE_CALL:
-		return by_status ? plan_changes(planner, rule, code, false) : plan_calls(planner, rule, code);
+		if (by_status)
+			return plan_changes(planner, rule, code, false);
+		rc = plan_calls(planner, rule, code);
+		return rc == -ENOTSUP && rule->site == SITE_HEAP_GOAL &&
+				       plan_heap_goal(planner, rule, code) == 0
+			       ? 0
+			       : rc;
 	case PLACE_GUARD:
 		return plan_guards(planner, rule, code);
 	case PLACE_TRACE_GUARD:
@@ -167,6 +214,8 @@ static int plan_in_host(struct planner *planner, const struct site_rule *rule, c
 		return planner_refuse_copy(planner, rule, host);
 	if (rule->place == PLACE_CALL && strcmp(rule->callee, "runtime.casgstatus") == 0)
 		return plan_changes(planner, rule, code, true);
+	if (rule->place == PLACE_CALL)
+		return plan_calls_in_copy(planner, rule, code, host);
 	if (rule->place == PLACE_CHECK)
 		return plan_checks(planner, rule, code);
 	if (rule->place == PLACE_PROLOGUE)
@@ -212,24 +261,6 @@ static int plan_rule(struct planner *planner, const struct site_rule *rule)
 	return rc == 0 && has_copies ? plan_copies(planner, rule) : rc;
 }
 
-/*
- * If gcPaceScavenger is inlined in gcControllerCommit, the goal is still in its register right after
- * `trigger, heapGoal := gcController.trigger()`.
- */
-static int plan_heap_goal(struct planner *planner, const struct site_rule *rule)
-{
-	struct call_results results = {.words = 1u << 1};
-	struct code code, trigger;
-	size_t offset;
-
-	if (target_code(planner->target, rule->function, &code) ||
-	    target_code(planner->target, "runtime.(*gcControllerState).trigger", &trigger))
-		return -ENOENT;
-	results.callee = trigger.address;
-	return code_jump_after_call(&code, &results, &offset) ||
-	       planner_add(planner, rule, &code, offset, NULL);
-}
-
 /* If reentersyscall is inlined in cgocallbackg, its change of the status is left. */
 static int plan_cgo_return(struct planner *planner, const struct site_rule *rule)
 {
@@ -263,8 +294,8 @@ static bool do_without(struct planner *planner, const struct site_rule *rule)
 		return plan_cgo_return(planner, rule) == 0;
 	if (rule->site != SITE_HEAP_GOAL)
 		return false;
-	if (plan_heap_goal(planner, rule))
-		planner_leave_out(planner, "the heap's goal", "inlined (PGO)");
+	target_plan_drop(planner->plan, SITE_HEAP_GOAL);
+	planner_leave_out(planner, "the heap's goal", "inlined (PGO)");
 	return true;
 }
 

@@ -39,7 +39,7 @@ host_counts() {
 	printf '2,000 goroutines; '
 }
 
-# A C host and a Python host, which load a library. Without --as go they are traced as threads, and told what there is.
+# A C host and a Python host, which load a library. Without --as go they are traced as threads, and gotrace says so.
 case_go_in_library() {
 	local releases=(1.21.13 $RELEASES) release host
 	release=${releases[CELL_SEED % ${#releases[@]}]}
