@@ -115,7 +115,7 @@ static bool prefixes(struct x86_bytes *cursor, struct x86_insn *insn, uint8_t *b
 			insn->fs = true;
 			break;
 		case 0x66:
-			cursor->operand16 = true;
+			cursor->operand16 = insn->operand16 = true;
 			break;
 		case 0x67:
 			cursor->address32 = true;
@@ -126,8 +126,10 @@ static bool prefixes(struct x86_bytes *cursor, struct x86_insn *insn, uint8_t *b
 		case 0x3e:
 		case 0x65:
 		case 0xf0:
+			break;
 		case 0xf2:
 		case 0xf3:
+			insn->repeat = *byte;
 			break;
 		default:
 			if ((*byte & 0xf0) != 0x40)

@@ -19,9 +19,11 @@ struct x86_insn {
 	uint8_t length;
 	uint8_t map; /* enum x86_map */
 	uint8_t opcode;
-	bool vex;  /* VEX- or EVEX-encoded (AVX, BMI) */
-	bool evex; /* AVX-512 */
-	bool fs;   /* fs: prefix */
+	bool vex;       /* VEX- or EVEX-encoded (AVX, BMI) */
+	bool evex;      /* AVX-512 */
+	bool fs;        /* fs: prefix */
+	bool operand16; /* 66 prefix */
+	uint8_t repeat; /* f2 or f3 prefix, 0 = none */
 	uint8_t rex;
 	bool has_modrm, has_disp;
 	uint8_t mod, reg, rm; /* reg and rm with their REX bits */
