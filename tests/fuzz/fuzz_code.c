@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "isa/call_argument.h"
+#include "isa/field_access.h"
 #include "isa/jumps.h"
+#include "isa/memory_jumps.h"
 #include "isa/scan_x86.h"
 #include "target/go14_tids.h"
 #include "isa/regions.h"
@@ -58,6 +61,69 @@ static void look_for_jumps(const struct code *code)
 		abort();
 }
 
+/* Each access is in an instruction of its own, before the place at which the search goes on. */
+static void look_for_fields(const struct code *code)
+{
+	struct field_access access;
+	size_t at = 0, before = 0;
+
+	for (; code_next_field(code, &at, &access) > 0; before = at) {
+		if (access.offset < before || access.offset >= at || at > code->size || !access.use ||
+		    access.words < 1 || access.words > 2)
+			abort();
+		if (!field_access_is(&access, access.displacement, access.size, access.use))
+			abort();
+	}
+}
+
+static bool is_jcc_at(const struct code *code, size_t offset)
+{
+	struct probe_insn probed;
+
+	return offset < code->size && code_probe_insn(code, offset, &probed) == 0 &&
+	       strcmp(probed.kind, "jcc") == 0;
+}
+
+/* A jump after an atomic instruction, or after a comparison, is one that can be probed. */
+static void look_for_memory_jumps(const struct code *code)
+{
+	struct exchange exchanges[16];
+	struct comparison comparisons[16];
+	struct atomic_add adds[16];
+	/* Often the displacement of some instruction: the bytes choose it. */
+	int32_t displacement = code->size ? (int8_t)code->bytes[code->size - 1] : 0;
+	int n = code_exchanges(code, displacement, exchanges, 16);
+
+	for (int i = 0; i < n && i < 16; i++) {
+		if (exchanges[i].offset >= code->size || exchanges[i].base > 15 ||
+		    (exchanges[i].jump && !is_jcc_at(code, exchanges[i].jump)))
+			abort();
+	}
+	n = code_atomic_adds(code, adds, 16);
+	for (int i = 0; i < n && i < 16; i++) {
+		if (adds[i].offset >= code->size || (adds[i].jump && !is_jcc_at(code, adds[i].jump)))
+			abort();
+	}
+	n = code_comparisons(code, displacement, comparisons, 16);
+	for (int i = 0; i < n && i < 16; i++) {
+		if (!is_jcc_at(code, comparisons[i].jump) || comparisons[i].base > 15)
+			abort();
+	}
+}
+
+static void look_for_argument(const struct code *code)
+{
+	struct value_origin origin;
+	uint8_t reg = code->size ? code->bytes[code->size - 1] & 15 : 0;
+
+	/* Jumps may be anywhere, also behind the end. */
+	for (size_t jump = 0; jump <= code->size; jump += 1 + code->size / 16) {
+		if (code_call_argument(code, jump, code->address + code->size / 2, reg, &origin) == 0 &&
+		    (origin.kind == ORIGIN_UNKNOWN || (origin.kind == ORIGIN_REGISTER && origin.number > 15)))
+			abort();
+	}
+}
+
 /* Analyzes the same bytes as code of the other architecture. */
 static void look_at_arm64(const uint8_t *data, size_t size)
 {
@@ -87,6 +153,9 @@ static void look_at_arm64(const uint8_t *data, size_t size)
 	code_references(&code, references, 16);
 	code_receiver(&code, 0x400000, &flag);
 	look_for_regions(&code);
+	look_for_fields(&code);
+	look_for_memory_jumps(&code);
+	look_for_argument(&code);
 	look_for_jumps(&code);
 	if (size && code_slice_result(&code, data[0] & ~3u, &base, &added) == 0 && base.on_stack > 1)
 		abort();
@@ -107,6 +176,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	read_line(data, size);
 	look_at_arm64(data, size);
 	look_for_jumps(&code);
+	look_for_fields(&code);
+	look_for_memory_jumps(&code);
+	look_for_argument(&code);
 	while (x86_next(&code, &at, &insn) > 0) {
 		if (insn.length == 0 || insn.length > 15 || at > size)
 			abort();

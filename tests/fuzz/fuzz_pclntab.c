@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbol/inlined.h"
 #include "symbol/symbol.h"
 
 #define TEXT   0x400000ull
@@ -94,6 +95,33 @@ static void walk_stacks(const struct functab *tab, unsigned choices)
 	strtab_free(strings);
 }
 
+/* All frames have names, and fit; every copy is that of a name, in a function. */
+static void list_inlined(const struct functab *tab, unsigned choices)
+{
+	struct inlined_name names[] = {{.name = "runtime.gopark"}, {.name = "runtime.casgstatus"}};
+	struct inlined_copies copies = {.n = 0};
+	struct logical_frame frames[8];
+	uint64_t pcs[32];
+
+	choose_addresses(tab, choices, pcs);
+	for (size_t i = 0; i < 32; i++) {
+		unsigned n = functab_logical_frames(tab, pcs[i], frames, 8);
+
+		if (n > 8)
+			abort();
+		for (unsigned k = 0; k < n; k++) {
+			if (strlen(frames[k].name) == SIZE_MAX)
+				abort();
+		}
+	}
+	functab_list_copies(tab, names, 2, &copies);
+	for (size_t i = 0; i < copies.n; i++) {
+		if (copies.items[i].name > 1 || copies.items[i].function >= functab_count(tab))
+			abort();
+	}
+	free(copies.items);
+}
+
 /* The walk must stay in the copy, and be the same once its steps are cached. */
 static void unwind(const struct functab *tab, const uint8_t *bytes, size_t size, unsigned choices)
 {
@@ -147,6 +175,7 @@ static void try_table(const struct functab_source *source, const struct head *he
 	if (functab_gofunc_range(tab, &from, &to) && from >= to)
 		abort();
 	walk_functions(tab);
+	list_inlined(tab, head->choices);
 	walk_stacks(tab, head->choices);
 	unwind(tab, stack, stack_size, head->choices);
 	relocate(tab, *source);
