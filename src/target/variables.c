@@ -61,8 +61,8 @@ static int count_uses(const struct references *references, uint64_t address, uns
 }
 
 /*
- * allgadd appends to a slice, and so uses its three words. It both loads and stores the length; counters of a
- * build for coverage (-coverpkg=all) are only stored.
+ * allgadd appends to a slice, and so uses its three words. It both loads and stores the length, in Go 1.4 by
+ * the slice's address; counters of a build for coverage (-coverpkg=all) are only stored.
  */
 static uint64_t find_allgs(const struct references *references)
 {
@@ -71,7 +71,8 @@ static uint64_t find_allgs(const struct references *references)
 
 		if (count_uses(references, address, USE_LOAD | USE_STORE) &&
 		    count_uses(references, address + 8, USE_LOAD) &&
-		    count_uses(references, address + 8, USE_STORE) &&
+		    (count_uses(references, address + 8, USE_STORE) ||
+		     count_uses(references, address, USE_ADDRESS)) &&
 		    count_uses(references, address + 16, USE_LOAD | USE_STORE))
 			return address;
 	}
