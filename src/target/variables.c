@@ -102,29 +102,41 @@ static uint64_t find_allp_array(const struct references *references)
 	return 0;
 }
 
-/* mcommoninit links the new M at the head: it loads the head, then takes its address to store to it. */
+/* mcommoninit first acquires sched.lock. */
+static uint64_t find_sched_lock(const struct references *references)
+{
+	for (int i = 0; i < references->n; i++) {
+		if (references->all[i].use == USE_ADDRESS)
+			return references->all[i].address;
+	}
+	return 0;
+}
+
+/*
+ * mcommoninit links the new M at the head: it loads the head, then takes its address to store to it. Where
+ * locks have ranks (GOEXPERIMENT=staticlockranking), it also loads the rank of the lock, the lock's first
+ * word.
+ */
 static uint64_t find_allm(const struct references *references)
 {
+	uint64_t lock = find_sched_lock(references);
+
 	for (int i = 0; i < references->n; i++) {
 		uint64_t address = references->all[i].address;
 
-		if (references->all[i].use == USE_LOAD && references->all[i].size == 8 &&
+		if (references->all[i].use == USE_LOAD && references->all[i].size == 8 && address != lock &&
 		    count_uses(references, address, USE_ADDRESS))
 			return address;
 	}
 	return 0;
 }
 
-/* mcommoninit first acquires sched.lock, and releases it later. */
+/* mcommoninit releases the lock, too. */
 static uint64_t find_sched(const struct references *references, uint32_t lock)
 {
-	for (int i = 0; i < references->n; i++) {
-		uint64_t address = references->all[i].address;
+	uint64_t address = find_sched_lock(references);
 
-		if (references->all[i].use == USE_ADDRESS)
-			return count_uses(references, address, USE_ADDRESS) > 1 ? address - lock : 0;
-	}
-	return 0;
+	return count_uses(references, address, USE_ADDRESS) > 1 ? address - lock : 0;
 }
 
 /* procresize begins with `old := gomaxprocs`. */
