@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "target/alloc.h"
+#include "target/prove_code.h"
 #include "target/remote.h"
 #include "util/array.h"
 
@@ -45,6 +46,8 @@ static int find_heap(struct target *target)
 
 int target_want_alloc(struct target *target, enum alloc_level look, struct error *err)
 {
+	struct error inner = {.text = ""};
+
 	if (look == ALLOC_NOTHING)
 		return 0;
 	if (target->remote)
@@ -59,6 +62,9 @@ int target_want_alloc(struct target *target, enum alloc_level look, struct error
 				 "%s: --alloc: cannot find the heap in the code of runtime.stackalloc (%s): "
 				 "was it built in an unusual way?",
 				 target->image->label, target->go_version);
+	if (prove_code_of_heap(target, target->image->release, &inner))
+		return error_set(err, ENOTSUP, "%s: --alloc: its heap is not as in %s: %s",
+				 target->image->label, target->go_version, inner.text);
 	target->alloc_layout.span_base = target->image->release->layout.runtime.span_base;
 	target->alloc = look;
 	return 0;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "target/code_rules.h"
 #include "target/private.h"
 #include "target/sites.h"
 
@@ -38,7 +39,8 @@ int target_find_copies(struct target *target, struct error *err)
 
 	if (target->go_minor < FIRST_PGO || copies->names)
 		return 0;
-	copies->names = calloc(site_rule_count + extras, sizeof(*copies->names));
+	copies->names =
+		calloc(site_rule_count + extras + code_rule_count + heap_rule_count, sizeof(*copies->names));
 	if (!copies->names)
 		return error_set(err, ENOMEM, "out of memory");
 	for (unsigned i = 0; i < site_rule_count; i++) {
@@ -47,6 +49,10 @@ int target_find_copies(struct target *target, struct error *err)
 	}
 	for (unsigned i = 0; i < extras; i++)
 		add_name(copies, extra[i]);
+	for (unsigned i = 0; i < code_rule_count; i++)
+		add_name(copies, code_rules[i].function);
+	for (unsigned i = 0; i < heap_rule_count; i++)
+		add_name(copies, heap_rules[i].function);
 	rc = functab_list_copies(target->functab, copies->names, copies->nnames, &copies->list);
 	return rc ? error_set(err, -rc, "%s: cannot list the inlined calls of its function table: %s",
 			      target->image->label, strerror(-rc))

@@ -22,8 +22,8 @@ struct copies {
 };
 
 /*
- * Lists the copies of all functions that site rules or extra[] name. Call it once, before the functions
- * below. Returns 0 or a negative errno.
+ * Lists the copies of all functions that site rules, extra[] or code_rules.h name.
+ * Call it once, before the functions below. Returns 0 or a negative errno.
  */
 int target_find_copies(struct target *target, struct error *err);
 void copies_free(struct copies *copies);

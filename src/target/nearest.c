@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "target/prove.h"
+#include "target/prove_code.h"
 
 /* Number of nearest releases to try, older and newer. The runtimes of others differ too much. */
 #define CANDIDATES 4
@@ -57,16 +58,20 @@ static bool gofunc_is_in_file(const struct target_image *image)
 	return image_rest(&image->elf, image->module.gofunc, &size) != NULL;
 }
 
+/* Why the release's own row is not used: there is none, or the program contradicts it. */
+static const char *why_nearest(const struct target_image *image)
+{
+	return image->changed.text[0] ? image->changed.text : "which this gotrace does not know";
+}
+
 /* The patch release may differ: the process decides whether the layout fits. */
 static int check_given(const struct target *target, struct error *err)
 {
 	const struct layout_table *given = target->image->given;
 
 	if (given->release.minor != target->go_minor)
-		return error_set(
-			err, ENOTSUP,
-			"was built by %s, which this gotrace does not know, and the given layout is for %s",
-			target->go_version, given->version.text);
+		return error_set(err, ENOTSUP, "was built by %s, %s, and the given layout is for %s",
+				 target->go_version, why_nearest(target->image), given->version.text);
 	if (given->arm64 != target->image->elf.arm64)
 		return error_set(err, ENOTSUP, "is a program for %s, and the given layout is for %s",
 				 given->arm64 ? "amd64" : "arm64", given->arm64 ? "arm64" : "amd64");
@@ -93,10 +98,8 @@ int nearest_adopt(struct target *target, struct error *err)
 			return 0;
 		}
 	}
-	return error_set(err, ENOTSUP,
-			 "was built by %s, which this gotrace does not know, and its function table differs "
-			 "from %s",
-			 target->go_version,
+	return error_set(err, ENOTSUP, "was built by %s, %s, and its function table differs from %s",
+			 target->go_version, why_nearest(image),
 			 target->given ? "that of the given layout" : "those of the nearest releases");
 }
 
@@ -125,8 +128,12 @@ static int try_release(struct target *target, const struct release *row, struct 
 	take_module_fields(&image->near.layout.runtime, &image->module_row->layout.runtime);
 	target->nearest = row->minor;
 	target_take_layout(target);
-	rc = target_find_variables(target, err);
-	return rc ? rc : target_prove(target, err);
+	rc = target_find_copies(target, err);
+	if (rc == 0)
+		rc = prove_code(target, &image->near, err);
+	if (rc == 0)
+		rc = target_find_variables(target, err);
+	return rc ? rc : target_prove(target, false, err);
 }
 
 int nearest_prove(struct target *target, struct error *err)
@@ -149,10 +156,16 @@ int nearest_prove(struct target *target, struct error *err)
 		}
 	}
 	if (target->given)
-		return error_set(err, ENOTSUP,
-				 "%s was built by %s, which this gotrace does not know, and the given layout "
-				 "does not fit: %s",
-				 target->image->label, target->go_version, first.text);
+		return error_set(
+			err, ENOTSUP, "%s was built by %s, %s, and the given layout does not fit: %s",
+			target->image->label, target->go_version, why_nearest(target->image), first.text);
+	if (target->image->changed.text[0])
+		return error_set(
+			err, ENOTSUP,
+			"%s was built by %s, %s: was it built by a changed toolchain? Make a layout of that "
+			"(gotrace layout --go GOROOT) and give it with --layout, or trace it as threads "
+			"(--as c)",
+			target->image->label, target->go_version, target->image->changed.text);
 	return error_set(
 		err, ENOTSUP,
 		"%s was built by %s, which this gotrace does not know, and the layouts of Go 1.%u do not "

@@ -16,6 +16,8 @@
 #include "target/memory.h"
 #include "target/nearest.h"
 #include "target/process.h"
+#include "target/prove.h"
+#include "target/prove_code.h"
 #include "target/remote.h"
 #include "util/files.h"
 #include "util/machine.h"
@@ -169,6 +171,30 @@ static int find_module(struct target_image *image, struct error *err)
 	return module_find(&image->elf, image->release, &image->module, err);
 }
 
+/*
+ * Proves the layout of a known release by the code. If the program contradicts it, it was built by a changed
+ * toolchain: the layout comes from its own DWARF, or from the user or a release nearby, and the process
+ * decides.
+ */
+static int prove_known_release(struct target *target, int fd, struct error *err)
+{
+	struct target_image *image = target->image;
+	struct error inner = {.text = ""};
+	int rc = target_find_copies(target, err);
+
+	if (rc || prove_code(target, image->release, &inner) == 0)
+		return rc;
+	error_set(&image->changed, EBADMSG, "whose structs are other ones: %s", inner.text);
+	image->own.minor = target->go_minor;
+	image->own.patch = target->go_patch;
+	if (debuginfo_release(fd, &image->elf, &image->own, &inner) == 0) {
+		image->release = &image->own;
+		return 0;
+	}
+	rc = nearest_adopt(target, err);
+	return rc ? rc : build_functab(target, err);
+}
+
 /* Reads everything from the file, at link-time addresses until the bias is known. */
 static int read_image(struct target *target, int fd, struct error *err)
 {
@@ -187,6 +213,8 @@ static int read_image(struct target *target, int fd, struct error *err)
 		rc = find_module(image, err);
 	if (rc == 0)
 		rc = build_functab(target, err);
+	if (rc == 0 && image->release == release_find(target->go_minor))
+		rc = prove_known_release(target, fd, err);
 	if (rc)
 		return rc;
 	target_take_layout(target);
@@ -287,6 +315,29 @@ static int find_bias(struct target *target, struct error *err)
 	return 0;
 }
 
+/*
+ * The process must agree with the layout that the code has proven, or that is from its DWARF. It reads memory
+ * that a process may have lost, or not have written yet: only what contradicts the layout counts.
+ */
+static int prove_process(struct target *target, struct error *err)
+{
+	struct error inner = {.text = ""};
+	int rc = target_prove(target, true, &inner);
+
+	if (rc == -ESRCH || rc == -EPERM || rc == -ENOMEM) {
+		*err = inner;
+		return rc;
+	}
+	/* -EAGAIN: its list of goroutines grows too fast to be read */
+	if (rc == 0 || rc == -EAGAIN)
+		return 0;
+	return error_set(
+		err, ENOTSUP,
+		"%s was built by %s, and its memory does not agree with the layout of that: %s. Trace "
+		"it as threads (--as c)",
+		target->image->label, target->go_version, inner.text);
+}
+
 /* Moves all addresses from link-time values to those of the process. */
 static int relocate(struct target *target, struct error *err)
 {
@@ -300,7 +351,10 @@ static int relocate(struct target *target, struct error *err)
 	rc = build_functab(target, &inner);
 	if (rc)
 		return complain(target, rc, &inner, err);
-	return target->nearest ? nearest_prove(target, err) : target_find_variables(target, err);
+	if (target->nearest)
+		return nearest_prove(target, err);
+	rc = target_find_variables(target, err);
+	return rc ? rc : prove_process(target, err);
 }
 
 static void name_process(struct target *target, pid_t pid)

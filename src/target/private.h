@@ -20,6 +20,9 @@ struct target_image {
 	struct release own;            /* from the program's own DWARF */
 	struct release near; /* for an unknown release: a row, with module_row's moduledata fields */
 	unsigned near_minor; /* minor release of the program, for which `near` stands in */
+	/* How the program contradicts its release's row: "whose structs are other ones: ..."; "" if it does
+	 * not. */
+	struct error changed;
 	const struct release *module_row; /* source of near's moduledata fields (nearest.h) */
 	const struct layout_table *given; /* tried instead of a row; not owned; may be NULL */
 	struct copies copies;             /* by target_find_copies() */

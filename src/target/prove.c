@@ -17,13 +17,13 @@
 /* Goroutine ids are assigned in sequence: no program gets this far (bpf/record.h). */
 #define LAST_GOID (1ull << 52)
 
-/* Number of g structs to read again for fields that a snapshot does not contain. */
-#define MOST_HEADS 256u
+/* Limits on goroutines, and on Ms whose own goroutines are read. */
+#define MOST_GS 256u
+#define MOST_MS 64u
 
 struct collected {
 	const struct target *target;
-	size_t stacks, leaves; /* distinct stacks; of these, those whose leaf is in a Go function */
-	struct map64 rooted;   /* hashes of stacks that end in runtime.goexit or are cut */
+	bool proven; /* the code has proven the layout */
 	struct log_g *gs;
 	struct log_m *ms;
 	struct log_p *ps;
@@ -52,39 +52,11 @@ static bool is_in_function(const struct functab *functab, uint64_t pc)
 	return functab_lookup(functab, pc, &index) == 0;
 }
 
-static bool is_root(const struct functab *functab, uint64_t pc)
-{
-	uint64_t entry, end;
-	const char *name;
-	size_t index;
-
-	return functab_lookup(functab, pc - 1, &index) == 0 &&
-	       functab_entry(functab, index, &entry, &end, &name) == 0 && strcmp(name, "runtime.goexit") == 0;
-}
-
-static int take_stack(struct collected *all, const struct log_record *record)
-{
-	const struct functab *functab = all->target->functab;
-	const struct raw_stack *head = record->data;
-	const uint64_t *pcs = (const uint64_t *)(head + 1);
-
-	if (record->size < sizeof(*head) || !head->n ||
-	    (record->size - sizeof(*head)) / sizeof(*pcs) < head->n)
-		return 0;
-	all->stacks++;
-	all->leaves += is_in_function(functab, pcs[0]);
-	if (!(head->flags & RAW_STACK_CUT) && !is_root(functab, pcs[head->n - 1]))
-		return 0;
-	return map64_set(&all->rooted, head->hash, 1);
-}
-
 static int collect(void *ctx, const struct log_record *record)
 {
 	struct collected *all = ctx;
 
 	switch (record->type) {
-	case LOG_STACK:
-		return take_stack(all, record);
 	case LOG_SNAPSHOT:
 		all->gomaxprocs = ((const struct log_snapshot *)record->data)->gomaxprocs;
 		return 0;
@@ -103,7 +75,7 @@ static int take_snapshot(const struct target *target, struct collected *all, str
 {
 	static const uint32_t markers[2];
 	struct target_snapshot *snapshot = NULL;
-	int rc = target_snapshot_begin(target, false, collect, all, &snapshot, err);
+	int rc = target_snapshot_begin_detailed(target, MOST_GS, collect, all, &snapshot, err);
 
 	if (rc)
 		return rc;
@@ -121,10 +93,14 @@ static int no_proof(struct error *err, const char *what)
 	return error_set(err, EBADMSG, "%s", what);
 }
 
-/* Up to an eighth of n objects may have changed while they were read. */
-static bool enough(size_t good, size_t n)
+/*
+ * Whether enough of n objects are as they should be. Up to an eighth may have changed while they were read.
+ * If the code has proven the layout, only total disagreement counts: goroutines of plugins and of C threads
+ * begin in code that is not in the function table, and a program may have just started.
+ */
+static bool enough(const struct collected *all, size_t good, size_t n)
 {
-	return good >= n - n / 8;
+	return all->proven ? good || n < 2 : good >= n - n / 8;
 }
 
 static bool status_is_legal(uint32_t status)
@@ -152,21 +128,24 @@ static int prove_heads(const struct collected *all, struct error *err)
 {
 	const struct target *target = all->target;
 	const struct go_layout *layout = &target->layout;
-	size_t n = all->ngs < MOST_HEADS ? all->ngs : MOST_HEADS, read = 0, begun = 0, created = 0;
+	size_t starts = 0, begun = 0, creators = 0, created = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		uint64_t startpc, gopc;
+	for (size_t i = 0; i < all->ngs; i++) {
+		uint64_t startpc = 0, gopc = 0;
 
-		if (memory_read(target->pid, all->gs[i].g + layout->g_startpc, &startpc, sizeof(startpc)) ||
-		    memory_read(target->pid, all->gs[i].g + layout->g_gopc, &gopc, sizeof(gopc)))
-			continue;
-		read++;
-		begun += begins_at_function(target, startpc);
-		created += is_in_function(target->functab, gopc);
+		if (layout->g_startpc != LAYOUT_ABSENT) /* Go 1.4 does not have it */
+			memory_read(target->pid, all->gs[i].g + layout->g_startpc, &startpc, sizeof(startpc));
+		memory_read(target->pid, all->gs[i].g + layout->g_gopc, &gopc, sizeof(gopc));
+		starts += startpc != 0;
+		begun += startpc && begins_at_function(target, startpc);
+		creators += gopc != 0;
+		created += gopc && is_in_function(target->functab, gopc);
 	}
-	if (begun <= read / 2)
+	if (!enough(all, begun, starts) || (!all->proven && !starts))
 		return no_proof(err, "goroutines do not begin at functions");
-	return created > read / 2 ? 0 : no_proof(err, "goroutines were not created by functions");
+	return enough(all, created, creators) && (all->proven || creators)
+		       ? 0
+		       : no_proof(err, "goroutines were not created by functions");
 }
 
 static bool reason_is_legal(const struct reasons *waits, const struct log_g *lg)
@@ -177,7 +156,7 @@ static bool reason_is_legal(const struct reasons *waits, const struct log_g *lg)
 static int prove_goroutines(const struct collected *all, struct error *err)
 {
 	const struct reasons *waits = release_reasons(all->target->image->release, REASON_WAIT);
-	size_t legal = 0, begun = 0, waiting = 0, walked = 0, reasons = 0, named = 0, rooted = 0;
+	size_t legal = 0, waiting = 0, reasons = 0, named = 0;
 	struct map64 ids = {0};
 	int rc = 0;
 
@@ -189,36 +168,25 @@ static int prove_goroutines(const struct collected *all, struct error *err)
 		else if (map64_set(&ids, lg->goid, 1))
 			rc = error_set(err, ENOMEM, "out of memory");
 		legal += status_is_legal(lg->status);
-		begun += begins_at_function(all->target, lg->startpc);
 		if (lg->status != G_STATUS_WAITING)
 			continue;
 		waiting++;
-		walked += lg->stack != 0;
-		rooted += lg->stack && map64_get(&all->rooted, lg->stack);
 		reasons += reason_is_legal(waits, lg);
 		named += lg->waitreason != 0;
 	}
 	map64_free(&ids);
 	if (rc)
 		return rc;
-	if (!enough(legal, all->ngs))
+	if (!enough(all, legal, all->ngs))
 		return no_proof(err, "goroutines have invalid states");
 	/* Go starts some goroutines of its own before main, and most of them wait. */
-	if (all->ngs < 2 || !waiting)
+	if (!all->proven && (all->ngs < 2 || !waiting))
 		return no_proof(err, "there are no goroutines");
-	if (!enough(begun, all->ngs))
-		return no_proof(err, "goroutines do not begin at functions");
-	if (!enough(reasons, waiting))
+	if (!enough(all, reasons, waiting))
 		return no_proof(err, "goroutines have invalid wait reasons");
-	if (named <= waiting / 2)
+	if (all->proven ? !enough(all, named, waiting) : named <= waiting / 2)
 		return no_proof(err, "goroutines wait without a reason");
-	if (!enough(walked, waiting))
-		return no_proof(err, "stacks of goroutines cannot be walked");
-	if (!enough(all->leaves, all->stacks))
-		return no_proof(err, "stacks of goroutines do not begin in functions");
-	/* Assembly and C frames may end a walk. */
-	return rooted > walked / 2 ? 0
-				   : no_proof(err, "stacks of goroutines do not end where goroutines begin");
+	return 0;
 }
 
 static const struct log_m *find_m(const struct collected *all, uint64_t m)
@@ -266,9 +234,9 @@ static int prove_threads(const struct collected *all, struct error *err)
 	map64_free(&tids);
 	if (rc)
 		return rc;
-	if (!threads)
+	if (!threads && !all->proven)
 		return no_proof(err, "there are no threads");
-	return enough(ps, all->nms) ? 0 : no_proof(err, "threads have Ps that do not exist");
+	return enough(all, ps, all->nms) ? 0 : no_proof(err, "threads have Ps that do not exist");
 }
 
 /*
@@ -284,6 +252,8 @@ static int prove_processors(const struct collected *all, struct error *err)
 {
 	size_t ms = 0, right = 0, owned = 0, mutual = 0;
 
+	if (all->proven && all->nps == 0) /* the program has just started */
+		return 0;
 	if (all->nps == 0 || all->gomaxprocs == 0 || all->gomaxprocs > all->nps)
 		return no_proof(err, "there are fewer Ps than GOMAXPROCS");
 	for (size_t i = 0; i < all->nps; i++) {
@@ -298,40 +268,47 @@ static int prove_processors(const struct collected *all, struct error *err)
 		owned += lm != NULL;
 		mutual += lm && lm->p == all->ps[i].p;
 	}
-	if (!enough(ms, all->nps))
+	if (!enough(all, ms, all->nps))
 		return no_proof(err, "Ps have threads that do not exist");
-	if (!enough(right, all->nps))
+	if (!enough(all, right, all->nps))
 		return no_proof(err, "Ps have states that their threads contradict");
-	/* Ps move between threads while they are read. */
-	return !owned || mutual ? 0 : no_proof(err, "Ps and threads do not point to each other");
+	/* Ps move between threads while they are read, so a busy program may have no such pair. */
+	return all->proven || !owned || mutual ? 0
+					       : no_proof(err, "Ps and threads do not point to each other");
 }
 
-/* A running goroutine's M must point back to it. */
+static bool points_back(const struct target *target, uint64_t m, uint32_t field, size_t *found)
+{
+	uint64_t g = 0, back = 0;
+
+	if (memory_read(target->pid, m + field, &g, sizeof(g)) || !g)
+		return false;
+	++*found;
+	return memory_read(target->pid, g + target->layout.g_m, &back, sizeof(back)) == 0 && back == m;
+}
+
+/* The goroutines that an M has for itself belong to it as long as it exists. */
 static int prove_links(const struct collected *all, struct error *err)
 {
-	size_t linked = 0, running = 0, mutual = 0;
+	const struct go_layout *layout = &all->target->layout;
+	size_t g0s = 0, own = 0, gsignals = 0, signals = 0;
 
-	for (size_t i = 0; i < all->ngs; i++) {
-		const struct log_g *lg = &all->gs[i];
-		const struct log_m *lm = find_m(all, lg->m);
-
-		if (lg->status != G_STATUS_RUNNING && lg->status != G_STATUS_SYSCALL)
-			continue;
-		running++;
-		linked += lm != NULL;
-		mutual += lm && lm->curg == lg->g;
+	for (size_t i = 0; i < all->nms && i < MOST_MS; i++) {
+		own += points_back(all->target, all->ms[i].m, layout->m_g0, &g0s);
+		signals += points_back(all->target, all->ms[i].m, layout->m_gsignal, &gsignals);
 	}
-	if (!enough(linked, running))
-		return no_proof(err, "goroutines that run have no thread");
-	return !linked || mutual ? 0
-				 : no_proof(err, "running goroutines and threads do not point to each other");
+	if (!enough(all, own, g0s))
+		return no_proof(err, "threads and their first goroutines do not point to each other");
+	return enough(all, signals, gsignals)
+		       ? 0
+		       : no_proof(err, "threads and their signal goroutines do not point to each other");
 }
 
-static int prove_once(const struct target *target, struct error *err)
+static int prove_once(const struct target *target, bool proven, struct error *err)
 {
 	static int (*const proofs[])(const struct collected *all, struct error *err) = {
 		prove_goroutines, prove_heads, prove_threads, prove_processors, prove_links};
-	struct collected all = {.target = target};
+	struct collected all = {.target = target, .proven = proven};
 	int rc = take_snapshot(target, &all, err);
 
 	for (size_t i = 0; rc == 0 && i < sizeof(proofs) / sizeof(proofs[0]); i++)
@@ -339,7 +316,6 @@ static int prove_once(const struct target *target, struct error *err)
 	free(all.gs);
 	free(all.ms);
 	free(all.ps);
-	map64_free(&all.rooted);
 	return rc;
 }
 
@@ -361,14 +337,14 @@ static const struct error *most_frequent(const struct error *reasons, unsigned n
 	return &reasons[best];
 }
 
-int target_prove(const struct target *target, struct error *err)
+int target_prove(const struct target *target, bool proven, struct error *err)
 {
 	struct error reasons[TRIES];
 	int rc = -EBADMSG;
 
 	for (unsigned i = 0; i < TRIES; i++) {
 		error_set(&reasons[i], ENOMEM, "out of memory"); /* what fails without a line of its own */
-		rc = prove_once(target, &reasons[i]);
+		rc = prove_once(target, proven, &reasons[i]);
 		if (rc == 0)
 			return 0;
 		*err = reasons[i];

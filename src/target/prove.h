@@ -6,11 +6,13 @@
 #include "target/target.h"
 
 /*
- * Takes a snapshot with target->layout and checks it: the lists of goroutines, Ms and Ps can be walked and
- * point to each other, ids are unique, states and wait reasons are legal, stacks can be walked, goroutines
- * began at functions. Tolerates a few inconsistencies, because the process changes while it is read. Returns
- * 0; -EBADMSG, with the failed check in err; or an error of the snapshot.
+ * Takes a snapshot of at most some hundred goroutines with target->layout and checks it: the lists of
+ * goroutines, Ms and Ps can be walked and point to each other, ids are unique, states and wait reasons are
+ * legal, goroutines began at functions. Tolerates inconsistencies, because the process changes while it is
+ * read. proven: the code has proven the layout (prove_code.h), or it comes from the program's own DWARF; then
+ * a process that shows nothing, because it has just started, is no reason to fail. Returns 0; -EBADMSG, with
+ * the failed check in err; or an error of the snapshot.
  */
-int target_prove(const struct target *target, struct error *err);
+int target_prove(const struct target *target, bool proven, struct error *err);
 
 #endif

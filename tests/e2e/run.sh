@@ -41,6 +41,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/hostile.sh
 . tests/e2e/poked.sh
 . tests/e2e/unknown.sh
+. tests/e2e/patched.sh
 . tests/e2e/builds.sh
 . tests/e2e/hosts.sh
 . tests/e2e/bubble.sh

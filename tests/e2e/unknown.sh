@@ -43,13 +43,13 @@ refused_for() {
 # Go 1.26 has moved fields since 1.25.
 case_nearest_far_release() {
 	without without-26-27
-	refused_for "1.25 do not fit: "
+	refused_for "1.25 do not fit: [gm]\.[A-Za-z.]+ is not at 0x"
 }
 
 # A single field is elsewhere.
 case_nearest_moved_field() {
 	without moved
-	refused_for "1.27 do not fit: ids of goroutines are not unique"
+	refused_for "1.27 do not fit: g\.goid is not at 0xa0 \(runtime\.newproc1\)"
 }
 
 # A program that has not started cannot verify a layout.
@@ -149,17 +149,18 @@ case_layout_moved_field() {
 		changed_layout "$field" "$value"
 		refused_table "$W/changed" "$fits: $why"
 	done <<-'FIELDS'
-		go.g_goid 0xa0 ids of goroutines are not unique
-		go.g_status 0x98 goroutines have invalid states
-		go.g_sched_pc 0x48 stacks of goroutines do not begin in functions
-		go.g_sched_bp 0x68 stacks of goroutines do not end where goroutines begin
-		go.g_waitreason 0xb8 goroutines wait without a reason
-		go.g_startpc 0x138 goroutines do not begin at functions
+		go.g_goid 0xa0 g.goid is not at 0xa0 .runtime.newproc1.
+		go.g_status 0x98 g.atomicstatus is not at 0x98 .runtime.casgstatus.
+		go.g_sched_pc 0x48 g.sched.pc is not at 0x48 .runtime.mcall.
+		go.g_sched_bp 0x68 g.sched.bp is not at 0x68 .runtime.mcall.
+		go.g_waitreason 0xb8 g.waitreason is not at 0xb8 .runtime.gopark.
+		go.g_startpc 0x138 g.startpc is not at 0x138 .runtime.newproc1.
 		go.g_gopc 0x128 goroutines were not created by functions
-		go.m_procid 0x48 ids of threads are not unique
-		go.m_oldp 0xe8 threads have Ps that do not exist
-		go.p_id 0x8 Ps have the wrong ids
-		go.p_m 0x38 Ps have threads that do not exist
+		go.m_procid 0x48 m.procid is not at 0x48 .runtime.minit.
+		go.m_oldp 0xe8 m.oldp is not at 0xe8 .runtime.reentersyscall.
+		go.m_syscalltick 0x318 m.syscalltick is not at 0x318 .runtime.reentersyscall.
+		go.p_id 0x8 p.id is not at 0x8 .runtime.[(][*]p[)].init.
+		go.p_m 0x38 p.m is not at 0x38 .runtime.wirep.
 	FIELDS
 	# Changed by hand, without the checksum.
 	sed 's/^go.g_goid .*/go.g_goid 0xa0/' "$W/layout" >"$W/changed"
