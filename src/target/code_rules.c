@@ -47,7 +47,7 @@ const struct code_rule code_rules[] = {
 	STORES(g_coroexit, 1, 23, "coroexit"),
 	STORES(g_sync_safe_point, 1, 26, "execute"),
 	STORES(g_in_mark_assist, 1, 22, "gcAssistAlloc"),
-	LOADS(g_bubble, 8, 26, "casgstatus"),
+	LOADS(g_bubble, 8, 25, "casgstatus"),
 	LOADS(m_g0, 8, 9, "mcall"),
 	LOADS(m_gsignal, 8, 9, "systemstack"),
 	STORES(m_gsignal, 8, 9, "mpreinit"),

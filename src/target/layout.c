@@ -159,13 +159,18 @@ const char *reason_variable(enum log_reason_table table)
 	return NULL;
 }
 
-const struct release *release_find(unsigned minor)
+const struct release *release_patch(unsigned minor, unsigned n)
 {
-	for (size_t i = 0; i < COUNT(releases); i++) {
-		if (releases[i].minor == minor)
+	for (size_t i = COUNT(releases); i-- > 0;) {
+		if (releases[i].minor == minor && n-- == 0)
 			return &releases[i];
 	}
 	return NULL;
+}
+
+const struct release *release_find(unsigned minor)
+{
+	return release_patch(minor, 0);
 }
 
 void release_free(struct release *release)

@@ -54,8 +54,10 @@ struct release {
 	struct reasons reasons[REASON_TABLES]; /* indexed by enum log_reason_table */
 };
 
-/* Returns the row of a minor release, or NULL. */
+/* Returns the row of a minor release's newest patch, or NULL. */
 const struct release *release_find(unsigned minor);
+/* The nth row of a minor release, the newest patch first; NULL at the end. Few have more than one. */
+const struct release *release_patch(unsigned minor, unsigned n);
 /* Frees the texts of a release that owns them, which rows of the table do not. */
 void release_free(struct release *release);
 /* First and last release of the table, for messages. */

@@ -171,6 +171,20 @@ static int find_module(struct target_image *image, struct error *err)
 	return module_find(&image->elf, image->release, &image->module, err);
 }
 
+/* Uses the row of another patch of the release if the code proves that. */
+static bool take_other_patch(struct target *target)
+{
+	const struct release *row;
+
+	for (unsigned n = 1; (row = release_patch(target->go_minor, n)); n++) {
+		if (prove_code(target, row, NULL) == 0) {
+			target->image->release = row;
+			return true;
+		}
+	}
+	return false;
+}
+
 /*
  * Proves the layout of a known release by the code. If the program contradicts it, it was built by a changed
  * toolchain: the layout comes from its own DWARF, or from the user or a release nearby, and the process
@@ -182,7 +196,7 @@ static int prove_known_release(struct target *target, int fd, struct error *err)
 	struct error inner = {.text = ""};
 	int rc = target_find_copies(target, err);
 
-	if (rc || prove_code(target, image->release, &inner) == 0)
+	if (rc || prove_code(target, image->release, &inner) == 0 || take_other_patch(target))
 		return rc;
 	error_set(&image->changed, EBADMSG, "whose structs are other ones: %s", inner.text);
 	image->own.minor = target->go_minor;

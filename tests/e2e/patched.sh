@@ -75,6 +75,24 @@ case_patched_end_of_m() { patched_cell m end ''; }
 case_patched_in_p() { patched_cell p status 'p\.status is not at 0x4'; }
 case_patched_late_in_p() { patched_cell p gcMarkWorkerMode 'p\.gcMarkWorkerMode is not at'; }
 
+# One more reason before all others: the numbers of all others are other ones.
+case_patched_wait_reasons() {
+	local binary reason
+	binary=$(patched waitReason waitReasonGCAssistMarking) || die "cannot build: $(tail -n 3 "$W/build.err")"
+	start_target "$binary" parked
+	run_gotrace ps -p "$target"
+	want 0
+	for reason in 'chan receive' select 'sync\.Mutex\.Lock'; do
+		grep -qE "^ +[0-9]+,[0-9]+ .* $reason +main\.parked" "$W/out" || die "ps shows no goroutines in $reason: $(head -n 7 "$W/out")"
+	done
+	stop_target
+	binary=$(patched waitReason waitReasonGCAssistMarking -ldflags='-s -w') || die "cannot build: $(tail -n 3 "$W/build.err")"
+	refused_right "$binary" 'was built by go1.26.8, whose structs are other ones: wait reason 1 is not .GC assist marking.'
+}
+
+# Go has changed m itself, between two patches of 1.24.
+case_patched_by_go() { cell 1.24.0 stripped mixed no yes; }
+
 # The table of the changed toolchain, made from a program with DWARF, fits the stripped one.
 case_patched_layout() {
 	local binary

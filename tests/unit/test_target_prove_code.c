@@ -252,12 +252,28 @@ static void test_unknown_code_is_no_contradiction(void **state)
 	free_program(program);
 }
 
+/* Go changed m between two patches of 1.24; the newest row is the one to try first. */
+static void test_rows_of_patches(void **state)
+{
+	const struct release *newest = release_find(24), *first = release_patch(24, 1);
+
+	(void)state;
+	assert_non_null(first);
+	assert_ptr_equal(newest, release_patch(24, 0));
+	assert_int_equal(newest->patch, 6);
+	assert_int_equal(first->patch, 0);
+	assert_int_equal(first->layout.go.m_alllink + 24, newest->layout.go.m_alllink);
+	assert_null(release_patch(24, 2));
+	assert_null(release_patch(99, 0));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_right_layout),
 		cmocka_unit_test(test_moved_field_is_named),
 		cmocka_unit_test(test_unknown_code_is_no_contradiction),
+		cmocka_unit_test(test_rows_of_patches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,14 +33,26 @@ static int read_row(const char *file, struct layout_table *row, struct error *er
 	return rc;
 }
 
-static void print_reasons(const struct layout_table *row)
+/* What the names of a row's texts end in: the minor release, and the patch unless it is the newest of the table. */
+static const char *suffix(const struct layout_table *row, bool newest)
+{
+	static char text[32];
+
+	if (newest)
+		snprintf(text, sizeof(text), "%u", row->version.minor);
+	else
+		snprintf(text, sizeof(text), "%u_%u", row->version.minor, row->version.patch);
+	return text;
+}
+
+static void print_reasons(const struct layout_table *row, bool newest)
 {
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
 		const struct reasons *reasons = &row->release.reasons[tables[i].table];
 
 		if (!reasons->n)
 			continue;
-		printf("static const char *const %s_%u[] = {\n", tables[i].name, row->version.minor);
+		printf("static const char *const %s_%s[] = {\n", tables[i].name, suffix(row, newest));
 		for (unsigned k = 0; k < reasons->n; k++) {
 			if (reasons->texts[k])
 				printf("\t[%u] = \"%s\",\n", k, reasons->texts[k]);
@@ -49,8 +61,10 @@ static void print_reasons(const struct layout_table *row)
 	}
 }
 
-static void print_row(const struct layout_table *row)
+static void print_row(const struct layout_table *row, bool newest)
 {
+	const char *end = suffix(row, newest);
+
 	printf("\t{\n\t\t/* %s */\n\t\t.minor = %u,\n\t\t.patch = %u,\n", row->version.text,
 	       row->version.minor, row->version.patch);
 	for (unsigned i = 0; i < layout_field_count; i++) {
@@ -65,17 +79,29 @@ static void print_row(const struct layout_table *row)
 	}
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
 		if (row->release.reasons[tables[i].table].n)
-			printf("\t\t.reasons[%s] = {%s_%u, sizeof(%s_%u) / sizeof(%s_%u[0])},\n",
-			       tables[i].symbol, tables[i].name, row->version.minor, tables[i].name,
-			       row->version.minor, tables[i].name, row->version.minor);
+			printf("\t\t.reasons[%s] = {%s_%s, sizeof(%s_%s) / sizeof(%s_%s[0])},\n",
+			       tables[i].symbol, tables[i].name, end, tables[i].name, end, tables[i].name,
+			       end);
 	}
 	printf("\t},\n");
+}
+
+/* The table's row of this patch release, or else that of the newest one. */
+static const struct release *find_known(const struct go_version *version)
+{
+	const struct release *row;
+
+	for (unsigned n = 0; (row = release_patch(version->minor, n)); n++) {
+		if (row->patch == version->patch)
+			return row;
+	}
+	return release_find(version->minor);
 }
 
 /* Prints where the table differs from the layout of this release. Returns the number of differences. */
 static unsigned compare_row(const struct layout_table *row)
 {
-	const struct release *known = release_find(row->version.minor);
+	const struct release *known = find_known(&row->version);
 	unsigned wrong = 0;
 
 	if (!known) {
@@ -102,7 +128,7 @@ static bool same_text(const char *one, const char *two)
 
 static unsigned compare_reasons(const struct layout_table *row)
 {
-	const struct release *known = release_find(row->version.minor);
+	const struct release *known = find_known(&row->version);
 	unsigned wrong = 0;
 
 	for (size_t i = 0; known && i < sizeof(tables) / sizeof(tables[0]); i++) {
@@ -134,16 +160,21 @@ static int check(struct layout_table *rows, int n)
 	return wrong != 0;
 }
 
+static bool is_newest(const struct layout_table *rows, int n, int i)
+{
+	return i + 1 == n || rows[i + 1].version.minor != rows[i].version.minor;
+}
+
 static void print_table(const struct layout_table *rows, int n)
 {
 	printf("/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */\n"
 	       "/* Made by tools/layout/make.sh from the toolchains' DWARF: do not edit. Oldest release "
 	       "first. */\n");
 	for (int i = 0; i < n; i++)
-		print_reasons(&rows[i]);
+		print_reasons(&rows[i], is_newest(rows, n, i));
 	printf("static const struct release releases[] = {\n");
 	for (int i = 0; i < n; i++)
-		print_row(&rows[i]);
+		print_row(&rows[i], is_newest(rows, n, i));
 	printf("};\n");
 }
 
