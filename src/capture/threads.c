@@ -22,9 +22,10 @@
 
 enum {
 	THREADS_PER_RECORD = 1024,
-	REFRESH_MS = 1000, /* interval between readings of the mappings if no records show changes */
-	KERNEL_DEPTH = 64, /* frames in the kernel, as in bpf/unwind.bpf.h */
-	REFRESH_PART = 2,  /* reading takes at most a third of the time */
+	STACKS_AT_ONCE = 16, /* read between two rounds of draining */
+	REFRESH_MS = 1000,   /* interval between readings of the mappings if no records show changes */
+	KERNEL_DEPTH = 64,   /* frames in the kernel, as in bpf/unwind.bpf.h */
+	REFRESH_PART = 2,    /* reading takes at most a third of the time */
 };
 
 /* Fill levels of the space for records: following forks pauses above the first, and resumes below the
@@ -245,18 +246,27 @@ static int list_threads(const struct capture *capture, struct raw_thread **found
 	return bpf_list_threads(&capture->bpf, tgid, found, err);
 }
 
-/* Reads the stacks of threads that are not running. They may resume while being read. */
+/*
+ * Reads the stacks of threads that are not running. They may resume while being read. On a busy machine this
+ * takes seconds if there are many: the rings are drained meanwhile, and when the recording has to end, the
+ * rest is left out.
+ */
 static int read_stacks(struct capture *capture, struct thread_snapshot *snapshot, struct error *err)
 {
 	struct raw_thread *found;
-	int n = list_threads(capture, &found, err);
+	int n = list_threads(capture, &found, err), rc = 0;
 
 	if (n <= 0)
 		return n;
 	snapshot->stacks = calloc((size_t)n, sizeof(*snapshot->stacks));
-	for (int i = 0; i < n && snapshot->stacks; i++) {
+	for (int i = 0; i < n && snapshot->stacks && rc >= 0; i++) {
 		const struct raw_thread *thread = &found[i];
 
+		if (i % STACKS_AT_ONCE == 0) {
+			if (control_wait(&capture->control, 0))
+				break;
+			rc = capture_drain(capture);
+		}
 		if (!thread->ip || thread->on_cpu || thread->exiting)
 			continue;
 		snapshot->stacks[snapshot->nstacks++] =
@@ -269,7 +279,7 @@ static int read_stacks(struct capture *capture, struct thread_snapshot *snapshot
 	if (!snapshot->stacks)
 		return error_set(err, ENOMEM, "out of memory");
 	qsort(snapshot->stacks, snapshot->nstacks, sizeof(*snapshot->stacks), by_tid);
-	return 0;
+	return rc < 0 ? rc : 0;
 }
 
 static uint64_t stack_of(const struct thread_snapshot *snapshot, const struct raw_thread *thread)

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -188,11 +189,17 @@ bool broker_has_exited(const struct broker *broker)
 static void run(int control, int reads, struct broker_shared *shared, pid_t parent)
 {
 	const int fds[] = {control, reads};
+	const struct sched_param least = {.sched_priority = 1};
 
 	if (child_begin("gotrace-broker", fds, 2, false, parent))
 		_exit(1);
-	/* Others wait for its answers, so run ahead of them. */
+	/*
+	 * Others wait for its answers, so run ahead of them; and with the policy of the thread that drains
+	 * the rings, which asks thousands of times for one snapshot. Threads for the workers give it up
+	 * (serve()).
+	 */
 	setpriority(PRIO_PROCESS, 0, -20);
+	sched_setscheduler(0, SCHED_RR, &least);
 	if (privilege_keep(PRIVILEGE_INSPECT, NULL))
 		_exit(1);
 	broker_work(CHILD_FD, CHILD_FD + 1, shared);

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -265,8 +266,12 @@ static void *serve(void *ctx)
 {
 	struct server *server = ctx;
 	struct broker_state *state = server->state;
+	const struct sched_param none = {.sched_priority = 0};
 
 	server->tid = (pid_t)syscall(SYS_gettid);
+	/* A worker must not take CPUs from everybody else by what it asks for. The niceness remains. */
+	if (server->client->memory >= 0)
+		sched_setscheduler(0, SCHED_OTHER, &none);
 	while (!server->lost && serve_next(server))
 		continue;
 	pthread_mutex_lock(&state->lock);
@@ -345,11 +350,16 @@ static void watch(struct broker_state *state)
 
 static bool begin(struct broker_state *state, int control, int reads, struct broker_shared *shared)
 {
+	pthread_mutexattr_t inherits;
 	pthread_condattr_t monotonic;
 
+	/* Threads of different priority share the lock. */
+	pthread_mutexattr_init(&inherits);
+	pthread_mutexattr_setprotocol(&inherits, PTHREAD_PRIO_INHERIT);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_mutex_init(&state->lock, NULL);
+	pthread_mutex_init(&state->lock, &inherits);
+	pthread_mutexattr_destroy(&inherits);
 	pthread_cond_init(&state->reduced, &monotonic);
 	pthread_condattr_destroy(&monotonic);
 	state->control = control;
