@@ -30,6 +30,12 @@ struct code { /* code of one function */
 int code_prologue(const struct code *code, size_t *offset);
 
 /*
+ * x86-64 only: finds the `jbe` of the stack check right before the `push %rbp` that makes the frame. Returns 0
+ * or -ENOENT.
+ */
+int code_stack_jump(const struct code *code, size_t *offset);
+
+/*
  * x86-64 only: gets the distance from the frame pointer down to the stack pointer in the function's body. The
  * frame is made by `push %rbp; mov %rsp, %rbp; sub $N, %rsp`, or up to Go 1.20 by `sub $M, %rsp; mov %rbp,
  * N(%rsp)`.
@@ -108,8 +114,9 @@ enum use { USE_LOAD = 1, USE_STORE = 2, USE_ADDRESS = 4, USE_IS_ZERO = 8 /* 32 b
 
 struct reference { /* a use of a variable at a fixed address */
 	uint64_t address;
-	uint8_t use;  /* enum use */
-	uint8_t size; /* of the access in bytes, 0 = unknown */
+	uint32_t offset; /* in the code, of the instruction that names it; x86-64 only */
+	uint8_t use;     /* enum use */
+	uint8_t size;    /* of the access in bytes, 0 = unknown */
 };
 
 /* Lists uses of variables in code order. Returns their number (at most max are stored) or -EBADMSG. */

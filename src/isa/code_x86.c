@@ -285,15 +285,16 @@ static uint8_t size_of(const struct x86_insn *insn)
 static int references(const struct code *code, struct reference *found, int max)
 {
 	struct x86_insn insn;
-	size_t at = 0;
+	size_t at = 0, before = 0;
 	int n = 0, rc;
 
-	while ((rc = x86_next(code, &at, &insn)) > 0) {
+	for (; (rc = x86_next(code, &at, &insn)) > 0; before = at) {
 		if (!insn.rip_relative)
 			continue;
 		if (n < max)
 			found[n] = (struct reference){
 				.address = x86_named(code, at, insn.disp),
+				.offset = (uint32_t)before,
 				.use = use_of(&insn),
 				.size = size_of(&insn),
 			};

@@ -14,6 +14,10 @@ static const char *const extra[] = {
 	"runtime.gopark",
 	"runtime.(*mcentral).cacheSpan",
 	"runtime.deductSweepCredit",
+	/* whose code names variables (variables.c) */
+	"runtime.allgadd",
+	"runtime.preemptall",
+	"runtime.mcommoninit",
 };
 
 static int find_name(const struct copies *copies, const char *name)

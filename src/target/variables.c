@@ -39,14 +39,37 @@ static int not_found(const struct target *target, const char *what, const char *
 			 target->image->label, what, function, target->go_version);
 }
 
+/* Keeps the references that are in a copy of the function. */
+static void keep_copy(const struct target *target, const struct code *code, const char *function,
+		      struct references *references)
+{
+	struct logical_place place;
+	int kept = 0;
+
+	for (int i = 0; i < references->n; i++) {
+		target_logical_place(target, code->address + references->all[i].offset, &place);
+		if (logical_index(&place, function) >= 0)
+			references->all[kept++] = references->all[i];
+	}
+	references->n = kept;
+}
+
+/* Lists what the function refers to; if it only exists as copies, what the first of them refers to. */
 static int read_references(const struct target *target, const char *function, struct references *references)
 {
+	uint64_t entry, end;
 	struct code code;
-	int rc = target_code(target, function, &code);
+	bool is_copy = target_code(target, function, &code) != 0;
+	int rc = 0;
 
-	if (rc == 0)
-		rc = code_references(&code, references->all, MAX_REFERENCES);
+	references->n = 0;
+	if (is_copy && (copies_find_code(target, function, NULL, &entry, &end) ||
+			target_code_at(target, entry, end, &code) || code.arm64))
+		return -ENOENT;
+	rc = code_references(&code, references->all, MAX_REFERENCES);
 	references->n = rc < 0 ? 0 : rc < MAX_REFERENCES ? rc : MAX_REFERENCES;
+	if (is_copy)
+		keep_copy(target, &code, function, references);
 	return rc < 0 ? rc : 0;
 }
 

@@ -50,8 +50,9 @@ case_build_profiles() {
 	fi
 }
 
-# case_build_random_profile: one call in seven of the runtime is hot, others each day. Some such programs cannot be
-# linked, because code that must not grow its stack uses too much of it.
+# case_build_random_profile: one call in seven of the runtime is hot, others each day. Such a program is traced right,
+# or refused with the name of the function. Some cannot be linked, because code that must not grow its stack uses too
+# much of it.
 case_build_random_profile() {
 	local releases=($RELEASES) look=--exact release plain try
 	release=${releases[CELL_SEED * 5 % 6]}
@@ -65,6 +66,13 @@ case_build_random_profile() {
 	[ -x "$W/target" ] || skip "none of five programs could be linked"
 	GODEBUG=gcshrinkstackoff=1 start_target "$W/target" mixed -native "$W/native" -native-seconds 2 -seconds 100
 	printf 'go%s, seed %s: ' "$release" $((CELL_SEED * 5 + try))
+	run_gotrace sites "$target"
+	if [ "$status" -ne 0 ]; then
+		one_line
+		says 'cannot (find|probe).*runtime[.]|inlined runtime[.]'
+		printf 'refused: %s' "$(cut -d: -f3- "$W/err")"
+		return
+	fi
 	trace_cell mixed "$release" no
 	twin_cell mixed 100 "$release"
 	stop_target
