@@ -8,6 +8,7 @@
 #define GOTRACE_GOROUTINE_BPF_H
 
 #include "bpf/abi0.bpf.h"
+#include "bpf/own_thread.bpf.h"
 
 /* Reads the goroutine that gives up its thread. It is the function's first argument; its registers are in
  * g.sched by now (mcall). */
@@ -127,6 +128,14 @@ HIT(preemptpark)
 		leave(&rec, args[0], 0);
 }
 
+/* The M of a thread that runs scheduler code, which is on g0. */
+static __always_inline uint64_t m_of_scheduler(const struct pt_regs *ctx)
+{
+	uint64_t g0 = this_g(ctx);
+
+	return g0 ? m_of_g0(g0) : 0;
+}
+
 /*
  * Reads the M's current goroutine and P, for a thread that changes the state of another goroutine. Returns
  * m.curg, whose stack is that of the change; 0 = the runtime's own tracer gives no stack either.
@@ -167,7 +176,7 @@ static __always_inline void read_goid_and_status(struct raw_record *rec)
 /* Sends the record of a goroutine that the thread's goroutine, or the scheduler, makes runnable. */
 static __always_inline void ready_by(const struct pt_regs *ctx, struct raw_record *rec, uint8_t skip)
 {
-	uint64_t curg = read_acting_goroutine(rec, this_m(ctx));
+	uint64_t curg = read_acting_goroutine(rec, m_of_scheduler(ctx));
 	struct go_g g;
 
 	rec->status = 0;
@@ -352,21 +361,41 @@ static __always_inline uint64_t next_goid(uint64_t p)
 	return next == read_word(p + layout.p_goidcacheend) ? 0 : next;
 }
 
+/*
+ * Reads what identifies the new goroutine: in one go from g.goid on if the rest is near enough (Go 1.5
+ * to 1.27). 1.4 keeps the function only as the pc at which the goroutine will start.
+ */
+static __always_inline void read_newborn(struct raw_record *rec)
+{
+	uint32_t start = layout.g_startpc != LAYOUT_ABSENT ? layout.g_startpc : layout.g_sched_pc;
+	uint32_t to_start = start - layout.g_goid, to_labels = g_labels - layout.g_goid;
+	uint64_t labels = 0;
+	struct go_g born;
+
+	if (to_start < G_HEAD && (!g_labels || to_labels < G_HEAD)) {
+		if (!read_user(&born, sizeof(born), rec->g + layout.g_goid))
+			return;
+		rec->goid = born.words[0];
+		rec->arg2 = g_word(&born, to_start);
+		labels = g_labels ? g_word(&born, to_labels) : 0;
+	} else {
+		rec->goid = read_word(rec->g + layout.g_goid);
+		rec->arg2 = read_word(rec->g + start);
+		labels = g_labels ? read_word(rec->g + g_labels) : 0;
+	}
+	/* newproc1 sets the labels before. From 1.18 on, system goroutines get none. */
+	if (labels)
+		rec->flags |= RAW_HAS_LABELS;
+}
+
 /* Sends the record of the new goroutine rec->g, which gets rec->status. */
 static __always_inline void create_by(const struct pt_regs *ctx, struct raw_record *rec)
 {
-	uint64_t curg = read_acting_goroutine(rec, this_m(ctx));
+	uint64_t curg = read_acting_goroutine(rec, m_of_scheduler(ctx));
 
-	/* 1.4 keeps the function only as the pc at which the goroutine will start. */
-	rec->arg2 = read_word(rec->g +
-			      (layout.g_startpc != LAYOUT_ABSENT ? layout.g_startpc : layout.g_sched_pc));
+	read_newborn(rec);
 	if (layout.p_goidcache != LAYOUT_ABSENT)
 		rec->goid = next_goid(rec->p);
-	else
-		rec->goid = read_word(rec->g + layout.g_goid);
-	/* newproc1 sets the labels before. From 1.18 on, system goroutines get none. */
-	if (g_labels && read_word(rec->g + g_labels))
-		rec->flags |= RAW_HAS_LABELS;
 	rec->stack = acting_stack(curg, 2);
 	send(rec);
 }

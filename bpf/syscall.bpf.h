@@ -9,6 +9,7 @@
 
 #include "bpf/recursion_backup.bpf.h"
 #include "bpf/abi0.bpf.h"
+#include "bpf/own_thread.bpf.h"
 
 static __always_inline bool is_target(void)
 {
@@ -69,11 +70,12 @@ static __always_inline void enter_call(const struct pt_regs *regs, long id)
 	uint64_t m;
 
 	rec.g = g_in_call(regs);
-	if (!read_g_in_call(&g, rec.g))
+	m = read_g_in_call(&g, rec.g) ? g_word(&g, layout.g_m) : 0;
+	if (!m || is_newborn(id, m)) {
+		remember_call(NO_CALL);
 		return; /* not one of Go's */
-	m = g_word(&g, layout.g_m);
-	if (is_newborn(id, m))
-		return;
+	}
+	remember_call(rec.g);
 	rec.goid = g_word(&g, layout.g_goid);
 	if (hidden_p_changes)
 		rec.p = p_in_syscall(m);
@@ -90,8 +92,10 @@ static __always_inline void watch_entry(const struct pt_regs *regs, long id)
 {
 	uint64_t began = begin_hit();
 
-	if (!began)
+	if (!began) {
+		remember_call(0); /* its end must not be taken for that of an earlier call */
 		return;
+	}
 	enter_call(regs, id);
 	end_hit(began, TIMED_CALLS, TIMED_CALLS_NS);
 }
@@ -113,17 +117,30 @@ int BPF_PROG(sys_enter_backup, struct pt_regs *regs, long id)
 	return 0;
 }
 
+/*
+ * The g at the end of a call whose entry was not seen. After arch_prctl a new thread's TLS holds arbitrary
+ * bytes instead of g. That is not counted as a loss.
+ */
+static __always_inline uint64_t find_g_at_exit(const struct pt_regs *regs)
+{
+	uint64_t g = g_in_call(regs);
+	uint32_t status = 0;
+
+	if (!g || bpf_probe_read_user(&status, sizeof(status), (const void *)(g + layout.g_status)) ||
+	    (status & ~GSCAN) != GSYSCALL)
+		return 0;
+	return g;
+}
+
 /* Goroutine id and P are not read: the entry has recorded them. */
 static __always_inline void exit_call(const struct pt_regs *regs)
 {
 	struct raw_record rec = {.site = SITE_SYS_EXIT, .status = GSYSCALL};
-	uint32_t status = 0;
 
-	rec.g = g_in_call(regs);
-	/* After arch_prctl a new thread's TLS holds arbitrary bytes instead of g. That is not counted as a
-	 * loss. */
-	if (!rec.g || bpf_probe_read_user(&status, sizeof(status), (const void *)(rec.g + layout.g_status)) ||
-	    (status & ~GSCAN) != GSYSCALL)
+	rec.g = take_call();
+	if (!rec.g)
+		rec.g = find_g_at_exit(regs);
+	if (!rec.g || rec.g == NO_CALL)
 		return;
 	rec.arg2 = MEMBER(regs, CALL_MEMBER);
 	send(&rec);

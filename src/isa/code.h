@@ -30,8 +30,8 @@ struct code { /* code of one function */
 int code_prologue(const struct code *code, size_t *offset);
 
 /*
- * x86-64 only: finds the `jbe` of the stack check right before the `push %rbp` that makes the frame. Returns 0
- * or -ENOENT.
+ * x86-64 only: finds the `jbe` of the stack check right before the `push %rbp` that makes the frame. Returns
+ * 0 or -ENOENT.
  */
 int code_stack_jump(const struct code *code, size_t *offset);
 

@@ -72,6 +72,23 @@ static int prologue(const struct code *code, size_t *offset)
 	return -ENOENT;
 }
 
+int code_stack_jump(const struct code *code, size_t *offset)
+{
+	struct x86_insn insn;
+	size_t at = 0, before = 0, push;
+
+	if (code->arm64 || prologue(code, &push))
+		return -ENOENT;
+	while (at < push && x86_next(code, &at, &insn) > 0) {
+		if (at == push && is_jbe(&insn)) {
+			*offset = before;
+			return 0;
+		}
+		before = at;
+	}
+	return -ENOENT;
+}
+
 int code_frame(const struct code *code, size_t *size)
 {
 	struct x86_insn insn;

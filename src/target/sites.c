@@ -26,6 +26,12 @@ enum {
 	{                                                                                                    \
 		.site = site_, .place = PLACE_PROLOGUE, .first = first_, .last = last_, .function = name,    \
 	}
+/* The prologue of a function that runs on g0. */
+#define SCHEDULER(site_, first_, last_, name)                                                                \
+	{                                                                                                    \
+		.site = site_, .place = PLACE_PROLOGUE, .first = first_, .last = last_, .on_g0 = true,       \
+		.function = name,                                                                            \
+	}
 #define CHANGE(site_, first_, last_, name, total_, which_, old, new)                                         \
 	{                                                                                                    \
 		.site = site_, .place = PLACE_CALL, .first = first_, .last = last_, .function = name,        \
@@ -73,33 +79,35 @@ enum {
 
 /* Derived from runtime/proc.go, coro.go, cgocall.go, mgc*.go, mheap.go, stack.go of Go 1.17 to 1.27. */
 const struct site_rule site_rules[] = {
-	PROLOGUE(SITE_PARK, 0, NEWEST, "runtime.park_m"),
-	PROLOGUE(SITE_READY, 0, NEWEST, "runtime.ready"),
-	PROLOGUE(SITE_EXECUTE, 0, NEWEST, "runtime.execute"),
-	PROLOGUE(SITE_GOSCHED, 22, NEWEST, "runtime.goschedImpl"),
+	SCHEDULER(SITE_PARK, 0, NEWEST, "runtime.park_m"),
+	SCHEDULER(SITE_READY, 0, NEWEST, "runtime.ready"),
+	SCHEDULER(SITE_EXECUTE, 0, NEWEST, "runtime.execute"),
+	SCHEDULER(SITE_GOSCHED, 22, NEWEST, "runtime.goschedImpl"),
 	/* Up to 1.21 goschedImpl does not know whether the goroutine was preempted, but its callers do. */
 	CALL_OF(SITE_GOSCHED, SITE_ALWAYS, 0, 20, "runtime.gosched_m", "runtime.goschedImpl"),
 	CALL_OF(SITE_GOSCHED, SITE_IF_PRESENT, 0, 20, "runtime.goschedguarded_m", "runtime.goschedImpl"),
 	CALL_OF(SITE_GOYIELD, SITE_ALWAYS, 0, 20, "runtime.gopreempt_m", "runtime.goschedImpl"),
-	PROLOGUE(SITE_GOSCHED, 21, 21, "runtime.gosched_m"),
+	SCHEDULER(SITE_GOSCHED, 21, 21, "runtime.gosched_m"),
 	{
 		.site = SITE_GOSCHED,
 		.place = PLACE_PROLOGUE,
 		.condition = SITE_IF_PRESENT,
 		.first = 21,
 		.last = 21,
+		.on_g0 = true,
 		.function = "runtime.goschedguarded_m",
 	},
-	PROLOGUE(SITE_GOYIELD, 21, 21, "runtime.gopreempt_m"),
-	PROLOGUE(SITE_GOYIELD, 0, NEWEST, "runtime.goyield_m"),
-	PROLOGUE(SITE_PREEMPTPARK, 0, NEWEST, "runtime.preemptPark"),
-	PROLOGUE(SITE_DESTROY, 0, 21, "runtime.goexit0"),
-	PROLOGUE(SITE_DESTROY, 22, NEWEST, "runtime.gdestroy"),
+	SCHEDULER(SITE_GOYIELD, 21, 21, "runtime.gopreempt_m"),
+	SCHEDULER(SITE_GOYIELD, 0, NEWEST, "runtime.goyield_m"),
+	SCHEDULER(SITE_PREEMPTPARK, 0, NEWEST, "runtime.preemptPark"),
+	SCHEDULER(SITE_DESTROY, 0, 21, "runtime.goexit0"),
+	SCHEDULER(SITE_DESTROY, 22, NEWEST, "runtime.gdestroy"),
 	{
 		.site = SITE_CORO,
 		.place = PLACE_PROLOGUE,
 		.condition = SITE_IF_PRESENT,
 		.last = NEWEST,
+		.on_g0 = true,
 		.function = "runtime.coroswitch_m",
 	},
 	CHANGE(SITE_UNBLOCK, 0, 18, "runtime.schedule", 1, ALL_MATCHES, WAITING, RUNNABLE),

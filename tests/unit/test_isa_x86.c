@@ -149,6 +149,13 @@ static void prologue(void **state)
 	assert_int_equal(size, 0x18);
 	assert_int_equal(code_prologue(&(struct code){.bytes = none, .size = sizeof(none)}, &offset),
 			 -ENOENT);
+	/* The jump is right before the push. */
+	assert_int_equal(code_stack_jump(&code, &offset), 0);
+	assert_int_equal(offset, 4);
+	assert_int_equal(code_stack_jump(&(struct code){.bytes = function + 6, .size = 20}, &offset),
+			 -ENOENT);
+	assert_int_equal(code_stack_jump(&(struct code){.bytes = none, .size = sizeof(none)}, &offset),
+			 -ENOENT);
 }
 
 static void calls(void **state)
