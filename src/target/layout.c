@@ -77,6 +77,7 @@ const struct layout_field layout_fields[] = {
 	RT(module_etypes, OPTIONAL, "runtime.moduledata", "etypes"),
 	RT(module_typelinks, OPTIONAL, "runtime.moduledata", "typelinks"),     /* up to 1.26 */
 	RT(module_typedesclen, OPTIONAL, "runtime.moduledata", "typedesclen"), /* since 1.27 */
+	RT(module_next, OPTIONAL, "runtime.moduledata", "next"),               /* needed only for plugins */
 	RT(sched_lock, 4, "runtime.schedt", "lock"),
 	RT(g_barriers, OPTIONAL, "runtime.g", "stkbar"), /* 1.5 to 1.8 */
 	/* Needed only by gotrace ps: a release without them can be traced. */

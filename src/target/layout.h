@@ -19,6 +19,7 @@ struct runtime_offsets {
 	uint32_t module_text, module_etext, module_gofunc; /* in moduledata */
 	uint32_t module_pclntable;                         /* a slice that ends at the end of pclntab */
 	uint32_t module_types, module_etypes, module_typelinks, module_typedesclen;
+	uint32_t module_next; /* the next module: a plugin */
 	uint32_t sched_lock;
 	uint32_t g_barriers; /* g.stkbar, a slice */
 	uint32_t g_waitsince, g_tracking_seq, g_labels;

@@ -49,6 +49,7 @@ static void take_module_fields(struct runtime_offsets *to, const struct runtime_
 	to->module_etext = from->module_etext;
 	to->module_gofunc = from->module_gofunc;
 	to->module_pclntable = from->module_pclntable;
+	to->module_next = from->module_next;
 }
 
 static bool gofunc_is_in_file(const struct target_image *image)
