@@ -93,9 +93,16 @@ int code_trace_guards(const struct code *code, const struct trace_callee *callee
 int code_trace_call(const struct code *code, const struct trace_callee *callee, size_t *offset);
 
 /*
+ * A flag at this offset from an address that is in a table of the plugin, in the slot at this address. Slots
+ * are below 2^38: link-time addresses of a plugin begin at 0.
+ */
+#define FLAG_OFFSETS                (1 << 24)
+#define FLAG_BY_TABLE(slot, offset) (1ull << 63 | (slot) << 24 | (uint64_t)(offset))
+
+/*
  * Finds the variable that shows whether the runtime's own tracer is on. runtime.goexit1 begins with a check
  * of it: in Go 1.22 `mov trace.gen, reg; test; jcc`, later `cmpb $0, trace.enabled; jcc` (arm64: a load and
- * `cbnz` or `tbnz`). Returns 0 or -ENOENT.
+ * `cbnz` or `tbnz`). Returns 0 or -ENOENT. In a plugin *flag is no address but FLAG_BY_TABLE().
  */
 int code_flag(const struct code *code, uint64_t *flag);
 /*

@@ -181,11 +181,51 @@ static bool loads_word(const struct x86_insn *insn)
  * Progress of a check of the flag: nothing seen, the word in a register (up to Go 1.10 the byte; in 1.11 its
  * address), or compared, so that a conditional jump must follow.
  */
+enum { BASE_REGISTER = 15 };
+
 struct x86_flag_check {
 	enum { CHECK_NONE, CHECK_LOADED, CHECK_LOADED_BYTE, CHECK_ADDRESS, CHECK_COMPARED } step;
 	uint8_t reg;
 	uint64_t address;
 };
+
+/*
+ * Code of a plugin reaches the executable's variables through a table of their addresses: `mov slot, %r15`,
+ * then a use of an offset from %r15, which that code keeps for this purpose (-dynlink; Go 1.22 to 1.27
+ * cmd/internal/obj/x86/obj6.go, rewriteToUseGot). Returns the instruction's offset from the variable's base,
+ * or -1.
+ */
+static int64_t offset_from_base(const struct x86_flag_check *check, const struct x86_insn *insn)
+{
+	bool through = check->step == CHECK_LOADED && check->reg == BASE_REGISTER;
+
+	return through && insn->has_modrm && insn->mod != 3 && !insn->rip_relative &&
+			       insn->rm == BASE_REGISTER && insn->disp >= 0 && insn->disp < FLAG_OFFSETS
+		       ? insn->disp
+		       : -1;
+}
+
+/*
+ * Follows a use of a variable whose base has been loaded. Returns false if the instruction is none. The
+ * result is FLAG_BY_TABLE().
+ */
+static bool follow_base(struct x86_flag_check *check, const struct x86_insn *insn)
+{
+	int64_t offset = offset_from_base(check, insn);
+	bool byte = insn->map == X86_0F && !insn->vex && insn->opcode == 0xb6;
+
+	if (offset < 0)
+		return false;
+	if (x86_is_one(insn, OP_GROUP1_8) && insn->reg == 7 && insn->imm == 0)
+		check->step = CHECK_COMPARED;
+	else if (byte || (x86_is_one(insn, OP_LOAD) && insn->rex & 8))
+		check->step = byte ? CHECK_LOADED_BYTE : CHECK_LOADED;
+	else
+		return false;
+	check->reg = insn->reg;
+	check->address = FLAG_BY_TABLE(check->address, offset);
+	return true;
+}
 
 /* movzbl variable, register */
 static bool loads_byte(const struct x86_insn *insn)
@@ -229,6 +269,8 @@ static void follow_check(struct x86_flag_check *check, const struct code *code, 
 			 const struct x86_insn *insn)
 {
 	if (x86_is_nop(insn))
+		return;
+	if (follow_base(check, insn))
 		return;
 	if (compares_byte(insn)) {
 		check->step = CHECK_COMPARED;

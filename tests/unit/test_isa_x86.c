@@ -187,6 +187,43 @@ static void checks(void **state)
 	assert_int_equal(code_flag_checks(&code, flag + 1, offsets, 4), 0);
 }
 
+/* In a plugin (Go 1.26.8 and 1.22.12, runtime.park_m): through an address in a table, at 0x2000. */
+static void test_checks_in_a_plugin(void **state)
+{
+	static const uint8_t byte[] = {
+		0x4c, 0x8b, 0x3d, 0xf9, 0x0f, 0, 0,             /* mov 0xff9(%rip), %r15 */
+		0x41, 0x80, 0xbf, 0x70, 0x06, 0, 0, 0,          /* cmpb $0, 0x670(%r15) */
+		0x75, 0x06,                                     /* jne */
+		0x4c, 0x8b, 0x3d, 0xe8, 0x0f, 0, 0,             /* mov 0xfe8(%rip), %r15 */
+		0x41, 0x80, 0xbf, 0x71, 0x06, 0, 0, 0,          /* cmpb $0, 0x671(%r15) */
+		0x75, 0x06,                                     /* jne */
+		0x4c, 0x8b, 0x35, 0xd7, 0x0f, 0, 0,             /* mov 0xfd7(%rip), %r14: not the register */
+		0x41, 0x80, 0xbe, 0x70, 0x06, 0, 0, 0, 0x75, 0, /* cmpb $0, 0x670(%r14); jne */
+	};
+	static const uint8_t word[] = {
+		0x4c, 0x8b, 0x3d, 0xf9, 0x0f, 0, 0, /* mov 0xff9(%rip), %r15 */
+		0x49, 0x8b, 0xb7, 0xb0, 0x02, 4, 0, /* mov 0x402b0(%r15), %rsi */
+		0x48, 0x85, 0xf6, 0x75, 0x06,       /* test %rsi, %rsi; jne */
+	};
+	const struct code of_byte = {.bytes = byte, .size = sizeof(byte), .address = 0x1000};
+	const struct code of_word = {.bytes = word, .size = sizeof(word), .address = 0x1000};
+	size_t offsets[4];
+	uint64_t flag;
+
+	(void)state;
+	assert_int_equal(code_flag(&of_byte, &flag), 0);
+	assert_true(flag == FLAG_BY_TABLE(0x2000ull, 0x670));
+	assert_int_equal(code_flag_checks(&of_byte, flag, offsets, 4), 1);
+	assert_int_equal(offsets[0], 15);
+	assert_int_equal(code_flag_checks(&of_byte, flag + 1, offsets, 4), 1); /* as for --alloc */
+	assert_int_equal(offsets[0], 32);
+	assert_int_equal(code_flag_checks(&of_byte, 0x2000, offsets, 4), 0);
+	assert_int_equal(code_flag(&of_word, &flag), 0);
+	assert_true(flag == FLAG_BY_TABLE(0x2000ull, 0x402b0));
+	assert_int_equal(code_flag_checks(&of_word, flag, offsets, 4), 1);
+	assert_int_equal(offsets[0], 17);
+}
+
 static void references(void **state)
 {
 	struct reference found[4];
@@ -364,7 +401,7 @@ int main(void)
 		cmocka_unit_test(references),  cmocka_unit_test(thread_local_offsets),
 		cmocka_unit_test(cut_off),     cmocka_unit_test(slice_results),
 		cmocka_unit_test(receivers),   cmocka_unit_test(test_prologue_without_a_push),
-		cmocka_unit_test(test_guards),
+		cmocka_unit_test(test_guards), cmocka_unit_test(test_checks_in_a_plugin),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
