@@ -155,6 +155,8 @@ static void feed_note(struct model *md, const struct log_note *note)
 	}
 	text = strtab_add(md->options.strings, (const char *)(note + 1), note->len);
 	md->starts_only = note->flags & LOG_NOTE_SPANS;
+	if (note->flags & LOG_NOTE_INCOMPLETE && md->totals.incomplete++ == 0)
+		md->totals.incomplete_note = text;
 	if (!md->generation.number)
 		return;
 	/* Earlier observations take effect with the snapshot that follows. */

@@ -136,6 +136,8 @@ struct model_stats {
 	uint64_t unnumbered;      /* goroutines whose id was never seen: they have a made-up one */
 	struct log_loss loss;     /* what capture lost */
 	uint64_t unwatched_ns;    /* part of the time in between in which nothing was recorded */
+	uint64_t incomplete;      /* notes that part of the program was not observed */
+	uint32_t incomplete_note; /* string id of the first one */
 	uint64_t by_kind[OP_KIND_COUNT];
 };
 

@@ -18,7 +18,11 @@
 
 /* The parsed function table, and the symbols of native code. */
 struct pipeline_names {
-	struct functab *functab;
+	struct functab *functab; /* the executable's, with the plugins' */
+	/* The plugins' tables, and copies of their records. */
+	struct functab *waiting; /* until there is the executable's; NULL = none */
+	void *plugins[MAX_PLUGINS];
+	unsigned nplugins;
 	struct natives *natives; /* from the first LOG_SYMBOL on */
 	struct symbol *symbol;
 };
@@ -204,8 +208,10 @@ void pipeline_free(struct pipeline *pipe)
 	if (pipe->names.symbol)
 		symbol_free(pipe->names.symbol);
 	natives_free(pipe->names.natives);
-	if (pipe->names.functab)
-		functab_free(pipe->names.functab);
+	functab_free(pipe->names.functab);
+	functab_free(pipe->names.waiting);
+	for (unsigned i = 0; i < pipe->names.nplugins; i++)
+		free(pipe->names.plugins[i]);
 	if (pipe->writer)
 		rawlog_writer_free(pipe->writer);
 	strtab_free(pipe->strings);
@@ -216,9 +222,47 @@ int pipeline_functab(struct pipeline *pipe, const struct log_record *record)
 {
 	struct pipeline_names *names = &pipe->names;
 
+	if (names->functab)
+		return 0;
+	names->functab = functab_of_record(record);
 	if (!names->functab)
-		names->functab = functab_of_record(record);
-	return names->functab ? 0 : -EBADMSG;
+		return -EBADMSG;
+	if (names->waiting)
+		functab_add(names->functab, names->waiting);
+	names->waiting = NULL;
+	return 0;
+}
+
+/* Adds the function table of a plugin. One that is invalid is left out: its code then has no names. */
+static int add_plugin(struct pipeline *pipe, const struct log_record *record)
+{
+	struct pipeline_names *names = &pipe->names;
+	struct log_record copy = *record;
+	struct functab *tab;
+	void *bytes;
+
+	if (names->nplugins == MAX_PLUGINS)
+		return 0;
+	bytes = malloc(record->size);
+	if (!bytes)
+		return -ENOMEM;
+	memcpy(bytes, record->data, record->size);
+	copy.data = bytes;
+	tab = functab_of_record(&copy);
+	if (!tab) {
+		free(bytes);
+		return 0;
+	}
+	names->plugins[names->nplugins++] = bytes;
+	if (names->functab)
+		functab_add(names->functab, tab);
+	else if (names->waiting)
+		functab_add(names->waiting, tab);
+	else
+		names->waiting = tab;
+	if (names->symbol)
+		symbol_forget(names->symbol);
+	return 0;
 }
 
 bool pipeline_has_names(const struct pipeline *pipe)
@@ -262,6 +306,8 @@ static int feed_names(struct pipeline *pipe, const struct log_record *record)
 {
 	struct pipeline_names *names = &pipe->names;
 
+	if (record->type == LOG_PLUGIN_FUNCTAB)
+		return add_plugin(pipe, record);
 	if (record->type != LOG_SYMBOL)
 		return 0;
 	if (!names->natives) {

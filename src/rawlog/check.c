@@ -280,6 +280,7 @@ static bool is_legal(const struct log_record *record)
 	case LOG_PARK_SKIPS:
 		return record->size <= PARK_SKIPS;
 	case LOG_FUNCTAB:
+	case LOG_PLUGIN_FUNCTAB:
 		return check_functab(record);
 	case LOG_MAPPING:
 		return check_mapping(record);

@@ -49,9 +49,17 @@ enum log_type {
 	LOG_G_LABELS = 29,   /* struct log_g_labels[]: of the open snapshot, goroutines with labels */
 	LOG_VALUES = 30,     /* struct log_values and names: after the LOG_FUNCTION with its number */
 	LOG_PARK_SKIPS = 31, /* uint8_t[]: leaf frames to skip in the stack of a block, by g.waitreason */
+	/* as LOG_FUNCTAB, of a plugin: any number, before the end of the generation that needs it */
+	LOG_PLUGIN_FUNCTAB = 32,
 };
 
-#define LOG_LAST LOG_PARK_SKIPS
+#define LOG_LAST LOG_PLUGIN_FUNCTAB
+
+/* Whether it is big, and so has a compressed block of its own. */
+static inline bool log_is_table(uint32_t type)
+{
+	return type == LOG_FUNCTAB || type == LOG_PLUGIN_FUNCTAB;
+}
 
 enum { PARK_SKIPS = 64 }; /* wait reasons, at most */
 
@@ -438,6 +446,8 @@ enum log_note_flags {
 	LOG_NOTE_NO_CALLS = 32, /* until the next note, no system calls of threads are observed */
 	/* Not for the trace: directly after this note, the kernel forgets which stacks it has sent. */
 	LOG_NOTE_RENEW = 16,
+	/* Part of the program is not observed: the trace is incomplete, as the text says. */
+	LOG_NOTE_INCOMPLETE = 64,
 	LOG_NOTE_SPANS = 4, /* until the next note, only starts of goroutines are observed (SITE_RESUME) */
 };
 
@@ -478,7 +488,7 @@ struct rawlog_reader;
 /*
  * Starts a log on fd, which the caller owns and keeps open. Returns NULL and sets *err and errno on failure.
  * Records are collected in blocks, each with its own checksum. The header says "incomplete" until
- * rawlog_writer_finish. Large LOG_FUNCTAB payloads are compressed. After a failed write, what was written
+ * rawlog_writer_finish. Function tables are compressed. After a failed write, what was written
  * ends with a whole block, if the file can be truncated, and later calls fail with the same error.
  */
 struct rawlog_writer *rawlog_writer_new(int fd, struct error *err);

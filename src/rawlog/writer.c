@@ -253,7 +253,7 @@ static int put_alone(struct rawlog_writer *writer, const struct log_record *reco
 {
 	uint32_t space = (uint32_t)record_space(record->size);
 	struct block_header header = {.stored = space, .size = space, .records = 1};
-	uint8_t *payload = record->type == LOG_FUNCTAB ? pack(record, &header) : lay_out(record);
+	uint8_t *payload = log_is_table(record->type) ? pack(record, &header) : lay_out(record);
 	int ret;
 
 	if (!payload)
@@ -266,7 +266,7 @@ static int put_alone(struct rawlog_writer *writer, const struct log_record *reco
 
 static int check_put(const struct rawlog_writer *writer, const struct log_record *record, struct error *err)
 {
-	uint32_t most = record->type == LOG_FUNCTAB ? MAX_COMPRESSED : MAX_BLOCK;
+	uint32_t most = log_is_table(record->type) ? MAX_COMPRESSED : MAX_BLOCK;
 
 	if (writer->failed)
 		return error_set(err, -writer->failed, "raw log: an earlier write failed: %s",
@@ -285,12 +285,12 @@ int rawlog_writer_put(struct rawlog_writer *writer, const struct log_record *rec
 	if (ret)
 		return ret;
 	space = record_space(record->size);
-	if (space > BLOCK_FILL - writer->fill || record->type == LOG_FUNCTAB) {
+	if (space > BLOCK_FILL - writer->fill || log_is_table(record->type)) {
 		ret = rawlog_writer_flush(writer, err);
 		if (ret)
 			return ret;
 	}
-	if (space > BLOCK_FILL || record->type == LOG_FUNCTAB)
+	if (space > BLOCK_FILL || log_is_table(record->type))
 		return put_alone(writer, record, err);
 	place(writer->block + sizeof(struct block_header) + writer->fill, record);
 	writer->fill += space;

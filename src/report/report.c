@@ -39,7 +39,9 @@ static bool ended_by_size(const struct summary *sum)
 static int decide_status(const struct report *report, const struct error *failure, const struct error *raw)
 {
 	if (failure->text[0] || raw->text[0] || report->summary.cut || summary_has_losses(&report->summary) ||
-	    ended_by_size(&report->summary) || (report->summary.exact && summary_unwatched(&report->summary)))
+	    ended_by_size(&report->summary) ||
+	    model_stats(pipeline_model(report->summary.pipe))->incomplete ||
+	    (report->summary.exact && summary_unwatched(&report->summary)))
 		return STATUS_CUT;
 	return STATUS_WHOLE;
 }
@@ -55,6 +57,7 @@ static void print_losses(const struct summary *sum)
 			(unsigned long long)loss.unreadable, (unsigned long long)loss.missed,
 			(unsigned long long)summary_lost_samples(sum));
 	summary_print_unwatched(sum, stderr);
+	summary_print_incomplete(sum, stderr);
 }
 
 static void print(const struct report *report)

@@ -233,6 +233,17 @@ void summary_print_unwatched(const struct summary *sum, FILE *out)
 			sum->exact ? ", though --exact was given" : " (the trace says when and why)");
 }
 
+void summary_print_incomplete(const struct summary *sum, FILE *out)
+{
+	const struct model_stats *stats = model_stats(pipeline_model(sum->pipe));
+	size_t len;
+	const char *note =
+		strtab_get(model_tables(pipeline_model(sum->pipe))->strings, stats->incomplete_note, &len);
+
+	if (stats->incomplete)
+		fprintf(out, "  incomplete  %s\n", text_name(note, len, 120).bytes);
+}
+
 static void print_cost(const struct summary *sum, FILE *out)
 {
 	const struct model_stats *stats = model_stats(pipeline_model(sum->pipe));
@@ -401,6 +412,7 @@ void summary_print(const struct summary *sum, FILE *out)
 		print_losses(sum, out);
 	print_repairs(sum, out);
 	summary_print_unwatched(sum, out);
+	summary_print_incomplete(sum, out);
 	if (sum->cut)
 		fprintf(out, "  cut         %s\n", sum->cut);
 	print_target(sum, out);

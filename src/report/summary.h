@@ -41,6 +41,8 @@ struct log_loss summary_losses(const struct summary *sum);
 /* Return the ns of the trace in which nothing was recorded, and print a line about them if there are any. */
 uint64_t summary_unwatched(const struct summary *sum);
 void summary_print_unwatched(const struct summary *sum, FILE *out);
+/* Says what part of the program was not observed, if any. */
+void summary_print_incomplete(const struct summary *sum, FILE *out);
 uint64_t summary_lost_samples(const struct summary *sum);
 unsigned summary_width(const struct summary *sum);  /* columns */
 bool summary_is_threads(const struct summary *sum); /* false: goroutines */

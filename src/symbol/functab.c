@@ -139,7 +139,28 @@ struct functab *functab_new(const struct functab_source *source, struct error *e
 
 void functab_free(struct functab *tab)
 {
-	free(tab);
+	while (tab) {
+		struct functab *next = tab->next;
+
+		free(tab);
+		tab = next;
+	}
+}
+
+void functab_add(struct functab *tab, struct functab *other)
+{
+	while (tab->next)
+		tab = tab->next;
+	tab->next = other;
+}
+
+const struct functab *functab_with(const struct functab *tab, uint64_t pc)
+{
+	for (const struct functab *one = tab; one; one = one->next) {
+		if (pc >= one->source.text && pc < one->source.etext)
+			return one;
+	}
+	return tab;
 }
 
 size_t functab_count(const struct functab *tab)
@@ -299,6 +320,7 @@ uint64_t functab_start_pc(const struct functab *tab, uint64_t pc)
 	uint32_t text;
 	size_t index;
 
+	tab = functab_with(tab, pc);
 	if (functab_lookup(tab, pc, &index) || function_read(tab, index, &func) ||
 	    !function_funcdata(tab, &func, tab->rules->funcdata_wrapped, &address) ||
 	    !functab_data(tab, address, &wrapped) || !span_u32(&wrapped, 0, &text))

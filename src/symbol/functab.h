@@ -14,7 +14,15 @@
 struct functab; /* a parsed and checked function table */
 
 struct functab *functab_new(const struct functab_source *source, struct error *err);
-void functab_free(struct functab *tab);
+void functab_free(struct functab *tab); /* and the tables that were added to it */
+/*
+ * Adds the table of another module of the same program, of the same release: a plugin's. `tab` owns it from
+ * then on. symbol.h and functab_start_pc() use the table that contains the address; all other functions work
+ * on one table alone.
+ */
+void functab_add(struct functab *tab, struct functab *other);
+/* Returns the one of `tab` and the tables added to it whose code contains pc, or `tab` if there is none. */
+const struct functab *functab_with(const struct functab *tab, uint64_t pc);
 size_t functab_count(const struct functab *tab);
 /* The process's Go code: [from, to). */
 void functab_range(const struct functab *tab, uint64_t *from, uint64_t *to);

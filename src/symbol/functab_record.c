@@ -7,7 +7,7 @@ struct functab *functab_of_record(const struct log_record *record)
 	const uint8_t *bytes = (const uint8_t *)(head + 1);
 	struct functab_source source;
 
-	if (record->type != LOG_FUNCTAB || rawlog_check_record(record, NULL))
+	if (!log_is_table(record->type) || rawlog_check_record(record, NULL))
 		return NULL;
 	source = (struct functab_source){
 		.pclntab = bytes,

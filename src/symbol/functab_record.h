@@ -6,8 +6,8 @@
 #include "symbol/functab.h"
 
 /*
- * Makes a function table from a LOG_FUNCTAB. The record's bytes must outlive it. Returns NULL if the record
- * is invalid.
+ * Makes a function table from a LOG_FUNCTAB or LOG_PLUGIN_FUNCTAB. The record's bytes must outlive it.
+ * Returns NULL if the record is invalid.
  */
 struct functab *functab_of_record(const struct log_record *record);
 

@@ -45,6 +45,7 @@ int function_read(const struct functab *tab, size_t index, struct function *func
 		return -EBADMSG;
 	at = (size_t)row;
 	*func = (struct function){
+		.tab = tab,
 		.entry = functab_entry_at(tab, index),
 		.end = functab_entry_at(tab, index + 1),
 		.offset = at,

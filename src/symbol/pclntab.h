@@ -17,10 +17,12 @@ struct functab {
 	uint32_t quantum; /* alignment of instructions in bytes: 1, on arm64 4 */
 	size_t count;
 	struct byte_span names, cutab, files, pctab, funcs; /* each extends to the end of the table */
+	struct functab *next;                               /* of the next module; owned */
 };
 
 /* A function. The fields of its description have been checked to lie in the table. */
 struct function {
+	const struct functab *tab; /* that has it */
 	uint64_t entry, end;
 	size_t offset; /* of the description, in functab.funcs */
 	uint32_t name, pcsp, pcfile, pcln, npcdata, cu;

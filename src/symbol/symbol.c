@@ -78,12 +78,17 @@ void symbol_free(struct symbol *sym)
 	free(sym);
 }
 
+void symbol_forget(struct symbol *sym)
+{
+	map64_clear(&sym->cache);
+	sym->count = 0;
+}
+
 void symbol_use_natives(struct symbol *sym, const struct natives *natives)
 {
 	sym->natives = natives;
 	sym->natives_version = natives_version(natives);
-	map64_clear(&sym->cache);
-	sym->count = 0;
+	symbol_forget(sym);
 }
 
 /* A text built from its end. What does not fit is dropped at the front. */
@@ -138,17 +143,18 @@ struct position {
 	struct inlined_call call;
 };
 
-static struct position resolve(const struct functab *tab, const struct function *func, uint64_t pc)
+static struct position resolve(const struct function *func, uint64_t pc)
 {
 	struct position pos = {.pc = pc};
 
-	pos.inlined = function_inlined(tab, func, function_inline_index(tab, func, pc), &pos.call);
+	pos.inlined =
+		function_inlined(func->tab, func, function_inline_index(func->tab, func, pc), &pos.call);
 	return pos;
 }
 
-static uint32_t intern_name(struct symbol *sym, uint32_t offset)
+static uint32_t intern_name(struct symbol *sym, const struct function *func, uint32_t offset)
 {
-	const char *name = offset ? span_string(&sym->tab->names, offset) : NULL;
+	const char *name = offset ? span_string(&func->tab->names, offset) : NULL;
 
 	return name ? intern_func(sym, name) : 0;
 }
@@ -156,9 +162,9 @@ static uint32_t intern_name(struct symbol *sym, uint32_t offset)
 static struct frame describe(struct symbol *sym, const struct function *func, const struct position *pos)
 {
 	struct frame frame = {.pc = pos->pc};
-	const char *file = function_file_line(sym->tab, func, pos->pc, &frame.line);
+	const char *file = function_file_line(func->tab, func, pos->pc, &frame.line);
 
-	frame.func = intern_name(sym, pos->inlined ? pos->call.name : func->name);
+	frame.func = intern_name(sym, func, pos->inlined ? pos->call.name : func->name);
 	frame.file = intern_file(sym, file);
 	return frame;
 }
@@ -167,7 +173,10 @@ static bool find_function(const struct functab *tab, uint64_t pc, struct functio
 {
 	size_t index;
 
-	return tab && functab_lookup(tab, pc, &index) == 0 && function_read(tab, index, func) == 0;
+	if (!tab)
+		return false;
+	tab = functab_with(tab, pc);
+	return functab_lookup(tab, pc, &index) == 0 && function_read(tab, index, func) == 0;
 }
 
 /*
@@ -188,7 +197,7 @@ static bool frame_of_return(struct symbol *sym, const struct function *caller, c
 	}
 	if (!find_function(sym->tab, pc, &func))
 		return false;
-	next = resolve(sym->tab, &func, pc > func.entry ? pc - 1 : pc);
+	next = resolve(&func, pc > func.entry ? pc - 1 : pc);
 	*frame = describe(sym, &func, &next);
 	return true;
 }
@@ -251,7 +260,7 @@ static int expand_native(struct symbol *sym, uint64_t ret_pc)
 /* Expands the chain of inlined calls at a call site, innermost first (fpunwindExpand, inlineUnwinder). */
 static int expand_by_pc(struct symbol *sym, const struct function *func, uint64_t call_pc)
 {
-	struct position pos = resolve(sym->tab, func, call_pc);
+	struct position pos = resolve(func, call_pc);
 
 	for (int depth = 0; depth < MAX_CHAIN; depth++) {
 		struct element element = {.known = true};
@@ -263,7 +272,7 @@ static int expand_by_pc(struct symbol *sym, const struct function *func, uint64_
 			return -ENOMEM;
 		if (element.last)
 			break;
-		pos = resolve(sym->tab, func, func->entry + pos.call.parent);
+		pos = resolve(func, func->entry + pos.call.parent);
 	}
 	return 0;
 }
@@ -271,24 +280,24 @@ static int expand_by_pc(struct symbol *sym, const struct function *func, uint64_
 /* The same for trees that contain the position of each call (pcExpander.next, Go 1.9 runtime/symtab.go). */
 static int expand_by_index(struct symbol *sym, const struct function *func, uint64_t call_pc)
 {
-	int32_t index = function_inline_index(sym->tab, func, call_pc);
+	int32_t index = function_inline_index(func->tab, func, call_pc);
 	struct frame place = {.pc = call_pc};
 
-	place.file = intern_file(sym, function_file_line(sym->tab, func, call_pc, &place.line));
+	place.file = intern_file(sym, function_file_line(func->tab, func, call_pc, &place.line));
 	for (int depth = 0; depth < MAX_CHAIN; depth++) {
 		struct element element = {.known = true, .shown = true, .frame = place};
 		struct inlined_call call;
-		bool inlined = function_inlined(sym->tab, func, index, &call);
+		bool inlined = function_inlined(func->tab, func, index, &call);
 
 		element.last = !inlined || depth == MAX_CHAIN - 1;
-		element.frame.func = intern_name(sym, inlined ? call.name : func->name);
+		element.frame.func = intern_name(sym, func, inlined ? call.name : func->name);
 		if (sym->tab->rules->elide == ELIDE_BY_FILE)
 			mark_by_file(sym, &element);
 		if (add_element(sym, &element))
 			return -ENOMEM;
 		if (element.last)
 			break;
-		place.file = intern_file(sym, function_file(sym->tab, func, call.file));
+		place.file = intern_file(sym, function_file(func->tab, func, call.file));
 		place.line = call.line;
 		index = (int32_t)call.parent;
 	}
@@ -434,7 +443,7 @@ static bool has_caller(const struct symbol *sym, const uint64_t *pcs)
 
 	if (pcs[1] == 0 || !find_function(sym->tab, pcs[0] - 1, &func))
 		return false;
-	depth = pcvalue_at(sym->tab, &func, func.pcsp, pcs[0] - 1);
+	depth = pcvalue_at(func.tab, &func, func.pcsp, pcs[0] - 1);
 	return depth == 0 || depth == 8;
 }
 

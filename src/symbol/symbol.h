@@ -18,6 +18,8 @@ struct natives; /* symbol/natives.h */
 struct symbol *symbol_new(const struct functab *tab, struct strtab *strings);
 /* Adds names of native code. natives is not owned; its strings must be in the same string table. */
 void symbol_use_natives(struct symbol *sym, const struct natives *natives);
+/* Call it when a table has been added to tab: addresses that had no name may have one. */
+void symbol_forget(struct symbol *sym);
 void symbol_free(struct symbol *sym);
 
 enum symbol_flags {

@@ -129,7 +129,10 @@ static int send_request(struct writer *writer, const struct rpc *request)
 /* Does not wait for an answer: the table may be large, and nothing depends on when it has been read. */
 int writer_functab(struct writer *writer, const struct log_record *record)
 {
-	const struct rpc request = {.kind = WRITER_FUNCTAB, .bytes = record->data, .size = record->size};
+	const struct rpc request = {.kind = record->type == LOG_FUNCTAB ? WRITER_FUNCTAB
+									: WRITER_PLUGIN_FUNCTAB,
+				    .bytes = record->data,
+				    .size = record->size};
 
 	return fail(writer, send_request(writer, &request));
 }

@@ -66,8 +66,8 @@ int writer_put(void *writer, const struct log_record *record);
 void writer_flush(void *writer);
 double writer_fill(void *writer);
 /*
- * Sends the LOG_FUNCTAB. This and the following functions must be called by the thread that calls
- * writer_put(), unless noted.
+ * Sends the LOG_FUNCTAB, or a LOG_PLUGIN_FUNCTAB. This and the following functions must be called by the
+ * thread that calls writer_put(), unless noted.
  */
 int writer_functab(struct writer *writer, const struct log_record *record);
 /* Waits until the writer has processed everything sent so far. */

@@ -127,6 +127,16 @@ static void take_all(struct work *work)
 		;
 }
 
+/* The pipeline keeps a copy. */
+static void take_plugin(struct work *work, const struct rpc_request *request)
+{
+	const struct log_record record = {
+		.type = LOG_PLUGIN_FUNCTAB, .size = (uint32_t)request->size, .data = request->bytes};
+
+	if (work->pipe && rawlog_check_record(&record, NULL) == 0 && pipeline_put(work->pipe, &record))
+		work->shared->failed = 1;
+}
+
 /* Takes ownership of the bytes: the pipeline looks up names in them until it ends. */
 static void take_functab(struct work *work, struct rpc_request *request)
 {
@@ -317,6 +327,9 @@ static int act(struct work *work, struct rpc_request *request)
 		return begin(work, request);
 	case WRITER_FUNCTAB:
 		take_functab(work, request);
+		return 0;
+	case WRITER_PLUGIN_FUNCTAB:
+		take_plugin(work, request);
 		return 0;
 	case WRITER_SYNC:
 		return answer(work, 0);

@@ -18,7 +18,8 @@ enum writer_kind {
 	 * log; or the channel to the file server; or the channel for the snapshot worker.
 	 */
 	WRITER_BEGIN = 1,
-	WRITER_FUNCTAB, /* the payload of a LOG_FUNCTAB, ahead of its position in the log; no answer */
+	WRITER_FUNCTAB,        /* the payload of a LOG_FUNCTAB, ahead of its position in the log; no answer */
+	WRITER_PLUGIN_FUNCTAB, /* the payload of a LOG_PLUGIN_FUNCTAB; no answer */
 	/* The following are answered with a struct writer_state once the log so far has been processed. */
 	WRITER_SYNC,
 	WRITER_DISCARD, /* no trace begins: remove the opened files */

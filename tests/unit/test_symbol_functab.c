@@ -255,6 +255,49 @@ static void inlined_calls_become_frames(void **state)
 	free(table);
 }
 
+/* A second table with other names, at other addresses: of a plugin. */
+static void names_of_two_modules(void **state)
+{
+	enum { APART = 0x10000000 };
+	const uint64_t stack[] = {TEXT + APART + 13, TEXT + 13, TEXT + 193}, between = TEXT + APART / 2;
+	struct table *table = make_table(26), *other = make_table(26);
+	struct functab *tab = open_table(table), *added;
+	struct strtab *strings = strtab_new();
+	struct symbol *sym = symbol_new(tab, strings);
+	struct frame frames[MAX_FRAMES];
+	char *name = (char *)other->all.data + HEADER + 1;
+
+	(void)state;
+	/* "main." of its first names */
+	for (size_t i = 0; i + 5 < other->all.size - HEADER; i++) {
+		if (memcmp(name + i, "main.", 5) == 0)
+			memcpy(name + i, "plug.", 5);
+	}
+	other->source.text += APART;
+	other->source.etext += APART;
+	added = open_table(other);
+	assert_int_equal(symbol_frames(sym, stack, 3, 0, 0, frames), 3); /* of the second address */
+	functab_add(tab, added);
+	symbol_forget(sym);
+	assert_ptr_equal(functab_with(tab, TEXT + APART), added);
+	assert_ptr_equal(functab_with(tab, TEXT), tab);
+	assert_ptr_equal(functab_with(tab, between), tab);
+	assert_int_equal(functab_start_pc(tab, TEXT + APART + 64), TEXT + APART + 128);
+	assert_int_equal(functab_start_pc(tab, TEXT + 64), TEXT + 128);
+	assert_int_equal(symbol_frames(sym, stack, 3, 0, 0, frames), 6);
+	assert_string_equal(strtab_get(strings, frames[0].func, NULL), "plug.inner");
+	assert_string_equal(strtab_get(strings, frames[2].func, NULL), "plug.outer");
+	assert_string_equal(strtab_get(strings, frames[3].func, NULL), "main.inner");
+	assert_string_equal(strtab_get(strings, frames[5].func, NULL), "main.outer");
+	assert_int_equal(symbol_frames(sym, &between, 1, 0, 0, frames), 1);
+	assert_int_equal(frames[0].func, 0);
+	symbol_free(sym);
+	strtab_free(strings);
+	functab_free(tab);
+	free(table);
+	free(other);
+}
+
 /* The functions that code belongs to, and which functions contain copies of others. */
 static void copies_and_their_places(void **state)
 {
@@ -497,6 +540,7 @@ int main(void)
 		cmocka_unit_test(functions_by_index_name_and_address),
 		cmocka_unit_test(extent_and_wrapped_function),
 		cmocka_unit_test(inlined_calls_become_frames),
+		cmocka_unit_test(names_of_two_modules),
 		cmocka_unit_test(copies_and_their_places),
 		cmocka_unit_test(wrappers_are_elided_unless_they_panic),
 		cmocka_unit_test(foreign_addresses),
