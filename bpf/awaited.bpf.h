@@ -10,6 +10,7 @@
 #define GOTRACE_AWAITED_BPF_H
 
 #include "bpf/go.bpf.h"
+#include "bpf/plugins.bpf.h"
 #include "bpf/scratch.bpf.h"
 
 #if defined(__TARGET_ARCH_arm64)
@@ -23,12 +24,13 @@
 
 static __always_inline uint8_t awaited_kind(uint64_t pc)
 {
-	if (lies_in(pc, places.semacquire, places.semacquire_end))
+	if (lies_in(pc, places.semacquire, places.semacquire_end) || in_plugin(pc, PLUGIN_SEMACQUIRE))
 		return AWAITED_SEMAPHORE;
 	if (lies_in(pc, places.chanrecv, places.chanrecv_end) ||
-	    lies_in(pc, places.chansend, places.chansend_end))
+	    lies_in(pc, places.chansend, places.chansend_end) || in_plugin(pc, PLUGIN_CHANRECV) ||
+	    in_plugin(pc, PLUGIN_CHANSEND))
 		return AWAITED_CHANNEL;
-	if (lies_in(pc, places.notify_wait, places.notify_wait_end))
+	if (lies_in(pc, places.notify_wait, places.notify_wait_end) || in_plugin(pc, PLUGIN_NOTIFY_WAIT))
 		return AWAITED_NOTIFY_LIST;
 	return AWAITED_NONE;
 }

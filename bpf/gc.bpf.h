@@ -266,16 +266,19 @@ static __always_inline enum sweeper sweeper(const struct sweep_call *call)
 {
 	uint64_t frame[2] = {call->bp}; /* address of the next frame, return address */
 
-	if (lies_in(call->pc, places.cache_span, places.cache_span_end))
+	if (lies_in(call->pc, places.cache_span, places.cache_span_end) ||
+	    in_plugin(call->pc, PLUGIN_CACHE_SPAN))
 		return SWEEP_CENTRAL;
-	if (lies_in(call->pc, places.reclaim_chunk, places.reclaim_chunk_end))
+	if (lies_in(call->pc, places.reclaim_chunk, places.reclaim_chunk_end) ||
+	    in_plugin(call->pc, PLUGIN_RECLAIM_CHUNK))
 		return SWEEP_RECLAIM;
 	for (uint32_t i = 0; i < (go_minor <= 11 ? 3u : 1u); i++) {
 		if (bpf_probe_read_user(frame, sizeof(frame), (const void *)frame[0]))
 			return SWEEP_OTHER;
 		/* deductSweepCredit may be inlined in cacheSpan (PGO). */
 		if (lies_in(frame[1], places.deduct, places.deduct_end) ||
-		    lies_in(frame[1], places.cache_span, places.cache_span_end))
+		    lies_in(frame[1], places.cache_span, places.cache_span_end) ||
+		    in_plugin(frame[1], PLUGIN_DEDUCT) || in_plugin(frame[1], PLUGIN_CACHE_SPAN))
 			return SWEEP_CREDIT;
 		if (i == 0 && lies_in(frame[1], places.reclaim, places.reclaim_end))
 			return SWEEP_RECLAIM;

@@ -282,7 +282,8 @@ __noinline int is_park_copy(uint64_t pc)
 /* Whether a goroutine with this saved pc is in gopark, at its call of mcall(park_m). */
 static __always_inline bool is_parked_at(uint64_t pc)
 {
-	return lies_in(pc, places.gopark, places.gopark_end) || (places.park_copies[0] && is_park_copy(pc));
+	return lies_in(pc, places.gopark, places.gopark_end) || in_plugin(pc, PLUGIN_GOPARK) ||
+	       (places.park_copies[0] && is_park_copy(pc));
 }
 
 /*

@@ -86,12 +86,12 @@ int renew(struct pt_regs *ctx)
 	uint64_t now = bpf_jiffies64(), ticks = C_ARG(ctx, 0);
 
 	if (ticks & LEASE_OPEN)
-		lease.closed_ns = 0;
+		lease.closed_ns = lease.plugin_ns = 0;
 	else if (now >= lease.until)
 		return 0;
 	lease.until = now + (ticks & ~LEASE_OPEN);
 	lease.renewed_ns = bpf_ktime_get_ns();
-	if (lease.closed_ns)
+	if (lease.closed_ns || lease.plugin_ns)
 		lease.until = 0;
 	return 0;
 }

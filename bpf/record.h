@@ -333,6 +333,8 @@ enum counter {
 struct lease {
 	uint64_t until;      /* kernel ticks; 0: closed */
 	uint64_t closed_ns;  /* when a ring became full, CLOCK_MONOTONIC; 0: none is full */
+	uint64_t plugin_ns;  /* when the program opened a plugin; 0: none since the lease was opened */
+	uint64_t plugins;    /* opened so far */
 	uint64_t renewed_ns; /* time of the last renewal, CLOCK_MONOTONIC */
 };
 
@@ -461,6 +463,32 @@ struct go_places {
 	uint64_t assist_trace_callee;          /* up to 1.11, the call in traceGCMarkAssistStart */
 	/* Return addresses of mcall in inlined copies of gopark; unused ones are 0. */
 	uint64_t park_copies[MAX_PARK_COPIES];
+};
+
+/* Plugins of a Go program, at most. */
+#define MAX_PLUGINS 16
+
+/* Functions of the runtime of which a plugin has its own copy, and that are recognised by address. */
+enum plugin_copy {
+	PLUGIN_GOPARK,
+	PLUGIN_CHANRECV,
+	PLUGIN_CHANSEND,
+	PLUGIN_SEMACQUIRE,
+	PLUGIN_NOTIFY_WAIT,
+	PLUGIN_CACHE_SPAN,
+	PLUGIN_RECLAIM_CHUNK,
+	PLUGIN_DEDUCT,
+	PLUGIN_COPIES, /* a power of two */
+};
+
+struct place_range {
+	uint64_t begin, end;
+};
+
+/* Addresses in the process: of a plugin's code, and of these functions in it; 0 = it has none. */
+struct plugin_places {
+	struct place_range text;
+	struct place_range copies[PLUGIN_COPIES];
 };
 
 /* Where a value is at a given instruction: in a register (numbered as in machine code), or on the stack. */

@@ -39,7 +39,7 @@ static __always_inline bool peek_m(struct go_m *m, uint64_t address)
 
 static __always_inline bool in_go(uint64_t pc)
 {
-	return pc >= places.text && pc < places.etext;
+	return (pc >= places.text && pc < places.etext) || in_plugin(pc, PLUGIN_COPIES);
 }
 
 /*

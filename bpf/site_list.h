@@ -218,6 +218,8 @@ SITE(CPU, 122, NULL, NULL, NULL)
  * of struct raw_label, each followed by its key and value. Empty: g has no labels from now on.
  */
 SITE(LABELS, 125, PROGRAM(labels), on_labels, NULL)
+/* a plugin has been opened, and its code will run next. No record: see struct lease */
+SITE(PLUGIN, 126, PROGRAM(plugin_opened), NULL, NULL)
 /*
  * --requests: a request of preset `arg` (LOG_FUNCTION) begins or ends, with values (RAW_VALUES). A
  * begin that has only a route names the request that its goroutine is serving. stack: of a begin.

@@ -21,18 +21,41 @@
 #undef SITE
 #undef PROGRAM
 
+static void choose_for_plan(struct bpf *bpf, const struct probe_plan *plan)
+{
+	struct bpf_object *object = bpf->skeleton->obj;
+
+	for (unsigned i = 0; i < plan->n; i++) {
+		const struct probe *probe = &plan->probes[i];
+
+		attach_choose(&bpf->attachments, probe->is_copy ? attach_copy_program(object, probe->site)
+								: attach_program(object, probe->site));
+	}
+}
+
+/* Also chooses what a plugin may need that is opened later, and that not every program has. */
+static void choose_for_plugins(struct bpf *bpf, const struct plugin_set *plugins)
+{
+	static const uint8_t optional[] = {SITE_CORO, SITE_TASK_BEGIN, SITE_TASK_END, SITE_REGION_BEGIN,
+					   SITE_LOG};
+
+	for (unsigned i = 0; i < plugins->n; i++) {
+		if (plugins->all[i])
+			choose_for_plan(bpf, &plugins->all[i]->plan);
+	}
+	for (unsigned i = 0; plugins->is_possible && i < sizeof(optional); i++)
+		attach_choose(&bpf->attachments, attach_program(bpf->skeleton->obj, optional[i]));
+}
+
 /* Loads only programs whose sites are in the plan, because verification takes time. */
 static void choose_programs(struct bpf *bpf, const struct bpf_go_options *options)
 {
 	bool seconds = options->syscalls && options->features->preempted_calls;
 	struct gotrace_bpf *skeleton = bpf->skeleton;
 
-	for (unsigned i = 0; i < options->plan->n && !options->probe_only; i++) {
-		const struct probe *probe = &options->plan->probes[i];
-
-		attach_choose(&bpf->attachments, probe->is_copy
-							 ? attach_copy_program(skeleton->obj, probe->site)
-							 : attach_program(skeleton->obj, probe->site));
+	if (!options->probe_only) {
+		choose_for_plan(bpf, options->plan);
+		choose_for_plugins(bpf, options->plugins);
 	}
 	for (unsigned site = SITE_FUNCTION_BEGIN; options->functions && site <= SITE_FUNCTION_END; site++)
 		attach_choose(&bpf->attachments, attach_program(skeleton->obj, (uint8_t)site));
@@ -102,6 +125,7 @@ static void set_constants(struct gotrace_bpf *skeleton, const struct bpf_go_opti
 	constants->hidden_p_changes = options->go_minor <= 25 || options->cgo;
 	constants->watch_cpus = options->cpus;
 	constants->syscall_oldp = options->go_minor <= 25;
+	constants->may_have_plugins = options->plugins->is_possible;
 	constants->wait_reason_text = options->go_minor <= 10;
 	memcpy((void *)constants->park_skips, options->park_skips, PARK_SKIPS);
 	memcpy((void *)constants->wait_texts, options->wait_texts, sizeof(options->wait_texts));

@@ -4,6 +4,7 @@
 #define GOTRACE_CAPTURE_BPF_GO_H
 
 #include "capture/bpf.h"
+#include "capture/state.h"
 
 struct bpf_go_options {
 	const struct features *features;
@@ -25,6 +26,7 @@ struct bpf_go_options {
 	bool requests;   /* --requests */
 	unsigned values; /* number of value_rules of their probes */
 	const struct probe_plan *plan;
+	const struct plugin_set *plugins;
 };
 
 /* Opens and loads the object. Returns 0 or a negative errno. bpf_unload() releases it even after an error. */

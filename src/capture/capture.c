@@ -461,6 +461,7 @@ uint64_t capture_capabilities(struct capture *capture)
 	struct utsname name;
 	struct tracing_mode needs = {
 		.threads = options->process != NULL,
+		.plugins = capture->plugins.is_possible,
 		.probes = !options->process || (options->functions && options->functions->nlists),
 		.reattaches = options->governor.first != options->governor.last,
 		.multi = capture->bpf.attachments.multi,

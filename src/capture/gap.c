@@ -44,11 +44,17 @@ static void notice(struct capture *capture, uint64_t now)
 {
 	const struct capture_control *control = &capture->control;
 	uint64_t full = lease_full_since(&control->lease), end = lease_end(&control->lease);
+	uint64_t plugin = lease_plugin_since(&control->lease);
 
 	if (full) {
 		begin(capture, full, GAP_LOG_BEGIN ": records came faster than they could be read");
 		hold_longer(&capture->gap, now);
 		capture->level_lowered = governor_lower(&capture->governor);
+	} else if (plugin || lease_plugins(&control->lease) != capture->plugins.opened) {
+		/* Opened just before the last gap ended, or since then. */
+		begin(capture, plugin ? plugin : now, GAP_LOG_BEGIN ": a plugin was opened");
+		lease_close(&control->lease);
+		capture->gap.misses = true;
 	} else if (atomic_load(&control->is_held_up)) {
 		begin(capture, now, GAP_LOG_BEGIN ": a process of gotrace's own is stopped");
 	} else if (atomic_load(&control->is_over)) {
@@ -64,7 +70,9 @@ static int close_gap(struct capture *capture)
 
 	if (!drain_is_empty(&capture->drain))
 		return 0;
-	rc = note_put_at(capture, gap->since_ns, LOG_NOTE_GAP, gap->why);
+	rc = note_put_at(capture, gap->since_ns, LOG_NOTE_GAP | (gap->misses ? LOG_NOTE_INCOMPLETE : 0),
+			 gap->why);
+	gap->misses = false;
 	gap->state = GAP_OPEN;
 	return rc;
 }

@@ -8,6 +8,7 @@
 #include "capture/bpf_go.h"
 #include "capture/ids.h"
 #include "capture/functions.h"
+#include "capture/plugins.h"
 #include "capture/probe_set.h"
 #include "capture/snapshot.h"
 #include "capture/self_probes.h"
@@ -52,6 +53,8 @@ static int load(struct capture *capture, struct error *err)
 
 	if (rc)
 		return rc;
+	plugins_find(capture);
+	wanted.plugins = &capture->plugins;
 	target_park_skips(options->target, wanted.park_skips);
 	target_wait_texts(options->target, wanted.wait_texts);
 	return bpf_load_go(&capture->bpf, &wanted, err);
@@ -90,7 +93,8 @@ static int attach(struct capture *capture, struct error *err)
 	if (rc == 0)
 		rc = probe_set_begin(capture, err);
 	capture->stats.probes = capture->options.plan->n;
-	return rc;
+	/* From here on a program reports that another plugin is opened. */
+	return rc ? rc : plugins_update(capture, err);
 }
 
 static int log_info(struct capture *capture, struct error *err)
@@ -163,9 +167,19 @@ static int log_heap_live(struct capture *capture, uint64_t now)
 
 static int adapt(struct capture *capture, uint64_t now, struct error *err)
 {
-	int rc = probe_set_adapt(capture, now, err);
+	int rc = plugins_log(capture);
 
+	if (rc == 0)
+		rc = probe_set_adapt(capture, now, err);
 	return rc ? rc : log_heap_live(capture, now);
+}
+
+/* The process may end meanwhile. */
+static int resume(struct capture *capture, struct error *err)
+{
+	int rc = plugins_update(capture, err);
+
+	return rc == -ESRCH ? 0 : rc;
 }
 
 const struct backend go_backend = {
@@ -177,6 +191,8 @@ const struct backend go_backend = {
 	.free_snapshot = free_snapshot,
 	.read_ms = read_ms,
 	.adapt = adapt,
+	.resume = resume,
 	.note_flags = probe_set_flags,
 	.level_text = probe_set_text,
+	.close = plugins_close,
 };

@@ -50,6 +50,16 @@ uint64_t lease_full_since(const struct lease_holder *holder)
 	return holder->lease ? holder->lease->closed_ns : 0;
 }
 
+uint64_t lease_plugin_since(const struct lease_holder *holder)
+{
+	return holder->lease ? holder->lease->plugin_ns : 0;
+}
+
+uint64_t lease_plugins(const struct lease_holder *holder)
+{
+	return holder->lease ? holder->lease->plugins : 0;
+}
+
 uint64_t lease_end(const struct lease_holder *holder)
 {
 	return holder->lease ? holder->lease->renewed_ns + (holder->ticks - 1) * holder->tick_ns : 0;

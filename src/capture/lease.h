@@ -29,6 +29,10 @@ bool lease_renew(const struct lease_holder *holder);
 void lease_close(const struct lease_holder *holder);
 /* Returns when a ring became full, in ns, or 0 if no ring is full. */
 uint64_t lease_full_since(const struct lease_holder *holder);
+/* Returns when the program opened a plugin, in ns, or 0 if it has not done so since the lease was opened. */
+uint64_t lease_plugin_since(const struct lease_holder *holder);
+/* Returns the number of plugins opened since the programs were attached. */
+uint64_t lease_plugins(const struct lease_holder *holder);
 /* Returns when an unrenewed lease expires, in ns, accurate to a tick. */
 uint64_t lease_end(const struct lease_holder *holder);
 

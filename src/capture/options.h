@@ -12,6 +12,13 @@
 #include "target/target.h"
 #include "util/error.h"
 
+/* Destination of what concerns plugins of a Go program. Members may be NULL. */
+struct plugin_outlet {
+	int (*put_functab)(void *ctx, const struct log_record *record); /* takes a LOG_PLUGIN_FUNCTAB */
+	void (*report)(void *ctx, const char *text); /* one line: why code of a plugin is not traced */
+	void *ctx;
+};
+
 struct capture_options {
 	const struct features *features;       /* not owned; of this kernel */
 	struct target *target;                 /* not owned; a Go program */
@@ -42,6 +49,7 @@ struct capture_options {
 	/* After this many stacks the kernel forgets which ones it has sent, and the log says so
 	 * (LOG_NOTE_RENEW); 0 = never */
 	uint64_t renew_stacks;
+	struct plugin_outlet plugins;
 	struct log_outlet outlet;   /* destination of the log */
 	struct capture_guard guard; /* decides when recording ends */
 };

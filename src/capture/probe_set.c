@@ -2,6 +2,7 @@
 #include "capture/probe_set.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <bpf/bpf.h>
@@ -55,6 +56,8 @@ static bool is_wanted(const struct capture *capture, uint8_t site)
 {
 	enum detail_level level = capture->governor.level;
 
+	if (site == SITE_PLUGIN)
+		return !capture->options.probe_only;
 	if (level == LEVEL_OFF)
 		return false;
 	if (site == SITE_EXECUTE)
@@ -109,15 +112,65 @@ static int attach_one(struct capture *capture, uint8_t site, struct error *err)
 			   options->probe_only ? "empty" : NULL, err);
 }
 
+static int attach_in_plugin(struct capture *capture, const struct target_plugin *plugin, uint8_t site,
+			    struct error *err)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", plugin->fd);
+	return attach_site(&capture->bpf.attachments, capture->bpf.skeleton->obj, capture->options.pid, path,
+			   &plugin->plan, site, capture->options.probe_only ? "empty" : NULL, err);
+}
+
+/* on: sites that are left out, because they are attached already; NULL = none. */
+static int attach_plugin(struct capture *capture, const struct target_plugin *plugin, const bool *on,
+			 struct error *err)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; i < plugin->plan.n && rc == 0; i++) {
+		uint8_t site = plugin->plan.probes[i].site;
+
+		if (is_first_of_site(&plugin->plan, i) && is_wanted(capture, site) && !(on && on[site]))
+			rc = attach_in_plugin(capture, plugin, site, err);
+	}
+	return rc;
+}
+
+int probe_set_attach_plugin(struct capture *capture, const struct target_plugin *plugin, struct error *err)
+{
+	struct error inner = {""};
+	int rc = attach_plugin(capture, plugin, NULL, &inner);
+
+	return rc ? error_set(err, -rc, "%s: %s", plugin->name, inner.text) : 0;
+}
+
+/* Of plugins that have been attached before. */
+static int attach_plugins(struct capture *capture, const bool *on, struct error *err)
+{
+	const struct plugin_set *set = &capture->plugins;
+	int rc = 0;
+
+	for (unsigned i = 0; i < set->attached && rc == 0; i++)
+		rc = set->all[i] ? attach_plugin(capture, set->all[i], on, err) : 0;
+	return rc;
+}
+
 static int attach_wanted(struct capture *capture, struct error *err)
 {
 	const struct capture_options *options = &capture->options;
+	bool on[UINT8_MAX + 1];
 	int rc = 0;
+
+	for (unsigned site = 0; site <= UINT8_MAX; site++)
+		on[site] = attach_is_on(&capture->bpf.attachments, (uint8_t)site);
 
 	for (unsigned i = 0; i < options->plan->n && rc == 0; i++) {
 		if (is_first_of_site(options->plan, i))
 			rc = attach_one(capture, options->plan->probes[i].site, err);
 	}
+	if (rc == 0)
+		rc = attach_plugins(capture, on, err);
 	if (rc == 0 && options->functions && is_wanted(capture, SITE_FUNCTION_BEGIN) &&
 	    !functions_are_on(&capture->bpf, options->functions))
 		rc = functions_attach(&capture->bpf, options->pid, options->functions, err);

@@ -9,6 +9,8 @@
 int probe_set_begin(struct capture *capture, struct error *err);
 /* Adapts the level of detail to the cost, and notes a change in the log. */
 int probe_set_adapt(struct capture *capture, uint64_t now, struct error *err);
+/* Attaches the probes of a plugin that the present level of detail has. Returns 0 or a negative errno. */
+int probe_set_attach_plugin(struct capture *capture, const struct target_plugin *plugin, struct error *err);
 /* Returns true if sweeps and heap growth are probed now. */
 bool probe_set_has_heap(const struct capture *capture);
 /* Implement note_flags and level_text of struct backend. */

@@ -23,12 +23,15 @@ static uint64_t for_maps(const struct tracing_mode *mode)
 /* A uprobe_multi link needs only the program's descriptor. A perf event for a uprobe needs root. */
 static uint64_t for_probes(const struct tracing_mode *mode)
 {
-	return mode->probes && mode->reattaches && !mode->multi ? CAP(CAP_SYS_ADMIN) | CAP(PERFMON) : 0;
+	return mode->probes && (mode->reattaches || mode->plugins) && !mode->multi
+		       ? CAP(CAP_SYS_ADMIN) | CAP(PERFMON)
+		       : 0;
 }
 
 /*
  * The names of files and sockets that threads wait for are in /proc/PID/fd. Code that is mapped later is read
- * through /proc/PID/map_files (CAP_CHECKPOINT_RESTORE from Linux 5.9 on). Stacks are read from memory.
+ * through /proc/PID/map_files (CAP_CHECKPOINT_RESTORE from Linux 5.9 on), which also holds for plugins of Go
+ * programs. Stacks are read from memory.
  */
 static uint64_t for_threads(const struct tracing_mode *mode)
 {
@@ -40,8 +43,10 @@ uint64_t retained_capabilities(const struct tracing_mode *mode)
 {
 	uint64_t mask = for_maps(mode) | for_probes(mode);
 
+	if (mode->threads || mode->plugins)
+		mask |= for_threads(mode);
 	if (mode->threads)
-		return mask | for_threads(mode);
+		return mask;
 	/* Up to Go 1.4 each snapshot finds thread ids through /proc/PID/task/TID/syscall. */
 	if (mode->go_minor <= 4)
 		mask |= CAP(CAP_SYS_PTRACE) | CAP(CAP_DAC_READ_SEARCH);

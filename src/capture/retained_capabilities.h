@@ -8,6 +8,7 @@
 
 struct tracing_mode {
 	bool threads;      /* traced as threads; else a Go program */
+	bool plugins;      /* a Go program that can open plugins */
 	bool probes;       /* has uprobes: a Go program, or functions were given */
 	bool reattaches;   /* probes are removed and attached again while tracing */
 	bool multi;        /* uses uprobe_multi links; else perf events */

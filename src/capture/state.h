@@ -31,12 +31,23 @@ struct gap {
 	uint64_t since_ns;
 	const char *why;
 	bool is_paused;         /* on purpose: over --max-overhead */
+	bool misses;            /* what the program did was to be recorded, whatever its cost */
 	uint64_t hold_until_ns; /* recording does not resume earlier */
 	uint64_t hold_ms;       /* length of the last hold */
 	uint64_t end_ns;        /* of the previous gap */
 };
 
 enum { MAX_MS = 20000 }; /* Ms read at a boundary; Go's own limit is 10,000 */
+
+/* The plugins of a Go program, numbered as in the target. */
+struct plugin_set {
+	bool is_possible;                       /* the program can open plugins */
+	bool is_unreadable;                     /* the list could not be read */
+	struct target_plugin *all[MAX_PLUGINS]; /* NULL: it cannot be probed */
+	unsigned n, attached, named;            /* known; with probes; with their names in the log */
+	uint64_t opened;                        /* lease.plugins before the list was last read */
+	char missing[120];                      /* for a note: what is not probed; "" = nothing */
+};
 
 struct backend;
 struct native_tables;
@@ -55,6 +66,7 @@ struct capture {
 	struct gap gap;
 	struct watch watch;
 	struct sampler sampler;
+	struct plugin_set plugins;
 	struct capture_stats stats;
 	struct log_loss reported; /* losses logged so far */
 	uint64_t silent;          /* hits without a record, so far */

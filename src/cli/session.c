@@ -334,6 +334,23 @@ static struct governor_options governor_options(const struct record_options *opt
 	return limits;
 }
 
+static int put_plugin(void *ctx, const struct log_record *record)
+{
+	struct session *session = ctx;
+
+	return writer_functab(session->workers.writer, record);
+}
+
+static void report_plugin(void *ctx, const char *text)
+{
+	struct error line;
+
+	(void)ctx;
+	error_set(&line, ENOTSUP, "%s", text);
+	text_make_printable(line.text);
+	message("code of a plugin is not traced: %s", line.text);
+}
+
 int session_open_capture(struct session *session, const struct log_outlet *outlet, uint64_t renew_stacks,
 			 struct error *err)
 {
@@ -360,6 +377,7 @@ int session_open_capture(struct session *session, const struct log_outlet *outle
 		.cpus = options->cpus && session->target,
 		.sample_hz = options->sample_hz,
 		.governor = governor_options(options),
+		.plugins = {.put_functab = put_plugin, .report = report_plugin, .ctx = session},
 		.outlet = *outlet,
 		.guard = {.begin = drop_privileges,
 			  .must_end = must_end,

@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/layout_file.h"
 #include "cli/options.h"
@@ -13,6 +15,7 @@
 #include "sandbox/remote.h"
 #include "target/target.h"
 #include "util/message.h"
+#include "util/utf8.h"
 
 /* The names of the sites are those of their programs. */
 static const char *const names[UINT8_MAX + 1] = {
@@ -47,6 +50,38 @@ static int print_functions(struct sandbox *inspector, const struct sites_options
 	return 0;
 }
 
+static void print_probes(const struct probe_plan *plan)
+{
+	for (unsigned i = 0; i < plan->n; i++)
+		print_probe(&plan->probes[i]);
+	if (plan->left_out[0])
+		printf("# left out: %s\n", plan->left_out);
+}
+
+/* Offsets are those of the plugin's file. */
+static int print_plugins(struct target *target, const struct probe_plan *plan, struct error *err)
+{
+	struct target_plugin *plugin = malloc(sizeof(*plugin));
+	int n = target_plugins(target, err);
+
+	if (!plugin)
+		n = error_set(err, ENOMEM, "out of memory");
+	for (int i = 0; i < n; i++) {
+		struct error why = {""};
+
+		if (target_plugin_read(target, (unsigned)i, plan, plugin, &why)) {
+			text_make_printable(why.text);
+			printf("# plugin left out: %s\n", why.text);
+			continue;
+		}
+		printf("# plugin %s\n", plugin->name);
+		print_probes(&plugin->plan);
+		close(plugin->fd);
+	}
+	free(plugin);
+	return n < 0 ? n : 0;
+}
+
 static int print_plan(struct sandbox *inspector, void *ctx, struct error *err)
 {
 	const struct sites_options *options = ctx;
@@ -65,10 +100,10 @@ static int print_plan(struct sandbox *inspector, void *ctx, struct error *err)
 		return rc;
 	}
 	rc = target_plan(target, &plan, err);
-	for (unsigned i = 0; rc == 0 && i < plan.n; i++)
-		print_probe(&plan.probes[i]);
-	if (rc == 0 && plan.left_out[0])
-		printf("# left out: %s\n", plan.left_out);
+	if (rc == 0)
+		print_probes(&plan);
+	if (rc == 0)
+		rc = print_plugins(target, &plan, err);
 	target_free(target);
 	return rc;
 }

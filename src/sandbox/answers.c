@@ -47,6 +47,11 @@ bool answer_plan_is_good(const struct probe_plan *plan, uint64_t file_size)
 	return true;
 }
 
+bool answer_plugin_is_good(const struct plugin_facts *facts, uint64_t file_size)
+{
+	return is_text(facts->name, sizeof(facts->name)) && answer_plan_is_good(&facts->plan, file_size);
+}
+
 bool answer_module_is_good(const struct module_facts *facts)
 {
 	if (facts->n > MODULE_SEGMENTS || facts->rows > MAX_ANSWER_ROWS || facts->base % UNWIND_PAGE ||

@@ -13,6 +13,7 @@
 
 bool answer_facts_are_good(const struct target_facts *facts);
 /* file_size: size of the executable to be probed. */
+bool answer_plugin_is_good(const struct plugin_facts *facts, uint64_t file_size);
 bool answer_plan_is_good(const struct probe_plan *plan, uint64_t file_size);
 bool answer_module_is_good(const struct module_facts *facts);
 /* `facts` must have passed answer_module_is_good(). */

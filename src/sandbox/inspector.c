@@ -138,11 +138,13 @@ static int log_info(struct inspector *inspector, const struct rpc_request *reque
 	return answer(inspector, rc, &err, NULL, 0);
 }
 
-static int answer_functab(struct inspector *inspector)
+static int answer_functab(struct inspector *inspector, const struct rpc_request *request)
 {
 	struct error err = {""};
 	struct log_record record = {.type = LOG_FUNCTAB};
-	int rc = target_functab(inspector->target, &record, &err);
+	int rc = request->kind == INSPECT_FUNCTAB
+			 ? target_functab(inspector->target, &record, &err)
+			 : target_plugin_functab(inspector->target, (unsigned)request->arg, &record, &err);
 
 	return answer(inspector, rc, &err, record.data, record.size);
 }
@@ -154,6 +156,47 @@ static int answer_plan(struct inspector *inspector)
 	int rc = plan ? target_plan(inspector->target, plan, &err) : -ENOMEM;
 
 	rc = answer(inspector, rc, &err, plan, sizeof(*plan));
+	free(plan);
+	return rc;
+}
+
+static int answer_plugins(struct inspector *inspector, const struct rpc_request *request)
+{
+	struct error err = {""};
+	int n = request->kind == INSPECT_PLUGINS ? target_plugins(inspector->target, &err)
+						 : target_may_have_plugins(inspector->target);
+
+	return answer(inspector, n, &err, NULL, 0);
+}
+
+static int answer_plugin(struct inspector *inspector, const struct rpc_request *request)
+{
+	struct plugin_facts *facts = calloc(1, sizeof(*facts));
+	struct target_plugin *plugin = calloc(1, sizeof(*plugin));
+	struct probe_plan *plan = calloc(1, sizeof(*plan));
+	struct plan_constants constants = {0};
+	struct error err = {"out of memory"};
+	int rc = facts && plugin && plan ? 0 : -ENOMEM;
+
+	if (request->size == sizeof(constants))
+		memcpy(&constants, request->bytes, sizeof(constants));
+	if (rc == 0) {
+		plan->task_key_type = constants.task_key_type;
+		plan->task_type = constants.task_type;
+		plan->region_flag_register = constants.region_flag_register;
+		rc = target_plugin_read(inspector->target, (unsigned)request->arg, plan, plugin, &err);
+	}
+	if (rc == 0) {
+		memcpy(facts->name, plugin->name, sizeof(facts->name));
+		facts->places = plugin->places;
+		facts->plan = plugin->plan;
+		rc = rpc_answer_fds(inspector->channel, facts, sizeof(*facts), &plugin->fd, 1);
+		close(plugin->fd);
+	} else {
+		rc = answer(inspector, rc, &err, NULL, 0);
+	}
+	free(facts);
+	free(plugin);
 	free(plan);
 	return rc;
 }
@@ -350,7 +393,13 @@ static int answer_of_target(struct inspector *inspector, const struct rpc_reques
 	case INSPECT_LOG_INFO:
 		return log_info(inspector, request);
 	case INSPECT_FUNCTAB:
-		return answer_functab(inspector);
+	case INSPECT_PLUGIN_FUNCTAB:
+		return answer_functab(inspector, request);
+	case INSPECT_MAY_HAVE_PLUGINS:
+	case INSPECT_PLUGINS:
+		return answer_plugins(inspector, request);
+	case INSPECT_PLUGIN:
+		return answer_plugin(inspector, request);
 	case INSPECT_OTHER_GO:
 		return answer_other_go(inspector);
 	case INSPECT_SNAPSHOT_BEGIN:

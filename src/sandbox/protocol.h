@@ -36,7 +36,12 @@ enum inspect_kind {
 	INSPECT_LAYOUT,
 	/* arg: which -> struct function_list_facts and probes, and the file's descriptor */
 	INSPECT_FUNCTION_LIST,
-	INSPECT_REQUEST_REPORT,  /* -> text: which requests are traced (function_plan.report) */
+	INSPECT_REQUEST_REPORT,   /* -> text: which requests are traced (function_plan.report) */
+	INSPECT_MAY_HAVE_PLUGINS, /* -> code: 1 if it may */
+	INSPECT_PLUGINS,          /* -> code: number of plugins */
+	/* arg: which, struct plan_constants -> struct plugin_facts, and the file's descriptor */
+	INSPECT_PLUGIN,
+	INSPECT_PLUGIN_FUNCTAB,  /* arg: which -> a memory file with a LOG_PLUGIN_FUNCTAB */
 	INSPECT_FUNCTION_VALUES, /* -> struct function_values[]: what their probes read */
 };
 
@@ -54,6 +59,18 @@ struct target_facts {
 	struct alloc_layout alloc_layout;
 	uint8_t park_skips[PARK_SKIPS];
 	struct wait_text wait_texts[WAIT_TEXTS];
+};
+
+/* What the executable's plan has as constants. */
+struct plan_constants {
+	uint64_t task_key_type, task_type;
+	uint32_t region_flag_register, reserved;
+};
+
+struct plugin_facts {
+	char name[64];
+	struct plugin_places places;
+	struct probe_plan plan;
 };
 
 struct inspect_log_info {

@@ -24,8 +24,9 @@ struct remote_target {
 	struct target_facts facts;
 	void *functab;
 	size_t functab_size;
-	unsigned reads; /* number of reads in the snapshot */
-	log_sink sink;  /* of the snapshot */
+	void *plugin_functab; /* of the plugin whose table was requested last */
+	unsigned reads;       /* number of reads in the snapshot */
+	log_sink sink;        /* of the snapshot */
 	void *ctx;
 };
 
@@ -87,6 +88,7 @@ static void remote_free(struct target *target)
 	struct remote_target *remote = remote_of(target);
 
 	free(remote->functab);
+	free(remote->plugin_functab);
 	if (remote->exe >= 0)
 		close(remote->exe);
 	free(remote);
@@ -190,27 +192,29 @@ static int remote_log_info(const struct target *target, unsigned extra_flags, lo
 	return ask_for(target, &call, NULL, 0, err);
 }
 
-static int take_functab(struct remote_target *remote, struct inspection *call, struct error *err)
+/* Takes a function table, and allocates it as *bytes. */
+static int take_functab(struct remote_target *remote, struct inspection *call, uint32_t type, void **bytes,
+			size_t *size, struct error *err)
 {
-	struct log_record record = {.type = LOG_FUNCTAB};
+	struct log_record record = {.type = type};
 	int rc;
 
 	if (call->rpc.left < sizeof(struct log_functab) || call->rpc.left > MAX_FUNCTAB)
 		return sandbox_fail(remote->sandbox, -EBADMSG, err);
 	record.size = (uint32_t)call->rpc.left;
-	remote->functab = malloc(record.size);
-	if (!remote->functab)
+	*bytes = malloc(record.size);
+	if (!*bytes)
 		return sandbox_fail(remote->sandbox, -ENOMEM, err);
-	rc = inspection_read(remote->sandbox, call, remote->functab, record.size, err);
-	record.data = remote->functab;
+	rc = inspection_read(remote->sandbox, call, *bytes, record.size, err);
+	record.data = *bytes;
 	if (rc == 0 && rawlog_check_record(&record, NULL))
 		rc = sandbox_fail(remote->sandbox, -EBADMSG, err);
 	if (rc == 0) {
-		remote->functab_size = record.size;
+		*size = record.size;
 		return 0;
 	}
-	free(remote->functab);
-	remote->functab = NULL;
+	free(*bytes);
+	*bytes = NULL;
 	return rc;
 }
 
@@ -224,10 +228,99 @@ static int remote_functab(struct target *target, struct log_record *record, stru
 		rc = inspect(remote->sandbox, &call, err);
 		inspection_close_fd(&call);
 		if (rc == 0)
-			rc = take_functab(remote, &call, err);
+			rc = take_functab(remote, &call, LOG_FUNCTAB, &remote->functab, &remote->functab_size,
+					  err);
 	}
 	*record = (struct log_record){
 		.type = LOG_FUNCTAB, .size = (uint32_t)remote->functab_size, .data = remote->functab};
+	return rc;
+}
+
+/* --- plugins --- */
+
+static bool remote_may_have_plugins(const struct target *target)
+{
+	struct inspection call = request(INSPECT_MAY_HAVE_PLUGINS, 0);
+	struct error err;
+
+	return ask_for(target, &call, NULL, 0, &err) == 1;
+}
+
+static int remote_plugins(struct target *target, struct error *err)
+{
+	struct inspection call = request(INSPECT_PLUGINS, 0);
+	int rc = ask_for(target, &call, NULL, 0, err);
+
+	return rc > MAX_PLUGINS ? sandbox_fail(remote_of(target)->sandbox, -EBADMSG, err) : rc;
+}
+
+/* Takes the answer, whose descriptor plugin->fd is. */
+static int take_plugin(struct remote_target *remote, struct inspection *call, struct target_plugin *plugin,
+		       struct error *err)
+{
+	struct plugin_facts *facts = calloc(1, sizeof(*facts));
+	struct stat st;
+	int rc;
+
+	if (!facts || call->rpc.left != sizeof(*facts) || plugin->fd < 0 || file_stat(plugin->fd, &st) ||
+	    !S_ISREG(st.st_mode)) {
+		free(facts);
+		return sandbox_fail(remote->sandbox, facts ? -EBADMSG : -ENOMEM, err);
+	}
+	rc = inspection_read(remote->sandbox, call, facts, sizeof(*facts), err);
+	if (rc == 0 && !answer_plugin_is_good(facts, (uint64_t)st.st_size))
+		rc = sandbox_fail(remote->sandbox, -EBADMSG, err);
+	if (rc == 0) {
+		memcpy(plugin->name, facts->name, sizeof(plugin->name));
+		plugin->places = facts->places;
+		plugin->plan = facts->plan;
+	}
+	free(facts);
+	return rc;
+}
+
+static int remote_plugin(struct target *target, unsigned i, const struct probe_plan *plan,
+			 struct target_plugin *plugin, struct error *err)
+{
+	struct remote_target *remote = remote_of(target);
+	const struct plan_constants constants = {
+		.task_key_type = plan->task_key_type,
+		.task_type = plan->task_type,
+		.region_flag_register = plan->region_flag_register,
+	};
+	struct inspection call = request(INSPECT_PLUGIN, i);
+	int rc;
+
+	*plugin = (struct target_plugin){.fd = -1};
+	call.rpc.bytes = &constants;
+	call.rpc.size = sizeof(constants);
+	rc = inspect(remote->sandbox, &call, err);
+	if (rc)
+		return rc;
+	plugin->fd = call.fd;
+	rc = take_plugin(remote, &call, plugin, err);
+	if (rc && plugin->fd >= 0)
+		close(plugin->fd);
+	if (rc)
+		*plugin = (struct target_plugin){.fd = -1};
+	return rc;
+}
+
+static int remote_plugin_functab(struct target *target, unsigned i, struct log_record *record,
+				 struct error *err)
+{
+	struct remote_target *remote = remote_of(target);
+	struct inspection call = request(INSPECT_PLUGIN_FUNCTAB, i);
+	size_t size = 0;
+	int rc = inspect(remote->sandbox, &call, err);
+
+	inspection_close_fd(&call);
+	free(remote->plugin_functab);
+	remote->plugin_functab = NULL;
+	if (rc == 0)
+		rc = take_functab(remote, &call, LOG_PLUGIN_FUNCTAB, &remote->plugin_functab, &size, err);
+	*record = (struct log_record){
+		.type = LOG_PLUGIN_FUNCTAB, .size = (uint32_t)size, .data = remote->plugin_functab};
 	return rc;
 }
 
@@ -312,6 +405,10 @@ static int remote_heap_live(const struct target *target, uint64_t *bytes)
 static const struct target_remote calls = {
 	.free = remote_free,
 	.bind = remote_bind,
+	.may_have_plugins = remote_may_have_plugins,
+	.plugins = remote_plugins,
+	.plugin = remote_plugin,
+	.plugin_functab = remote_plugin_functab,
 	.other_go = remote_other_go,
 	.want_alloc = remote_want_alloc,
 	.plan = remote_plan,

@@ -18,9 +18,8 @@ enum { SPAN_DEAD = 0, SPAN_IN_USE = 1, SPAN_MANUAL = 2 };
 
 /* --- places in the code --- */
 
-static int find_stack_places(struct target *target)
+int target_find_stack_places(const struct target *target, struct alloc_layout *layout)
 {
-	struct alloc_layout *layout = &target->alloc_layout;
 	struct code code;
 	uint64_t flag;
 	size_t jump;
@@ -57,7 +56,7 @@ int target_want_alloc(struct target *target, enum alloc_level look, struct error
 				 "%s: --alloc needs a program of Go 1.23 or later: the traces of %s have no "
 				 "memory events",
 				 target->image->label, target->go_version);
-	if (find_stack_places(target) || find_heap(target))
+	if (target_find_stack_places(target, &target->alloc_layout) || find_heap(target))
 		return error_set(err, ENOTSUP,
 				 "%s: --alloc: cannot find the heap in the code of runtime.stackalloc (%s): "
 				 "was it built in an unusual way?",

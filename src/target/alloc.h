@@ -13,6 +13,9 @@ struct areas {
 	size_t nspans, at;
 };
 
+/* Finds where stackalloc has its results, and stores the places in *layout. Returns 0 or -ENOENT. */
+int target_find_stack_places(const struct target *target, struct alloc_layout *layout);
+
 /* Returns 0 or -ENOMEM. */
 int areas_add(struct areas *areas, const struct log_area *area);
 /*

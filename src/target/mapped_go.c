@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Go code outside the executable: a plugin; a library built with -buildmode=c-shared, which contains a
- * runtime of its own; or a program that the dynamic linker was asked to run, so that the linker is the
- * executable. It is recognised by sections that the linker gives all Go code (Go 1.5 to 1.27
+ * Go code outside the executable: a plugin of an old release; a library built with -buildmode=c-shared, which
+ * contains a runtime of its own; or a program that the dynamic linker was asked to run, so that the linker is
+ * the executable. It is recognised by sections that the linker gives all Go code (Go 1.5 to 1.27
  * cmd/link/internal/ld/data.go).
  */
 #include "target/mapped_go.h"
@@ -50,7 +50,16 @@ static bool is_go(int fd)
 	return found;
 }
 
-int mapped_go_open(pid_t pid, uint64_t except, char *path, size_t size)
+static bool is_excepted(const struct proc_mapping *mapping, const uint64_t *except, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		if (mapping->inode == except[i])
+			return true;
+	}
+	return false;
+}
+
+int mapped_go_open(pid_t pid, const uint64_t *except, unsigned n, char *path, size_t size)
 {
 	struct error err = {.text = ""};
 	struct proc_mapping mapping;
@@ -62,7 +71,7 @@ int mapped_go_open(pid_t pid, uint64_t except, char *path, size_t size)
 	if (maps_read(pid, &maps, &err))
 		return -ENOENT;
 	while (fd < 0 && seen < MAX_LIBRARIES && maps_next(maps.text, maps.len, &at, &mapping)) {
-		if (!mapping.executable || !mapping.inode || mapping.inode == except)
+		if (!mapping.executable || !mapping.inode || is_excepted(&mapping, except, n))
 			continue;
 		seen++;
 		/* The mapped file itself: its path may lead elsewhere in the process's own mount namespace.
@@ -81,11 +90,17 @@ int mapped_go_open(pid_t pid, uint64_t except, char *path, size_t size)
 
 bool target_other_go(const struct target *target, char *path, size_t size)
 {
+	uint64_t except[1 + MAX_PLUGINS] = {target->inode};
+	const struct plugins *plugins;
+	unsigned n = 1;
 	int fd;
 
 	if (target->remote)
 		return target->remote->other_go(target, path, size);
-	fd = mapped_go_open(target->pid, target->inode, path, size);
+	plugins = &target->image->plugins;
+	for (unsigned i = 0; i < plugins->n; i++)
+		except[n++] = plugins->all[i]->inode;
+	fd = mapped_go_open(target->pid, except, n, path, size);
 	if (fd >= 0)
 		close(fd);
 	return fd >= 0;

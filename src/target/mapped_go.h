@@ -8,9 +8,9 @@
 #include <sys/types.h>
 
 /*
- * Opens the first mapped file with Go code whose inode is not `except`, and stores its path as the kernel
+ * Opens the first mapped file with Go code whose inode is none of these n, and stores its path as the kernel
  * shows it, truncated to `size` bytes. Returns a descriptor, which the caller closes, or a negative errno.
  */
-int mapped_go_open(pid_t pid, uint64_t except, char *path, size_t size);
+int mapped_go_open(pid_t pid, const uint64_t *except, unsigned n, char *path, size_t size);
 
 #endif

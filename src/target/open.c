@@ -46,6 +46,8 @@ void target_free(struct target *target)
 		target->remote->free(target);
 		return;
 	}
+	for (unsigned i = 0; i < target->image->plugins.n; i++)
+		target_free(target->image->plugins.all[i]);
 	functab_free(target->functab);
 	copies_free(&target->image->copies);
 	free(target->image->names);
@@ -135,7 +137,7 @@ static int read_own_release(struct target *target, int fd, struct error *err)
 	return rc;
 }
 
-static int build_functab(struct target *target, struct error *err)
+int target_build_functab(struct target *target, struct error *err)
 {
 	const struct target_image *image = target->image;
 	const struct module *module = &image->module;
@@ -161,7 +163,7 @@ static bool has_cgo(const struct target *target)
  * Constants have a segment of their own, except with old linkers, which put them in the code segment. So this
  * also searches the code if necessary.
  */
-static int find_module(struct target_image *image, struct error *err)
+int target_find_module(struct target_image *image, struct error *err)
 {
 	int rc = module_find(&image->elf, image->release, &image->module, err);
 
@@ -206,7 +208,7 @@ static int prove_known_release(struct target *target, int fd, struct error *err)
 		return 0;
 	}
 	rc = nearest_adopt(target, err);
-	return rc ? rc : build_functab(target, err);
+	return rc ? rc : target_build_functab(target, err);
 }
 
 /* Reads everything from the file, at link-time addresses until the bias is known. */
@@ -224,9 +226,9 @@ static int read_image(struct target *target, int fd, struct error *err)
 	if (rc == 0 && !image->release)
 		rc = read_own_release(target, fd, err);
 	if (rc == 0 && !target->nearest)
-		rc = find_module(image, err);
+		rc = target_find_module(image, err);
 	if (rc == 0)
-		rc = build_functab(target, err);
+		rc = target_build_functab(target, err);
 	if (rc == 0 && image->release == release_find(target->go_minor))
 		rc = prove_known_release(target, fd, err);
 	if (rc)
@@ -272,11 +274,7 @@ static int read_file(struct target *target, int fd, struct error *err)
 	return target->nearest || target->file == GO_LIBRARY ? 0 : target_find_variables(target, err);
 }
 
-/*
- * Verifies that the process runs this file: the header of its function table must be in memory at the
- * expected address.
- */
-static int compare_memory(const struct target *target, struct error *err)
+int target_compare_memory(const struct target *target, struct error *err)
 {
 	const struct target_image *image = target->image;
 	/*
@@ -359,10 +357,10 @@ static int relocate(struct target *target, struct error *err)
 	int rc = find_bias(target, err);
 
 	if (rc == 0)
-		rc = compare_memory(target, err);
+		rc = target_compare_memory(target, err);
 	if (rc)
 		return rc;
-	rc = build_functab(target, &inner);
+	rc = target_build_functab(target, &inner);
 	if (rc)
 		return complain(target, rc, &inner, err);
 	if (target->nearest)
@@ -400,7 +398,7 @@ static int open_mapped(struct target *target, uint64_t inode, struct error *err)
 {
 	struct target_image *image = target->image;
 	char path[sizeof(image->path)];
-	int fd = mapped_go_open(target->pid, inode, path, sizeof(path)), rc;
+	int fd = mapped_go_open(target->pid, &inode, 1, path, sizeof(path)), rc;
 	const char *slash;
 
 	if (fd < 0)

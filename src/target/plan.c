@@ -258,7 +258,7 @@ static int plan_rule(struct planner *planner, const struct site_rule *rule)
 
 	if (target_code(target, rule->function, &code) == 0)
 		rc = plan_own(planner, rule, &code);
-	else if (!has_copies && rule->condition != SITE_IF_PRESENT)
+	else if (!has_copies && rule->condition != SITE_IF_PRESENT && !target->image->is_plugin)
 		rc = error_set(planner->err, ENOTSUP, "%s: %s is not in its function table (%s)",
 			       target->image->label, rule->function, target->go_version);
 	return rc == 0 && has_copies ? plan_copies(planner, rule) : rc;

@@ -10,9 +10,13 @@
 #include "target/layout_table.h"
 #include "target/load.h"
 #include "target/module.h"
+#include "target/plugins.h"
 #include "target/target.h"
 
 struct target_image {
+	/* A plugin of the program, which has only a part of the runtime. */
+	bool is_plugin;
+	struct plugins plugins;
 	struct loaded file;
 	struct image elf;
 	struct module module;
@@ -32,6 +36,15 @@ struct target_image {
 	char path[256]; /* target of the link /proc/PID/exe, for messages */
 	char label[64]; /* "PID 123 (server)", prefix of messages */
 };
+
+/* Parts of opening a program, for plugins (open.c). Each returns 0 or a negative errno. */
+int target_find_module(struct target_image *image, struct error *err);
+int target_build_functab(struct target *target, struct error *err);
+/*
+ * Verifies that the process runs this file: the header of its function table must be in memory at the
+ * expected address.
+ */
+int target_compare_memory(const struct target *target, struct error *err);
 
 /*
  * Parses the function table and replaces the previous one. The bytes remain the caller's. In *bytes, the
@@ -53,6 +66,8 @@ void target_take_layout(struct target *target);
 
 /* Finds allgs, allp, ... and the thread-local offset of g in the code, and stores them in *target. */
 int target_find_variables(struct target *target, struct error *err);
+/* Finds the functions that the BPF programs recognise by address, and stores their places in *target. */
+void target_find_places(struct target *target);
 
 /*
  * Gets the address of the flag that is set while the runtime's tracer is on (a byte from Go 1.23 on). Returns

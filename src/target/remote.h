@@ -11,6 +11,12 @@
 struct target_remote {
 	void (*free)(struct target *target);
 	int (*bind)(struct target *target, pid_t pid, struct error *err);
+	bool (*may_have_plugins)(const struct target *target);
+	int (*plugins)(struct target *target, struct error *err);
+	int (*plugin)(struct target *target, unsigned i, const struct probe_plan *plan,
+		      struct target_plugin *plugin, struct error *err);
+	int (*plugin_functab)(struct target *target, unsigned i, struct log_record *record,
+			      struct error *err);
 	bool (*other_go)(const struct target *target, char *path, size_t size);
 	int (*want_alloc)(struct target *target, enum alloc_level look, struct error *err);
 	int (*plan)(const struct target *target, struct probe_plan *plan, struct error *err);

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "bpf/record.h"
+#include "target/plugins.h"
 #include "target/stack.h"
 
 #define CASGSTATUS "runtime.casgstatus"
@@ -162,6 +163,14 @@ const struct site_rule site_rules[] = {
 	/*
 	 * Called whether or not the tracer is on, except StartRegion and Logf (runtime/trace/annotation.go).
 	 */
+	{
+		.site = SITE_PLUGIN,
+		.place = PLACE_PROLOGUE,
+		.condition = SITE_IF_PRESENT,
+		.first = FIRST_PLUGINS,
+		.last = NEWEST,
+		.function = PLUGIN_OPENED,
+	},
 	USER(SITE_TASK_BEGIN, PLACE_PROLOGUE, "runtime/trace.userTaskCreate"),
 	USER(SITE_TASK_END, PLACE_PROLOGUE, "runtime/trace.userTaskEnd"),
 	USER(SITE_REGION_BEGIN, PLACE_PROLOGUE, "runtime/trace.userRegion"),

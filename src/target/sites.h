@@ -27,6 +27,10 @@ enum site_condition {
 	SITE_IF_ALLOC, /* if requested (1.23 and later) */
 };
 
+/* Called once a plugin is in the list of modules, before its code runs (Go 1.22 to 1.27
+ * plugin/plugin_dlopen.go) */
+#define PLUGIN_OPENED "plugin.lastmoduleinit"
+
 #define ALL_MATCHES (-1)
 #define BY_STATUS   (-2) /* calls whose visible statuses match the rule; `total` counts all calls */
 #define ANY_STATUS  (-1)

@@ -113,10 +113,38 @@ int target_bind(struct target *target, pid_t pid, struct error *err);
 void target_free(struct target *target);
 
 /*
- * Whether the process has Go code outside its executable: a plugin, or another runtime in a library. Such
- * code is not traced. Stores the first such file's path as the kernel shows it, truncated to fit.
+ * Whether the process has Go code outside its executable and its plugins: another runtime in a library, or a
+ * plugin that cannot be traced. Such code is not traced. Stores the first such file's path as the kernel
+ * shows it, truncated to fit.
  */
 bool target_other_go(const struct target *target, char *path, size_t size);
+
+/* A plugin (-buildmode=plugin), whose code has its own copies of functions of the runtime. */
+struct target_plugin {
+	char name[64]; /* of its file, without directories */
+	struct plugin_places places;
+	struct probe_plan plan; /* of the copies; file offsets are those of `fd` */
+	int fd;                 /* the file; owned by the caller; -1 = none */
+};
+
+/* Whether the program can open plugins that can be traced: from Go 1.22 on. */
+bool target_may_have_plugins(const struct target *target);
+/*
+ * Looks for plugins that the process has opened since the last call. Returns their number so far, at most
+ * MAX_PLUGINS, or a negative errno: -E2BIG if there are more, -EBADMSG, -ESRCH, -EPERM.
+ */
+int target_plugins(struct target *target, struct error *err);
+/*
+ * Describes plugin i, counted from 0, and plans its probes; plan: of the executable. Returns 0, or a negative
+ * errno and *err says why its code cannot be probed.
+ */
+int target_plugin_read(struct target *target, unsigned i, const struct probe_plan *plan,
+		       struct target_plugin *plugin, struct error *err);
+/*
+ * As target_functab(), for plugin i: makes the LOG_PLUGIN_FUNCTAB. Its bytes are valid until the next call.
+ * Returns -ENOENT if the plugin's file could not be read.
+ */
+int target_plugin_functab(struct target *target, unsigned i, struct log_record *record, struct error *err);
 
 /*
  * Adds the program's memory to plans and snapshots. Returns 0, or -ENOTSUP if the release's own tracer cannot

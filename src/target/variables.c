@@ -308,8 +308,8 @@ static void find_park_copies(struct target *target)
 	}
 }
 
-/* Functions that the BPF programs recognise by address. A program without cgo has no callbacks from C. */
-static void find_ranges(struct target *target)
+/* A program without cgo has no callbacks from C. */
+void target_find_places(struct target *target)
 {
 	struct go_places *places = &target->places;
 
@@ -549,7 +549,7 @@ int target_find_variables(struct target *target, struct error *err)
 		rc = target->go_minor < 19 ? find_old_collector(target, err) : find_collector(target, err);
 	if (rc == 0 && target->go_minor >= 9)
 		rc = find_sweepers(target, err);
-	find_ranges(target);
+	target_find_places(target);
 	find_park_copies(target);
 	find_trace_call_sites(target);
 	return rc;

@@ -54,8 +54,9 @@ static int read_on(void *ctx, uint64_t address, void *to, size_t size)
  * Up to 1.22 the runtime saves no frame pointer at the beginning of a system call (g.syscallbp was added in
  * 1.23). It is computed from the frame size in the prologue of the function that enters the system call.
  */
-static uint64_t syscall_bp(const struct target *target, const struct g_view *view)
+static uint64_t syscall_bp(const struct target *program, const struct g_view *view)
 {
+	const struct target *target = plugins_owner(program, view->pc);
 	size_t index, frame;
 	struct code code;
 	const char *name;

@@ -32,6 +32,8 @@ static void on_a_new_kernel(void **state)
 	mode.memory_open = true;
 	mode.go_minor = 4;
 	assert_int_equal(retained_capabilities(&mode), LOOKS);
+	mode = (struct tracing_mode){.kernel = LINUX(6, 18), .plugins = true, .memory_open = true};
+	assert_int_equal(retained_capabilities(&mode), LOOKS | RESTORE_BIT);
 	mode = (struct tracing_mode){.kernel = LINUX(6, 18), .threads = true};
 	assert_int_equal(retained_capabilities(&mode), LOOKS | RESTORE_BIT);
 }
