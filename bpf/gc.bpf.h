@@ -272,6 +272,11 @@ static __always_inline enum sweeper sweeper(const struct sweep_call *call)
 	if (lies_in(call->pc, places.reclaim_chunk, places.reclaim_chunk_end) ||
 	    in_plugin(call->pc, PLUGIN_RECLAIM_CHUNK))
 		return SWEEP_RECLAIM;
+	/* sweepone may be inlined in these (PGO). */
+	if (lies_in(call->pc, places.deduct, places.deduct_end) || in_plugin(call->pc, PLUGIN_DEDUCT))
+		return SWEEP_CREDIT;
+	if (lies_in(call->pc, places.reclaim, places.reclaim_end))
+		return SWEEP_RECLAIM;
 	for (uint32_t i = 0; i < (go_minor <= 11 ? 3u : 1u); i++) {
 		if (bpf_probe_read_user(frame, sizeof(frame), (const void *)frame[0]))
 			return SWEEP_OTHER;
