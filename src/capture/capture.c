@@ -409,6 +409,7 @@ static int log_end(struct capture *capture, enum log_end_reason reason)
 		.lost_samples = (uint32_t)capture->stats.lost_samples,
 		.hits = drain_hits(&capture->drain) + capture->silent,
 		.probe_hit_ns = mean_hit_ns(capture),
+		.late = capture->drain.merge.late,
 	};
 
 	return drain_put(&capture->drain, LOG_END, &end, sizeof(end));

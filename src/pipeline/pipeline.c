@@ -293,7 +293,7 @@ static void note_record(struct pipeline *pipe, const struct log_record *record)
 		pipe->records += record->size / sizeof(struct raw_record);
 		break;
 	case LOG_END:
-		memcpy(&pipe->end, record->data, sizeof(pipe->end));
+		pipe->end = log_end_of(record);
 		pipe->ended = true;
 		break;
 	default:

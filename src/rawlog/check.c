@@ -30,7 +30,7 @@ _Static_assert(sizeof(struct log_m) == 48, "stored");
 _Static_assert(sizeof(struct log_area) == 24, "stored");
 _Static_assert(sizeof(struct log_boundary) == 48, "stored");
 _Static_assert(sizeof(struct log_loss) == 32, "stored");
-_Static_assert(sizeof(struct log_end) == 80, "stored");
+_Static_assert(LOG_END_LEAST == 80 && sizeof(struct log_end) == 88, "stored");
 _Static_assert(sizeof(struct log_note) == 16, "stored");
 _Static_assert(sizeof(struct log_thread) == 64, "stored");
 _Static_assert(sizeof(struct log_symbol) == 16, "stored");
@@ -110,11 +110,19 @@ static bool check_snapshot(const struct log_record *record)
 	       is_time(snapshot->time_after);
 }
 
+struct log_end log_end_of(const struct log_record *record)
+{
+	struct log_end end = {.late = 0};
+
+	memcpy(&end, record->data, record->size < sizeof(end) ? record->size : sizeof(end));
+	return end;
+}
+
 static bool check_end(const struct log_record *record)
 {
 	const struct log_end *end = record->data;
 
-	return record->size >= sizeof(*end) && is_clock(&end->clock);
+	return record->size >= LOG_END_LEAST && is_clock(&end->clock);
 }
 
 static bool check_stack(const struct log_record *record)

@@ -524,8 +524,11 @@ static void take_loss(struct demux *demux, const struct log_record *record)
 
 static void take_end(struct demux *demux, const struct log_record *record)
 {
+	struct log_end last = log_end_of(record);
+
+	last.late = 0; /* whose they were is not known */
 	while (demux->n)
-		end(demux, demux->processes[demux->n - 1], *(const struct log_end *)record->data);
+		end(demux, demux->processes[demux->n - 1], last);
 }
 
 static void dispatch(struct demux *demux, const struct log_record *record)

@@ -478,7 +478,15 @@ struct log_end {
 	struct log_loss total; /* over the whole trace */
 	uint64_t hits;         /* records seen, without CPU samples */
 	uint64_t probe_hit_ns; /* calibrated cost of a probe hit in the target, ns; 0 = not measured */
+	/* Records that left their ring after later ones of other rings (capture/merge.h). Older logs end
+	 * here. */
+	uint64_t late;
 };
+
+#define LOG_END_LEAST offsetof(struct log_end, late) /* bytes */
+
+/* Copies a checked LOG_END. A member that an older log does not have is 0. */
+struct log_end log_end_of(const struct log_record *record);
 
 /* --- the file --- */
 

@@ -205,6 +205,7 @@ static void print_losses(const struct summary *sum, FILE *out)
 static void print_stats(const struct summary *sum, FILE *out)
 {
 	const struct model_stats *stats = model_stats(pipeline_model(sum->pipe));
+	const struct log_end *end = pipeline_end(sum->pipe);
 
 	fprintf(out, "  events      %s in %s generations\n", text_count(stats->ops).bytes,
 		text_count(stats->generations).bytes);
@@ -214,6 +215,9 @@ static void print_stats(const struct summary *sum, FILE *out)
 		fprintf(out, "  starts      %s of %s goroutine starts inferred\n",
 			text_count(stats->inferred_starts).bytes,
 			text_count(stats->by_kind[OP_GO_START]).bytes);
+	if (end && end->late)
+		fprintf(out, "  late        %s records left their ring after later ones of other CPUs\n",
+			text_count(end->late).bytes);
 	if (stats->by_kind[OP_CPU_SAMPLE])
 		fprintf(out, "  CPU samples %s\n", text_count(stats->by_kind[OP_CPU_SAMPLE]).bytes);
 }

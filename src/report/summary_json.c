@@ -91,6 +91,7 @@ static void put_counts(struct json *json, const struct summary *sum)
 	json_number(json, "inferred_starts", stats->inferred_starts);
 	json_number(json, "repaired", stats->repaired);
 	put_losses(json, sum);
+	json_number(json, "late", end ? end->late : 0);
 	json_number(json, "hits", end ? end->hits : 0);
 	json_number(json, "hit_ns", end ? end->probe_hit_ns : 0);
 	put_events(json, stats);

@@ -603,10 +603,15 @@ case_rings() { # several rings are merged into what one would have contained
 	strict "$W/tiny"
 	stop_target
 	load pingpong -count 4
-	run_gotrace -p "$target" $look --exact --ring-size 64k -d 2s -o "$W/tiny" --json
+	run_gotrace -p "$target" $look --exact --ring-size 64k -d 2s -o "$W/tiny" --raw "$W/raw" --json
 	want 3
 	[ "$(number not_watched_ns)" -gt 0 ] || die "status 3, but not_watched_ns is 0"
 	strict "$W/tiny"
+	local late
+	late=$(number late) || die "the JSON summary has no number of late records"
+	run_gotrace replay "$W/raw" -o "$W/again" --json
+	[ "$(number late)" = "$late" ] || die "$late late records live, and $(number late) in the raw log"
+	printf ', %d late' "$late"
 	still_lives
 }
 

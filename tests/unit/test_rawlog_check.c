@@ -38,7 +38,7 @@ static void fixed_sizes_are_minima(void **state)
 		{LOG_TARGET, sizeof(struct log_target)},
 		{LOG_SNAPSHOT, sizeof(struct log_snapshot)},
 		{LOG_LOSS, sizeof(struct log_loss)},
-		{LOG_END, sizeof(struct log_end)},
+		{LOG_END, LOG_END_LEAST},
 	};
 
 	(void)state;
@@ -49,6 +49,26 @@ static void fixed_sizes_are_minima(void **state)
 		assert_int_equal(check(fixed[i].type, 0), -EBADMSG);
 	}
 	assert_int_equal(check(LOG_SNAPSHOT_END, 0), 0);
+}
+
+/* Logs of older releases end before the last members. */
+static void an_end_without_late_records(void **state)
+{
+	struct log_record record = {.type = LOG_END, .size = LOG_END_LEAST, .data = payload};
+	struct log_end *end = (struct log_end *)payload, copy;
+
+	(void)state;
+	*end = (struct log_end){.reason = LOG_END_SIZE, .hits = 7, .probe_hit_ns = 8, .late = 9};
+	copy = log_end_of(&record);
+	assert_int_equal(copy.probe_hit_ns, 8);
+	assert_int_equal(copy.late, 0);
+	record.size = sizeof(*end);
+	copy = log_end_of(&record);
+	assert_int_equal(copy.hits, 7);
+	assert_int_equal(copy.late, 9);
+	record.size += 8; /* of a newer one */
+	assert_int_equal(log_end_of(&record).late, 9);
+	clear(NULL);
 }
 
 static void arrays_are_whole(void **state)
@@ -248,6 +268,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(fixed_sizes_are_minima, clear),
+		cmocka_unit_test_setup(an_end_without_late_records, clear),
 		cmocka_unit_test_setup(arrays_are_whole, clear),
 		cmocka_unit_test_setup(target_texts_end, clear),
 		cmocka_unit_test_setup(stack_count_agrees, clear),
