@@ -137,6 +137,46 @@ static int try_release(struct target *target, const struct release *row, struct 
 	return rc ? rc : target_prove(target, false, err);
 }
 
+/* No candidate fits. why: what the first one, of release `best`, has against it. */
+static int refuse(const struct target *target, unsigned best, const char *why, struct error *err)
+{
+	const char *label = target->image->label, *changed = target->image->changed.text;
+
+	if (target->given)
+		return error_set(err, ENOTSUP,
+				 "%s was built by %s, %s, and the given layout does not fit: %s", label,
+				 target->go_version, why_nearest(target->image), why);
+	if (changed[0])
+		return error_set(
+			err, ENOTSUP,
+			"%s was built by %s, %s: was it built by a changed toolchain? Make a layout of that "
+			"(gotrace layout --go GOROOT) and give it with --layout, or trace it as threads "
+			"(--as c)",
+			label, target->go_version, changed);
+	return error_set(
+		err, ENOTSUP,
+		"%s was built by %s, which this gotrace does not know, and the layouts of Go 1.%u do not "
+		"fit: %s. Trace it as threads (--as c), or build it with DWARF (without -w)",
+		label, target->go_version, best, why);
+}
+
+int nearest_check_code(const struct target *target, struct error *err)
+{
+	struct error first = {.text = ""}, inner = {.text = ""};
+	const struct release *row;
+	unsigned best = 0;
+
+	for (unsigned n = 0; (row = candidate(target->image, n)); n++) {
+		if (prove_code(target, row, &inner) == 0)
+			return 0;
+		if (n == 0) {
+			first = inner;
+			best = row->minor;
+		}
+	}
+	return refuse(target, best, first.text, err);
+}
+
 int nearest_prove(struct target *target, struct error *err)
 {
 	struct error first = {.text = ""}, inner = {.text = ""};
@@ -156,20 +196,5 @@ int nearest_prove(struct target *target, struct error *err)
 			best = row->minor;
 		}
 	}
-	if (target->given)
-		return error_set(
-			err, ENOTSUP, "%s was built by %s, %s, and the given layout does not fit: %s",
-			target->image->label, target->go_version, why_nearest(target->image), first.text);
-	if (target->image->changed.text[0])
-		return error_set(
-			err, ENOTSUP,
-			"%s was built by %s, %s: was it built by a changed toolchain? Make a layout of that "
-			"(gotrace layout --go GOROOT) and give it with --layout, or trace it as threads "
-			"(--as c)",
-			target->image->label, target->go_version, target->image->changed.text);
-	return error_set(
-		err, ENOTSUP,
-		"%s was built by %s, which this gotrace does not know, and the layouts of Go 1.%u do not "
-		"fit: %s. Trace it as threads (--as c), or build it with DWARF (without -w)",
-		target->image->label, target->go_version, best, first.text);
+	return refuse(target, best, first.text, err);
 }

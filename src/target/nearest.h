@@ -17,6 +17,12 @@
 int nearest_adopt(struct target *target, struct error *err);
 
 /*
+ * Whether any candidate is proven by the code, for a program that is not running yet. target_find_copies()
+ * must have been called. Returns 0 or -ENOTSUP.
+ */
+int nearest_check_code(const struct target *target, struct error *err);
+
+/*
  * Second step, decided by the process, once the image is relocated: takes the given layout, or the first of
  * the nearest ones, that target_prove() confirms. Returns 0; -ENOTSUP, with the failure of the nearest one in
  * err; or -ESRCH, -EPERM or -ENOMEM.

@@ -479,12 +479,20 @@ int target_read_file(int fd, const char *path, const struct layout_table *given,
 int target_open_file(const char *path, const struct layout_table *given, struct target **out,
 		     struct error *err)
 {
+	struct target *target = NULL;
 	int fd = file_open(path), rc;
 
 	if (fd < 0)
 		return error_set(err, -fd, "cannot open %s: %s", path, strerror(-fd));
-	rc = target_read_file(fd, path, given, out, err);
+	rc = target_read_file(fd, path, given, &target, err);
 	close(fd);
+	/* A changed toolchain: if nothing can fit, say at once which field is elsewhere. */
+	if (rc == 0 && target->nearest && target->image->changed.text[0])
+		rc = nearest_check_code(target, err);
+	if (rc == 0)
+		*out = target;
+	else if (target)
+		target_free(target);
 	return rc;
 }
 

@@ -20,7 +20,18 @@ static bool is_of(const struct target *target, const char *function, uint64_t ad
 	return logical_index(&place, function) >= 0;
 }
 
-static enum evidence look(const struct target *target, const struct code_rule *rule, int32_t displacement,
+/*
+ * Bytes of code that one proof decodes, of a program that may claim to have copies of everything everywhere.
+ * Go's runtime has less than 1 MiB; what is beyond the limit says nothing.
+ */
+#define MOST_CODE (128ull << 20)
+
+struct proof {
+	const struct target *target;
+	uint64_t left; /* of MOST_CODE */
+};
+
+static enum evidence look(struct proof *proof, const struct code_rule *rule, int32_t displacement,
 			  const struct code *code, bool is_copy)
 {
 	/* Without inlining, methods of atomic types get the address of the field. */
@@ -29,18 +40,21 @@ static enum evidence look(const struct target *target, const struct code_rule *r
 	size_t at = 0;
 	int rc;
 
+	if (code->size > proof->left)
+		return EVIDENCE_NONE;
+	proof->left -= code->size;
 	while ((rc = code_next_field(code, &at, &access)) > 0) {
 		if (field_access_is(&access, displacement, rule->size, uses) &&
-		    (!is_copy || is_of(target, rule->function, code->address + access.offset)))
+		    (!is_copy || is_of(proof->target, rule->function, code->address + access.offset)))
 			return EVIDENCE_FOR;
 	}
 	return rc < 0 ? EVIDENCE_NONE : EVIDENCE_AGAINST;
 }
 
 /* The compiler may have moved the access to any copy of the function. */
-static enum evidence look_everywhere(const struct target *target, const struct code_rule *rule,
-				     int32_t displacement)
+static enum evidence look_everywhere(struct proof *proof, const struct code_rule *rule, int32_t displacement)
 {
+	const struct target *target = proof->target;
 	struct copy_search search = copies_begin(target, rule->function);
 	enum evidence evidence = EVIDENCE_NONE;
 	struct code code;
@@ -48,10 +62,10 @@ static enum evidence look_everywhere(const struct target *target, const struct c
 	const char *host;
 
 	if (target_code(target, rule->function, &code) == 0)
-		evidence = look(target, rule, displacement, &code, false);
+		evidence = look(proof, rule, displacement, &code, false);
 	while (evidence != EVIDENCE_FOR && copies_next(target, &search, &entry, &end, &host)) {
 		if (target_code_at(target, entry, end, &code) == 0) {
-			enum evidence more = look(target, rule, displacement, &code, true);
+			enum evidence more = look(proof, rule, displacement, &code, true);
 
 			evidence = more == EVIDENCE_NONE ? evidence : more;
 		}
@@ -80,6 +94,8 @@ static int refuse(const struct code_rule *rule, uint32_t offset, struct error *e
 static int prove_fields(const struct target *target, const struct layout *layout,
 			const struct code_rule *list, size_t n, struct error *err)
 {
+	struct proof proof = {.target = target, .left = MOST_CODE};
+
 	for (size_t i = 0; i < n; i++) {
 		const struct code_rule *rule = &list[i];
 		uint32_t offset = layout_get(layout, field_of(rule));
@@ -87,7 +103,7 @@ static int prove_fields(const struct target *target, const struct layout *layout
 		if (target->go_minor < rule->first || target->go_minor > rule->last ||
 		    offset == LAYOUT_ABSENT)
 			continue;
-		if (look_everywhere(target, rule, (int32_t)offset) == EVIDENCE_AGAINST)
+		if (look_everywhere(&proof, rule, (int32_t)offset) == EVIDENCE_AGAINST)
 			return refuse(rule, offset, err);
 	}
 	return 0;

@@ -75,6 +75,22 @@ case_patched_end_of_m() { patched_cell m end ''; }
 case_patched_in_p() { patched_cell p status 'p\.status is not at 0x4'; }
 case_patched_late_in_p() { patched_cell p gcMarkWorkerMode 'p\.gcMarkWorkerMode is not at'; }
 
+# A program that gotrace starts itself: the code decides before it runs.
+case_patched_command() {
+	local binary
+	binary=$(patched g goid) || die "cannot build: $(tail -n 3 "$W/build.err")"
+	run_gotrace --max-overhead none -d 2s -o "$W/trace" -- "$binary" pool -seconds 4
+	want 0
+	strict "$W/trace" -expect tests/e2e/facts/pool
+	rm "$W/trace"
+	binary=$(patched g goid -ldflags='-s -w') || die "cannot build: $(tail -n 3 "$W/build.err")"
+	run_gotrace -d 1s -o "$W/trace" -- "$binary" pool
+	want 1
+	one_line
+	says 'was built by go1.26.8, whose structs are other ones: g\.goid is not at 0x98'
+	[ ! -e "$W/trace" ] || die "there is a trace"
+}
+
 # One more reason before all others: the numbers of all others are other ones.
 case_patched_wait_reasons() {
 	local binary reason
