@@ -165,6 +165,26 @@ HIT(acquirep_copy)
 	about_p(SITE_ACQUIREP, reg_value(ctx, bpf_get_attach_cookie(ctx) & COPY_REGISTER), 0);
 }
 
+/* syscallingThread.releaseP, before it clears p.m. */
+HIT(stealp_copy)
+{
+	uint64_t p = copied_argument(ctx, bpf_get_attach_cookie(ctx));
+
+	if (p)
+		about_p(SITE_STEALP, p, (uint32_t)read_word(read_word(p + layout.p_m) + layout.m_procid));
+}
+
+/* The compare-and-swap that takes the P from a thread in a system call; handoffp follows. */
+HIT(handoffp_copy)
+{
+	uint64_t cookie = bpf_get_attach_cookie(ctx);
+
+	if (IS_EQUAL(ctx))
+		count(HITS_SILENT, 1);
+	else
+		about_p(SITE_HANDOFFP, reg_value(ctx, cookie & COPY_REGISTER), 0);
+}
+
 HIT(stw_begin_copy)
 {
 	struct raw_record rec = {.site = SITE_STW_BEGIN};

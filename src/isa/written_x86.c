@@ -64,6 +64,9 @@ int x86_written(const struct x86_insn *insn)
 	case 0xa8:
 	case 0xa9:
 		return X86_WRITES_NONE;
+	case 0x86: /* xchg writes both operands */
+	case 0x87:
+		return insn->mod == 3 ? X86_WRITES_UNKNOWN : insn->reg;
 	case 0x88:
 	case 0x89:
 	case 0xc0:

@@ -22,6 +22,7 @@ enum copy_place {
 	COPY_ADD,      /* the jump behind the first atomic addition */
 	COPY_PROLOGUE, /* the prologue of the host: it is called with the same arguments, or they do not
 			  matter */
+	COPY_P_IDLE,   /* the change of the P's status to _Pidle, which the host makes before */
 	COPY_NOTHING,  /* the event has been seen before */
 };
 
@@ -50,9 +51,13 @@ static const struct copy_rule {
 	{.site = SITE_HANDOFFP, .place = COPY_NOTHING, .host = "runtime.mexit"},
 	{.site = SITE_HANDOFFP, .place = COPY_NOTHING, .host = "runtime.stoplockedm"},
 	{.site = SITE_HANDOFFP, .place = COPY_NOTHING, .host = "runtime.entersyscallblock"},
+	/* The P of a system call is made idle, and handed off (Go 1.21 to 1.25). */
+	{.site = SITE_HANDOFFP, .place = COPY_P_IDLE, .host = "runtime.retake"},
+	{.site = SITE_HANDOFFP, .place = COPY_P_IDLE, .host = "runtime.forEachP"},
 	/* A method that does the same for the same receiver, and a closure that does nothing else. */
 	{.site = SITE_STEALP, .place = COPY_PROLOGUE, .host = "runtime.syscallingThread.gcstopP"},
 	{.site = SITE_STEALP, .place = COPY_PROLOGUE, .host = "runtime.syscallingThread.takeP"},
+	{.site = SITE_STEALP, .place = COPY_TRACED, .callee = "runtime.traceLocker.ProcSteal"},
 	{.site = SITE_GCWAIT, .place = COPY_PROLOGUE, .host = "runtime.reentersyscall.func"},
 	{.site = SITE_STW_BEGIN,
 	 .place = COPY_TRACED,
@@ -113,6 +118,28 @@ static int plan_status(struct planner *planner, const struct site_rule *rule, co
 					   rule->site == SITE_RELEASEP ? NULL : &cookie);
 	}
 	return planner_refuse(planner, rule, code, 0, "its copy here does not compare the status of a P");
+}
+
+static int plan_p_idle(struct planner *planner, const struct site_rule *rule, const struct code *code)
+{
+	enum { P_IDLE = 0 }; /* _Pidle, runtime/runtime2.go */
+	struct exchange found[MAX_MATCHES];
+	int n = code_exchanges(code, (int32_t)planner->target->layout.p_status, found, MAX_MATCHES);
+	unsigned before = planner->plan->n;
+
+	for (int i = 0; i < n && i < MAX_MATCHES; i++) {
+		const uint64_t cookie = found[i].base;
+		int rc;
+
+		if (found[i].new != P_IDLE || !found[i].jump)
+			continue;
+		rc = planner_add(planner, rule, code, found[i].jump, &cookie);
+		if (rc)
+			return rc;
+	}
+	return planner->plan->n > before ? 0
+					 : planner_refuse(planner, rule, code, 0,
+							  "no exchange makes a P idle before its copy here");
 }
 
 /* The cookie for an argument of the tracer's function, as it is at the check. */
@@ -198,6 +225,8 @@ int plan_copy(struct planner *planner, const struct site_rule *rule, const struc
 		return plan_status(planner, rule, code);
 	case COPY_ADD:
 		return plan_add(planner, rule, code);
+	case COPY_P_IDLE:
+		return plan_p_idle(planner, rule, code);
 	case COPY_PROLOGUE:
 		return plan_host(planner, rule, code);
 	default:
