@@ -33,17 +33,26 @@ static void choose_for_plan(struct bpf *bpf, const struct probe_plan *plan)
 	}
 }
 
-/* Also chooses what a plugin may need that is opened later, and that not every program has. */
-static void choose_for_plugins(struct bpf *bpf, const struct plugin_set *plugins)
+/* Plugins of older releases are not probed. */
+static bool has_plugins(const struct bpf_go_options *options)
 {
+	return options->plugins->is_possible && options->go_minor >= FIRST_PLUGINS;
+}
+
+/* Also chooses what a plugin may need that is opened later, and that not every program has. */
+static void choose_for_plugins(struct bpf *bpf, const struct bpf_go_options *options)
+{
+	const struct plugin_set *plugins = options->plugins;
 	static const uint8_t optional[] = {SITE_CORO, SITE_TASK_BEGIN, SITE_TASK_END, SITE_REGION_BEGIN,
 					   SITE_LOG};
 
+	if (!has_plugins(options))
+		return;
 	for (unsigned i = 0; i < plugins->n; i++) {
 		if (plugins->all[i])
 			choose_for_plan(bpf, &plugins->all[i]->plan);
 	}
-	for (unsigned i = 0; plugins->is_possible && i < sizeof(optional); i++)
+	for (unsigned i = 0; i < sizeof(optional); i++)
 		attach_choose(&bpf->attachments, attach_program(bpf->skeleton->obj, optional[i]));
 }
 
@@ -55,7 +64,7 @@ static void choose_programs(struct bpf *bpf, const struct bpf_go_options *option
 
 	if (!options->probe_only) {
 		choose_for_plan(bpf, options->plan);
-		choose_for_plugins(bpf, options->plugins);
+		choose_for_plugins(bpf, options);
 	}
 	for (unsigned site = SITE_FUNCTION_BEGIN; options->functions && site <= SITE_FUNCTION_END; site++)
 		attach_choose(&bpf->attachments, attach_program(skeleton->obj, (uint8_t)site));
@@ -125,7 +134,7 @@ static void set_constants(struct gotrace_bpf *skeleton, const struct bpf_go_opti
 	constants->hidden_p_changes = options->go_minor <= 25 || options->cgo;
 	constants->watch_cpus = options->cpus;
 	constants->syscall_oldp = options->go_minor <= 25;
-	constants->may_have_plugins = options->plugins->is_possible;
+	constants->may_have_plugins = has_plugins(options);
 	constants->wait_reason_text = options->go_minor <= 10;
 	memcpy((void *)constants->park_skips, options->park_skips, PARK_SKIPS);
 	memcpy((void *)constants->wait_texts, options->wait_texts, sizeof(options->wait_texts));

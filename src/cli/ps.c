@@ -16,12 +16,14 @@
 #include "target/target.h"
 #include "util/clock.h"
 #include "util/message.h"
+#include "util/utf8.h"
 
 struct ps {
 	const struct ps_options *options;
 	struct g_listing listings[2];
 	unsigned nlistings;
-	struct log_record functab; /* a copy; data NULL = none */
+	struct log_record tables[1 + MAX_PLUGINS]; /* copies: of the executable and of its plugins */
+	unsigned ntables;
 };
 
 static int take_listing(const struct target *target, uint32_t most, struct g_listing *listing,
@@ -47,22 +49,43 @@ static int take_listing(const struct target *target, uint32_t most, struct g_lis
 }
 
 /* The target owns the table and is freed before names are looked up. */
-static int copy_functab(struct target *target, struct log_record *copy)
+static int copy_table(struct ps *ps, const struct log_record *record)
+{
+	void *bytes = malloc(record->size);
+
+	if (!bytes)
+		return -ENOMEM;
+	memcpy(bytes, record->data, record->size);
+	ps->tables[ps->ntables++] =
+		(struct log_record){.type = record->type, .size = record->size, .data = bytes};
+	return 0;
+}
+
+static void report_plugin(struct error *err)
+{
+	text_make_printable(err->text);
+	message("stacks will show addresses instead of names in a plugin: %s", err->text);
+}
+
+/* nplugins: a negative errno if they could not be found. */
+static int copy_tables(struct target *target, int nplugins, struct ps *ps)
 {
 	struct log_record record;
 	struct error err = {""};
-	void *bytes;
+	int rc;
 
 	if (target_functab(target, &record, &err)) {
 		message("stacks will show addresses instead of names: %s", err.text);
 		return 0;
 	}
-	bytes = malloc(record.size);
-	if (!bytes)
-		return -ENOMEM;
-	memcpy(bytes, record.data, record.size);
-	*copy = (struct log_record){.type = record.type, .size = record.size, .data = bytes};
-	return 0;
+	rc = copy_table(ps, &record);
+	for (int i = 0; rc == 0 && i < nplugins; i++) {
+		if (target_plugin_functab(target, (unsigned)i, &record, &err) == 0)
+			rc = copy_table(ps, &record);
+		else
+			report_plugin(&err);
+	}
+	return rc;
 }
 
 static void wait_ns(uint64_t ns)
@@ -76,6 +99,8 @@ static void wait_ns(uint64_t ns)
 static int read_target(struct target *target, const struct ps_options *options, struct ps *ps,
 		       struct error *err)
 {
+	/* What their functions wait for is found in their code, too. */
+	int nplugins = target_plugins(target, err);
 	int rc = take_listing(target, options->most, &ps->listings[0], err);
 
 	ps->nlistings = 1;
@@ -84,7 +109,7 @@ static int read_target(struct target *target, const struct ps_options *options, 
 		rc = take_listing(target, options->most, &ps->listings[1], err);
 		ps->nlistings = 2;
 	}
-	if (rc == 0 && copy_functab(target, &ps->functab))
+	if (rc == 0 && copy_tables(target, nplugins, ps))
 		rc = error_set(err, ENOMEM, "out of memory");
 	return rc;
 }
@@ -118,8 +143,8 @@ static int print(const struct ps_options *options, const struct ps *ps, struct e
 	};
 	const struct g_listing *now = &ps->listings[ps->nlistings - 1];
 	struct groups groups;
-	int rc = groups_make(&groups, ps->nlistings > 1 ? &ps->listings[0] : NULL, now,
-			     ps->functab.data ? &ps->functab : NULL, &how);
+	int rc = groups_make(&groups, ps->nlistings > 1 ? &ps->listings[0] : NULL, now, ps->tables,
+			     ps->ntables, &how);
 
 	if (rc)
 		rc = error_set(err, -rc, "out of memory");
@@ -146,7 +171,8 @@ static int show(const struct ps_options *options, struct error *err)
 		rc = print(options, &ps, err);
 	listing_free(&ps.listings[0]);
 	listing_free(&ps.listings[1]);
-	free((void *)(uintptr_t)ps.functab.data);
+	for (unsigned i = 0; i < ps.ntables; i++)
+		free((void *)(uintptr_t)ps.tables[i].data);
 	return rc;
 }
 

@@ -275,7 +275,7 @@ static int by_size(const void *a, const void *b)
 }
 
 int groups_make(struct groups *groups, const struct g_listing *before, const struct g_listing *now,
-		const struct log_record *functab, const struct groups_options *options)
+		const struct log_record *tables, unsigned n, const struct groups_options *options)
 {
 	int rc;
 
@@ -285,7 +285,13 @@ int groups_make(struct groups *groups, const struct g_listing *before, const str
 	if (before && now->head.time_before > before->head.time_after)
 		groups->between_ns = now->head.time_before - before->head.time_after;
 	groups->seed = hash_seed(groups);
-	groups->functab = functab ? functab_of_record(functab) : NULL;
+	groups->functab = n ? functab_of_record(&tables[0]) : NULL;
+	for (unsigned i = 1; groups->functab && i < n; i++) {
+		struct functab *plugin = functab_of_record(&tables[i]);
+
+		if (plugin)
+			functab_add(groups->functab, plugin);
+	}
 	groups->symbol = symbol_new(groups->functab, groups->strings);
 	rc = groups->symbol ? add_all(groups, before) : -ENOMEM;
 	if (rc == 0)

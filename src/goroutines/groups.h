@@ -82,11 +82,12 @@ struct groups {
 };
 
 /*
- * before: the first listing, or NULL if there is only one. functab: LOG_FUNCTAB, or NULL. These and now must
- * outlive groups. Returns 0 or -ENOMEM; call groups_free() in either case.
+ * before: the first listing, or NULL if there is only one. tables: n function tables, the executable's
+ * LOG_FUNCTAB first; n may be 0. These and now must outlive groups. Returns 0 or -ENOMEM; call groups_free()
+ * in either case.
  */
 int groups_make(struct groups *groups, const struct g_listing *before, const struct g_listing *now,
-		const struct log_record *functab, const struct groups_options *options);
+		const struct log_record *tables, unsigned n, const struct groups_options *options);
 void groups_free(struct groups *groups);
 
 /*

@@ -14,9 +14,6 @@
 #include "bpf/record.h"
 #include "util/error.h"
 
-/* The first release whose plugins are traced. */
-#define FIRST_PLUGINS 22
-
 struct target;
 
 struct plugins {

@@ -175,7 +175,7 @@ bool target_may_have_plugins(const struct target *target)
 
 	if (target->remote)
 		return target->remote->may_have_plugins(target);
-	return target->go_minor >= FIRST_PLUGINS && !target->image->elf.arm64 &&
+	return !target->image->elf.arm64 &&
 	       target->image->release->layout.runtime.module_next != LAYOUT_ABSENT &&
 	       target_find_function(target, PLUGIN_OPENED, &entry, &end) == 0;
 }
@@ -197,6 +197,9 @@ int target_plugins(struct target *target, struct error *err)
 	if (n == -E2BIG)
 		return error_set(err, E2BIG, "%s: it has more than %d plugins", target->image->label,
 				 MAX_PLUGINS);
+	if (n && target->go_minor < FIRST_PLUGINS)
+		return error_set(err, ENOTSUP, "%s: plugins are traced from Go 1.%d on", target->image->label,
+				 FIRST_PLUGINS);
 	if (n < 0)
 		return error_set(err, -n, "%s: cannot read its list of plugins: %s", target->image->label,
 				 strerror(-n));

@@ -4,7 +4,6 @@
 #include <stddef.h>
 
 #include "bpf/record.h"
-#include "target/plugins.h"
 #include "target/stack.h"
 
 #define CASGSTATUS "runtime.casgstatus"
@@ -167,7 +166,6 @@ const struct site_rule site_rules[] = {
 		.site = SITE_PLUGIN,
 		.place = PLACE_PROLOGUE,
 		.condition = SITE_IF_PRESENT,
-		.first = FIRST_PLUGINS,
 		.last = NEWEST,
 		.function = PLUGIN_OPENED,
 	},

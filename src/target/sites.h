@@ -27,7 +27,7 @@ enum site_condition {
 	SITE_IF_ALLOC, /* if requested (1.23 and later) */
 };
 
-/* Called once a plugin is in the list of modules, before its code runs (Go 1.22 to 1.27
+/* Called once a plugin is in the list of modules, before its code runs (Go 1.8 to 1.27
  * plugin/plugin_dlopen.go) */
 #define PLUGIN_OPENED "plugin.lastmoduleinit"
 

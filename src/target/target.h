@@ -119,6 +119,9 @@ void target_free(struct target *target);
  */
 bool target_other_go(const struct target *target, char *path, size_t size);
 
+/* The first release whose plugins are probed. */
+#define FIRST_PLUGINS 22
+
 /* A plugin (-buildmode=plugin), whose code has its own copies of functions of the runtime. */
 struct target_plugin {
 	char name[64]; /* of its file, without directories */
@@ -127,11 +130,12 @@ struct target_plugin {
 	int fd;                 /* the file; owned by the caller; -1 = none */
 };
 
-/* Whether the program can open plugins that can be traced: from Go 1.22 on. */
+/* Whether the program can open plugins: it uses package plugin (Go 1.8 and later). */
 bool target_may_have_plugins(const struct target *target);
 /*
  * Looks for plugins that the process has opened since the last call. Returns their number so far, at most
- * MAX_PLUGINS, or a negative errno: -E2BIG if there are more, -EBADMSG, -ESRCH, -EPERM.
+ * MAX_PLUGINS, or a negative errno: -E2BIG if there are more, -ENOTSUP if there are some and the release is
+ * before FIRST_PLUGINS, -EBADMSG, -ESRCH, -EPERM.
  */
 int target_plugins(struct target *target, struct error *err);
 /*

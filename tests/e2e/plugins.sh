@@ -31,7 +31,7 @@ printed() {
 trace_plugin() {
 	local i
 	rm -f "$W/trace" "$W/raw"
-	timeout 90 "$GOTRACE" -p "$target" -d 80s -o "$W/trace" --raw "$W/raw" --json "$@" >"$W/out" 2>"$W/err" </dev/null &
+	timeout 90 "$GOTRACE" -p "$target" -d 80s -o "$W/trace" --raw "$W/raw" --json --max-overhead none "$@" >"$W/out" 2>"$W/err" </dev/null &
 	tracer=$!
 	for ((i = 0; i < 300; i++)); do
 		[ -s "$W/trace" ] && return
@@ -86,6 +86,9 @@ plugin_early() {
 	want 0
 	grep -q '^# plugin p.so$' "$W/out" && [ "$(grep -c '^runtime.ready+0x[0-9a-f]* ready ' "$W/out")" = 2 ] ||
 		die "sites does not list the plugin's probes"
+	run_gotrace ps -p "$target" --json
+	want 0
+	grep -q 'plugins/p\.Wait' "$W/out" || die "ps does not show the plugin's function"
 	trace_plugin "${@:3}"
 	kill -USR1 "$target"
 	printed "done"
@@ -135,7 +138,7 @@ case_plugin_late() { # opened while it is traced
 
 case_plugin_command() { # of a program that gotrace starts
 	plugin_program $NEWEST default
-	timeout 60 "$GOTRACE" -o "$W/trace" --json -- "$binary" "$W/p.so" late >"$W/target.out" 2>"$W/err" </dev/null &
+	timeout 60 "$GOTRACE" -o "$W/trace" --json --max-overhead none -- "$binary" "$W/p.so" late >"$W/target.out" 2>"$W/err" </dev/null &
 	tracer=$!
 	printed "ready"
 	target=$(pgrep -P "$tracer" -f 'p.so late' | head -n 1)
@@ -153,6 +156,23 @@ case_plugin_command() { # of a program that gotrace starts
 	strict "$W/trace"
 	grep -q 'a plugin was opened' "$W/err" || die "the summary does not say why"
 	has_calls
+}
+
+case_plugin_old() { # of a release whose plugins are not probed
+	plugin_program 1.21.13 default
+	start_target "$binary" "$W/p.so" early
+	trace_plugin
+	end_plugin_trace 3
+	says 'code of a plugin is not traced: .*from Go 1\.22 on'
+	start_target "$binary" "$W/p.so" late
+	trace_plugin
+	kill -USR2 "$target"
+	printed "open"
+	sleep 1
+	end_plugin_trace 3
+	says 'incomplete  *not watched from here on: a plugin was opened'
+	[ "$(number_of "SELECT count(*) FROM log WHERE category = 'gotrace' AND message LIKE '%plugin%from Go 1.22 on%'")" = 1 ] ||
+		die "the trace does not say it"
 }
 
 case_plugin_fails() { # one whose file has been damaged since: what is missing is said, and the trace is valid

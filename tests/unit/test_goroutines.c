@@ -107,7 +107,7 @@ static void test_unmoved(void **state)
 	(void)state;
 	make_listing(&before, 100, first, 4);
 	make_listing(&now, 102, second, 5);
-	assert_int_equal(groups_make(&groups, &before, &now, NULL, &options), 0);
+	assert_int_equal(groups_make(&groups, &before, &now, NULL, 0, &options), 0);
 	assert_int_equal(groups.n, 3);
 	assert_int_equal(groups.total, 5);
 	assert_int_equal(groups.between_ns, 2ull * SECOND);
@@ -137,7 +137,7 @@ static void test_leaked(void **state)
 	(void)state;
 	make_listing(&before, 100, first, 1);
 	make_listing(&now, 102, second, 2);
-	assert_int_equal(groups_make(&groups, &before, &now, NULL, &options), 0);
+	assert_int_equal(groups_make(&groups, &before, &now, NULL, 0, &options), 0);
 	assert_int_equal(groups.n, 2);
 	assert_true(group_is_leaked(&groups.all[0]) && group_is_suspect(&groups.all[0]));
 	assert_string_equal(group_state(&groups, &groups.all[0]), "chan receive");
@@ -145,7 +145,7 @@ static void test_leaked(void **state)
 	assert_int_equal(group_most_ns(&groups, &groups.all[0]), 101ull * SECOND);
 	assert_false(group_is_leaked(&groups.all[1]) || group_is_suspect(&groups.all[1]));
 	groups_free(&groups);
-	assert_int_equal(groups_make(&groups, NULL, &now, NULL, &options), 0);
+	assert_int_equal(groups_make(&groups, NULL, &now, NULL, 0, &options), 0);
 	assert_true(group_is_suspect(&groups.all[0]));
 	groups_free(&groups);
 	listing_free(&before);
@@ -164,7 +164,7 @@ static void test_without_sequence(void **state)
 	make_listing(&before, 100, rows, 2);
 	make_listing(&now, 102, rows, 2);
 	now.all[0].details.flags = now.all[1].details.flags = 0;
-	assert_int_equal(groups_make(&groups, &before, &now, NULL, &options), 0);
+	assert_int_equal(groups_make(&groups, &before, &now, NULL, 0, &options), 0);
 	assert_int_equal(groups.n, 1);
 	assert_int_equal(groups.all[0].still, 1);
 	groups_free(&groups);
@@ -186,7 +186,7 @@ static void test_by_label(void **state)
 
 	(void)state;
 	make_listing(&now, 100, rows, 5);
-	assert_int_equal(groups_make(&groups, NULL, &now, NULL, &options), 0);
+	assert_int_equal(groups_make(&groups, NULL, &now, NULL, 0, &options), 0);
 	assert_int_equal(groups.n, 4);
 	assert_memory_equal(group_label(&groups, &groups.all[0], &len), "/a", 2);
 	assert_int_equal(len, 2);
@@ -225,7 +225,7 @@ static void test_same_lock(void **state)
 	make_listing(&now, 100, rows, 4);
 	for (unsigned i = 0; i < 4; i++)
 		log_g_set_awaited(&now.all[i].g, awaited[i]);
-	assert_int_equal(groups_make(&groups, NULL, &now, NULL, &options), 0);
+	assert_int_equal(groups_make(&groups, NULL, &now, NULL, 0, &options), 0);
 	assert_int_equal(groups.nlocks, 2);
 	assert_int_equal(groups.locks[0].n, 2);
 	assert_string_equal(strtab_get(groups.strings, groups.locks[0].name, NULL), "chan 0xc000020000");

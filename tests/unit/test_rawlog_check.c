@@ -147,6 +147,8 @@ static void functab_sizes_agree(void **state)
 	functab->gofunc_size = 11;
 	assert_int_equal(check(LOG_FUNCTAB, sizeof(*functab) + 111), 0);
 	assert_int_equal(check(LOG_FUNCTAB, sizeof(*functab) + 110), -EBADMSG);
+	assert_int_equal(check(LOG_PLUGIN_FUNCTAB, sizeof(*functab) + 111), 0);
+	assert_int_equal(check(LOG_PLUGIN_FUNCTAB, sizeof(*functab) + 110), -EBADMSG);
 	assert_int_equal(check(LOG_FUNCTAB, sizeof(*functab) - 1), -EBADMSG);
 	functab->pclntab_size = UINT32_MAX;
 	functab->gofunc_size = 112; /* the sum is 111 in 32 bits */

@@ -434,6 +434,41 @@ static void what_shrinks_too_well_is_stored(void **state)
 	close(fd);
 }
 
+/* Tables of plugins are as big as the executable's. */
+static void tables_of_plugins_are_compressed(void **state)
+{
+	enum { SIZE = 3 << 20 };
+	struct log_functab *functab = calloc(1, sizeof(*functab) + SIZE);
+	struct log_record record = {
+		.type = LOG_PLUGIN_FUNCTAB, .size = sizeof(*functab) + SIZE, .data = functab};
+	uint8_t *bytes = (uint8_t *)(functab + 1);
+	struct error err;
+	int fd = new_file();
+	struct rawlog_writer *writer = rawlog_writer_new(fd, &err);
+	struct rawlog_reader *reader;
+
+	(void)state;
+	functab->pclntab_size = SIZE;
+	for (unsigned i = 0; i < SIZE; i++)
+		bytes[i] = (uint8_t)(i * 2654435761u >> 28);
+	assert_int_equal(rawlog_writer_put(writer, &record, &err), 0);
+	assert_int_equal(rawlog_writer_put(writer, &record, &err), 0);
+	assert_true(rawlog_writer_bytes(writer) < SIZE);
+	assert_int_equal(rawlog_writer_finish(writer, &err), 0);
+	rawlog_writer_free(writer);
+	lseek(fd, 0, SEEK_SET);
+	reader = rawlog_reader_new(fd, &err);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(rawlog_reader_next(reader, &record, &err), 1);
+		assert_int_equal(record.type, LOG_PLUGIN_FUNCTAB);
+		assert_int_equal(record.size, sizeof(*functab) + SIZE);
+		assert_memory_equal(record.data, functab, record.size);
+	}
+	rawlog_reader_free(reader);
+	free(functab);
+	close(fd);
+}
+
 /* The bytes of a log in memory, for reading a changed copy of them. */
 struct image {
 	uint8_t bytes[4096];
@@ -638,6 +673,7 @@ int main(void)
 		cmocka_unit_test(full_disk_leaves_whole_blocks),
 		cmocka_unit_test(illegal_records_are_not_written),
 		cmocka_unit_test(what_shrinks_too_well_is_stored),
+		cmocka_unit_test(tables_of_plugins_are_compressed),
 		cmocka_unit_test(cut_anywhere),
 		cmocka_unit_test(any_flipped_bit_is_found),
 		cmocka_unit_test(bytes_behind_the_end_are_reported),

@@ -1,3 +1,3 @@
 module plugins
 
-go 1.22
+go 1.20

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 
-// Opens a plugin and calls its function Run.
+// Opens a plugin, calls its function Wait in a goroutine, and later Run.
 //
 //	plugins FILE early|late
 //
@@ -25,6 +25,11 @@ func open() func() {
 	if err != nil {
 		panic(err)
 	}
+	wait, err := p.Lookup("Wait")
+	if err != nil {
+		panic(err)
+	}
+	go wait.(func())()
 	return run.(func())
 }
 

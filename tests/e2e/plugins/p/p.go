@@ -28,6 +28,15 @@ func Run() {
 	}
 }
 
+// Wait waits forever.
+//
+//go:noinline
+func Wait() {
+	<-never
+}
+
+var never = make(chan int)
+
 //go:noinline
 func sleeps() { time.Sleep(2 * time.Millisecond) }
 
