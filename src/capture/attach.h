@@ -17,7 +17,7 @@ struct bpf_link;
 struct bpf_object;
 struct bpf_program;
 
-enum { MAX_ATTACHMENTS = MAX_PROBES + 16 }; /* plus tracepoints, and functions of gotrace itself */
+enum { MAX_ATTACHMENTS = 2 * MAX_PROBES + 16 }; /* of plugins, too; plus tracepoints, and our own functions */
 
 /* One link in the kernel. */
 struct attachment {

@@ -73,9 +73,9 @@ has_calls() {
 	[ "$n" -ge 2000 ] && [ "$n" -le 2010 ] || die "$n waits at channels instead of 2000 to 2010"
 }
 
-# json KEY: prints a number of the summary.
+# json KEY: prints a number of the summary, not of its rows.
 json() {
-	sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p" "$W/out"
+	grep -o "\"$1\":[0-9]*" "$W/out" | head -n 1 | cut -d : -f 2
 }
 
 # plugin_early RELEASE VARIANT OPTION...
