@@ -82,7 +82,9 @@ static int look(struct capture *capture, struct error *err)
 		if (!set->is_unreadable)
 			miss(capture, &why);
 		set->is_unreadable = true;
-		return 0;
+		if (n != -E2BIG)
+			return 0;
+		n = MAX_PLUGINS;
 	}
 	for (; set->n < (unsigned)n; set->n++) {
 		int rc = take(capture, set->n, &why);

@@ -96,11 +96,21 @@ static void wait_ns(uint64_t ns)
 		;
 }
 
+static int find_plugins(struct target *target)
+{
+	struct error err = {""};
+	int n = target_plugins(target, &err);
+
+	if (n < 0)
+		report_plugin(&err);
+	return n == -E2BIG ? MAX_PLUGINS : n;
+}
+
 static int read_target(struct target *target, const struct ps_options *options, struct ps *ps,
 		       struct error *err)
 {
 	/* What their functions wait for is found in their code, too. */
-	int nplugins = target_plugins(target, err);
+	int nplugins = find_plugins(target);
 	int rc = take_listing(target, options->most, &ps->listings[0], err);
 
 	ps->nlistings = 1;

@@ -62,10 +62,18 @@ static void print_probes(const struct probe_plan *plan)
 static int print_plugins(struct target *target, const struct probe_plan *plan, struct error *err)
 {
 	struct target_plugin *plugin = malloc(sizeof(*plugin));
-	int n = target_plugins(target, err);
+	struct error some = {""};
+	int n = target_plugins(target, &some);
 
 	if (!plugin)
-		n = error_set(err, ENOMEM, "out of memory");
+		n = error_set(&some, ENOMEM, "out of memory");
+	if (n < 0 && n != -E2BIG)
+		*err = some;
+	if (n == -E2BIG) {
+		text_make_printable(some.text);
+		printf("# plugins left out: %s\n", some.text);
+		n = MAX_PLUGINS;
+	}
 	for (int i = 0; i < n; i++) {
 		struct error why = {""};
 

@@ -152,6 +152,8 @@ static void print_wholeness(const struct summary *sum, FILE *out)
 		fprintf(out, "all events; some stacks or CPU samples lost");
 	else if (sum->cut)
 		fprintf(out, "cut short");
+	else if (model_stats(pipeline_model(sum->pipe))->incomplete)
+		fprintf(out, "nothing lost of what was observed");
 	else if (model_stats(pipeline_model(sum->pipe))->repaired)
 		fprintf(out, "no loss was noticed%s, but events were repaired",
 			summary_unwatched(sum) ? " while watched" : "");

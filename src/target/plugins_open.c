@@ -184,6 +184,7 @@ int target_plugins(struct target *target, struct error *err)
 {
 	struct plugins *plugins;
 	uint64_t found[MAX_PLUGINS], from;
+	bool more;
 	int n;
 
 	if (target->remote)
@@ -194,12 +195,12 @@ int target_plugins(struct target *target, struct error *err)
 	from = plugins->last ? plugins->last : target->image->module.address + target->bias;
 	n = plugins_list(from, target->image->release->layout.runtime.module_next, read_word, target, found,
 			 MAX_PLUGINS - plugins->n);
-	if (n == -E2BIG)
-		return error_set(err, E2BIG, "%s: it has more than %d plugins", target->image->label,
-				 MAX_PLUGINS);
-	if (n && target->go_minor < FIRST_PLUGINS)
+	if ((n > 0 || n == -E2BIG) && target->go_minor < FIRST_PLUGINS)
 		return error_set(err, ENOTSUP, "%s: plugins are traced from Go 1.%d on", target->image->label,
 				 FIRST_PLUGINS);
+	more = n == -E2BIG;
+	if (more)
+		n = (int)(MAX_PLUGINS - plugins->n);
 	if (n < 0)
 		return error_set(err, -n, "%s: cannot read its list of plugins: %s", target->image->label,
 				 strerror(-n));
@@ -209,6 +210,9 @@ int target_plugins(struct target *target, struct error *err)
 		if (rc)
 			return rc;
 	}
+	if (more)
+		return error_set(err, E2BIG, "%s: it has more than %d plugins", target->image->label,
+				 MAX_PLUGINS);
 	return (int)plugins->n;
 }
 

@@ -134,8 +134,8 @@ struct target_plugin {
 bool target_may_have_plugins(const struct target *target);
 /*
  * Looks for plugins that the process has opened since the last call. Returns their number so far, at most
- * MAX_PLUGINS, or a negative errno: -E2BIG if there are more, -ENOTSUP if there are some and the release is
- * before FIRST_PLUGINS, -EBADMSG, -ESRCH, -EPERM.
+ * MAX_PLUGINS, or a negative errno: -E2BIG if there are more (the first can be used), -ENOTSUP if there are
+ * some and the release is before FIRST_PLUGINS, -EBADMSG, -ESRCH, -EPERM.
  */
 int target_plugins(struct target *target, struct error *err);
 /*
