@@ -213,7 +213,7 @@ static const struct option_parser sites_parser = {
 	.argp = {.options = sites_table,
 		 .parser = options_take,
 		 .doc = "Print where gotrace would probe this process: FUNCTION+OFFSET INSTRUCTION SITE "
-			"FILEOFFSET."},
+			"FILEOFFSET. Those of a plugin follow a line with its name."},
 	.bindings = sites_bindings,
 	.usage = "gotrace sites [OPTION...] PID",
 };
