@@ -260,22 +260,22 @@ static __always_inline bool sweep_by_frame(const struct pt_regs *ctx, struct swe
 /*
  * Determines on whose behalf sweep was called: that of cacheSpan or reclaimChunk, which call it directly, or
  * of reclaim or deductSweepCredit, which call it through sweepone. Up to Go 1.11 gosweepone called sweepone
- * through systemstack, which makes no frame.
+ * through systemstack, which makes no frame. pc: the return address of sweep, bp: its caller's frame. A
+ * separate function, because a program's stack is small.
  */
-static __always_inline enum sweeper sweeper(const struct sweep_call *call)
+__noinline int sweeper(uint64_t pc, uint64_t bp)
 {
-	uint64_t frame[2] = {call->bp}; /* address of the next frame, return address */
+	uint64_t frame[2] = {bp}; /* address of the next frame, return address */
 
-	if (lies_in(call->pc, places.cache_span, places.cache_span_end) ||
-	    in_plugin(call->pc, PLUGIN_CACHE_SPAN))
+	if (lies_in(pc, places.cache_span, places.cache_span_end) || in_plugin(pc, PLUGIN_CACHE_SPAN))
 		return SWEEP_CENTRAL;
-	if (lies_in(call->pc, places.reclaim_chunk, places.reclaim_chunk_end) ||
-	    in_plugin(call->pc, PLUGIN_RECLAIM_CHUNK))
+	if (lies_in(pc, places.reclaim_chunk, places.reclaim_chunk_end) ||
+	    in_plugin(pc, PLUGIN_RECLAIM_CHUNK))
 		return SWEEP_RECLAIM;
 	/* sweepone may be inlined in these (PGO). */
-	if (lies_in(call->pc, places.deduct, places.deduct_end) || in_plugin(call->pc, PLUGIN_DEDUCT))
+	if (lies_in(pc, places.deduct, places.deduct_end) || in_plugin(pc, PLUGIN_DEDUCT))
 		return SWEEP_CREDIT;
-	if (lies_in(call->pc, places.reclaim, places.reclaim_end))
+	if (lies_in(pc, places.reclaim, places.reclaim_end))
 		return SWEEP_RECLAIM;
 	for (uint32_t i = 0; i < (go_minor <= 11 ? 3u : 1u); i++) {
 		if (bpf_probe_read_user(frame, sizeof(frame), (const void *)frame[0]))
@@ -320,7 +320,7 @@ HIT(sweep_begin)
 		return;
 	if (!(has_abi0() ? sweep_by_frame(ctx, &call) : sweep_by_registers(ctx, &call)))
 		return;
-	who = sweeper(&call);
+	who = (enum sweeper)sweeper(call.pc, call.bp);
 	sweep = open_sweep(tid, who);
 	first = !sweep;
 	if (!first || who == SWEEP_OTHER)

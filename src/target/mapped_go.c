@@ -24,6 +24,9 @@
 /* Files to search, at most; the rest are skipped. */
 #define MAX_LIBRARIES 512
 
+/* In a shared object up to Go 1.25 the C linker puts the function table among other data. */
+static const char *const names_of_go[] = {".go.buildinfo", ".gopclntab", ".data.rel.ro.gopclntab"};
+
 static bool has_go_section(Elf *elf)
 {
 	Elf_Scn *section = NULL;
@@ -35,8 +38,10 @@ static bool has_go_section(Elf *elf)
 		Elf64_Shdr *header = elf64_getshdr(section);
 		const char *name = header ? elf_strptr(elf, names, header->sh_name) : NULL;
 
-		if (name && (!strcmp(name, ".gopclntab") || !strcmp(name, ".data.rel.ro.gopclntab")))
-			return true;
+		for (unsigned i = 0; name && i < sizeof(names_of_go) / sizeof(names_of_go[0]); i++) {
+			if (strcmp(name, names_of_go[i]) == 0)
+				return true;
+		}
 	}
 	return false;
 }
