@@ -267,11 +267,8 @@ static int read_file(struct target *target, int fd, struct error *err)
 	target->device = st.st_dev;
 	target->inode = st.st_ino;
 	name_opened(target);
-	/*
-	 * With a nearest layout, the variables are found once the process has confirmed it. The dynamic
-	 * linker decides where a library's thread-local variables are.
-	 */
-	return target->nearest || target->file == GO_LIBRARY ? 0 : target_find_variables(target, err);
+	/* With a nearest layout, the variables are found once the process has confirmed it. */
+	return target->nearest ? 0 : target_find_variables(target, err);
 }
 
 int target_compare_memory(const struct target *target, struct error *err)
@@ -360,6 +357,7 @@ static int relocate(struct target *target, struct error *err)
 		rc = target_compare_memory(target, err);
 	if (rc)
 		return rc;
+	target->image->placed = true;
 	rc = target_build_functab(target, &inner);
 	if (rc)
 		return complain(target, rc, &inner, err);

@@ -20,6 +20,7 @@ struct target_image {
 	struct loaded file;
 	struct image elf;
 	struct module module;
+	bool placed;                   /* the bias is that of the process */
 	const struct release *release; /* a row of the table, &own, or &near */
 	struct release own;            /* from the program's own DWARF */
 	struct release near; /* for an unknown release: a row, with module_row's moduledata fields */

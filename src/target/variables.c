@@ -238,8 +238,11 @@ static int find_tls(struct target *target, struct error *err)
 
 		if (rc == 0)
 			rc = code_tls(&code, &offset, &got);
-		/* In a library, the dynamic linker puts the offset into a slot. */
-		if (rc && got && target->file == GO_LIBRARY)
+		/* The dynamic linker puts the offset into a slot, in a library and in some programs with cgo.
+		 */
+		if (rc && got && !target->image->placed)
+			return 0;
+		if (rc && got)
 			rc = memory_read(target->pid, got + target->bias, &offset, sizeof(offset));
 		if (rc || offset >= 0 || offset < TLS_LOWEST || offset % 8 || (i && offset != first))
 			return not_found(target, "the thread-local offset of g", functions[i], err);
