@@ -91,11 +91,8 @@ __noinline int next_chunk(SCRATCH_PARAMETER)
 		s->flags |= RAW_STACK_CUT;
 		return false;
 	}
-	if (fill_chunk(s)) {
-		if (s->parked_bp)
-			find_awaited(s);
+	if (fill_chunk(s))
 		return true;
-	}
 	s->flags |= RAW_STACK_BROKEN;
 	return false;
 }
@@ -146,6 +143,13 @@ __noinline int walk_frames(SCRATCH_PARAMETER)
 
 	if (!s)
 		return 0;
+	/* Here and not where chunks are read: kernels before 6.13 limit the stacks of nested functions
+	 * together. */
+	if (s->parked_bp && s->bp) {
+		if (!next_chunk(SCRATCH_ARG(s)))
+			return 0;
+		find_awaited(s);
+	}
 	for (uint32_t i = 0; i < ROUNDS / ROUNDS_PER_RUN + 1; i++) {
 		if (!walk_some(SCRATCH_ARG(s)))
 			return 0;
