@@ -373,16 +373,17 @@ static __always_inline void read_newborn(struct raw_record *rec)
 	uint64_t labels = 0;
 	struct go_g born;
 
-	if (to_start < G_HEAD && (!g_labels || to_labels < G_HEAD)) {
-		if (!read_user(&born, sizeof(born), rec->g + layout.g_goid))
-			return;
+	/* The end of a new g may be in a page that nobody has touched yet. */
+	if (to_start < G_HEAD && (!g_labels || to_labels < G_HEAD) &&
+	    !bpf_probe_read_user(&born, sizeof(born), (const void *)(rec->g + layout.g_goid))) {
 		rec->goid = born.words[0];
 		rec->arg2 = g_word(&born, to_start);
 		labels = g_labels ? g_word(&born, to_labels) : 0;
 	} else {
 		rec->goid = read_word(rec->g + layout.g_goid);
 		rec->arg2 = read_word(rec->g + start);
-		labels = g_labels ? read_word(rec->g + g_labels) : 0;
+		if (g_labels)
+			bpf_probe_read_user(&labels, sizeof(labels), (const void *)(rec->g + g_labels));
 	}
 	/* newproc1 sets the labels before. From 1.18 on, system goroutines get none. */
 	if (labels)

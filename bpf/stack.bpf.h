@@ -256,12 +256,15 @@ static __always_inline bool has_stack(uint8_t skip)
 
 /*
  * Up to Go 1.22 the frame that called entersyscall is not saved (g.syscallbp exists from 1.23 on). It is the
- * first frame above g.syscallsp in the chain that begins at the thread's own frame pointer.
+ * first frame above g.syscallsp in the chain that begins at the thread's own frame pointer. In C code, that
+ * register may hold anything, so that a failed read is no loss.
  */
 static __always_inline uint64_t frame_above(uint64_t bp, uint64_t sp)
 {
-	for (uint32_t i = 0; i < 8 && bp && bp < sp; i++)
-		bp = read_word(bp);
+	for (uint32_t i = 0; i < 8 && bp && bp < sp; i++) {
+		if (bpf_probe_read_user(&bp, sizeof(bp), (const void *)bp))
+			return 0;
+	}
 	return bp;
 }
 
