@@ -3,7 +3,8 @@
 
 usage: poke.py PID RAW SEED [--ids]
 
-Some thousand a second, until it is killed or the process has ended.
+Some thousand a second, until it is killed or the process has ended. SIGUSR1 makes it begin, and at the next one it
+writes back what was there, and waits for another.
 
 RAW is a raw log of the process with a snapshot: its addresses of goroutines are used. With --ids only the ids
 are written to: the runtime does not use them. Otherwise any word of a struct is, but only of the goroutines that began
@@ -12,6 +13,7 @@ with the commonest function: they must never run again and not be scanned, or th
 import collections
 import os
 import random
+import signal
 import struct
 import sys
 import time
@@ -56,16 +58,36 @@ def main():
         if not ids:
             gs = of_commonest_function(gs)
         print("%d goroutines, ids at +%d" % (len(gs), place), flush=True)
-        while True:
-            address, _, _ = chance.choice(gs)
-            number = chance.choice(EXTREMES + [chance.getrandbits(64), chance.choice(gs)[0], chance.choice(gs)[1]])
-            memory.seek(address + (place if ids or chance.random() < 0.3 else chance.randrange(0, 400, 8)))
-            try:
-                memory.write(struct.pack("<Q", number))
-            except OSError:  # memory that was freed meanwhile
-                if not os.path.exists("/proc/%s" % pid):
-                    return
-            time.sleep(0.0003)
+        poke(memory, pid, gs, place, ids, chance)
+
+
+def poke(memory, pid, gs, place, ids, chance):
+    before = {}  # what was at an address
+    active = [False]
+    signal.signal(signal.SIGUSR1, lambda *_: active.__setitem__(0, not active[0]))
+    while os.path.exists("/proc/%s" % pid):
+        if not active[0]:
+            for address, word in before.items():
+                write(memory, address, word)
+            before.clear()
+            time.sleep(0.002)
+            continue
+        g, _, _ = chance.choice(gs)
+        number = chance.choice(EXTREMES + [chance.getrandbits(64), chance.choice(gs)[0], chance.choice(gs)[1]])
+        address = g + (place if ids or chance.random() < 0.3 else chance.randrange(0, 400, 8))
+        if address not in before:
+            memory.seek(address)
+            before[address] = memory.read(8)
+        write(memory, address, struct.pack("<Q", number))
+        time.sleep(0.0003)
+
+
+def write(memory, address, word):
+    try:
+        memory.seek(address)
+        memory.write(word)
+    except OSError:  # memory that was freed meanwhile, or the process has ended
+        pass
 
 
 main()

@@ -3,21 +3,32 @@
 # load.sh.
 
 # poked MODE LOOK [--ids]: writes random numbers into the goroutine structs of $target (poke.py) while it is traced
-# repeatedly. Every trace must be valid.
+# repeatedly. Every trace must be valid. A process that does not look like one of its release from the beginning is
+# traced or refused.
 poked() {
-	local round rounds=8 poker
+	local round rounds=8 poker tracer
 	[ "$ALL" = 1 ] && rounds=340
 	run_gotrace -p "$target" -d 200ms -q -o "$W/trace" --raw "$W/raw"
 	want 0
 	/usr/bin/python3 tests/e2e/poke.py "$target" "$W/raw" "$CELL_SEED" "${@:3}" >"$W/poke.out" 2>&1 &
 	poker=$!
 	for ((round = 0; round < rounds; round++)); do
-		run_gotrace -p "$target" $2 -d 200ms -q -o "$W/trace"
+		rm -f "$W/trace"
+		"$GOTRACE" -p "$target" $2 -d 300ms -q -o "$W/trace" >"$W/out" 2>"$W/err" </dev/null &
+		tracer=$!
+		begun "$W/trace"
+		kill -USR1 $poker || die "the poking has ended: $(tail -n 1 "$W/poke.out")"
+		wait_end $tracer 60 || noisy "gotrace did not end"
+		kill -USR1 $poker
 		want 0 3
 		checked "$W/trace"
 		strict "$W/trace"
-		kill -0 $poker 2>/dev/null || die "the poking has ended: $(tail -n 1 "$W/poke.out")"
 	done
+	kill -USR1 $poker
+	sleep 0.1
+	run_gotrace -p "$target" $2 -d 200ms -q -o "$W/trace"
+	[ "$status" -ne 1 ] || says 'its memory does not agree with the layout'
+	want 0 1 3
 	kill $poker
 	still_lives
 	printf '%s %s: %d traces; ' "$1" "$(head -n 1 "$W/poke.out")" $rounds
