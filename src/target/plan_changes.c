@@ -195,6 +195,7 @@ static const struct {
 	{"gdestroy", G_STATUS_RUNNING, G_STATUS_DEAD, 22, NEWEST},
 	/* From one goroutine to the other: one event, by coroswitch_m. */
 	{"coroswitch_m", G_STATUS_RUNNING, G_STATUS_WAITING, 23, NEWEST},
+	{"coroswitch_m", G_STATUS_WAITING, G_STATUS_RUNNING, 23, NEWEST},
 	{"coroswitch_m", G_STATUS_WAITING, G_STATUS_RUNNABLE, 23, NEWEST},
 	{"coroswitch_m", G_STATUS_RUNNABLE, G_STATUS_RUNNING, 23, NEWEST},
 
@@ -221,6 +222,17 @@ static const struct {
 	 * but in coroswitch_m.
 	 */
 	{NULL, G_STATUS_WAITING, G_STATUS_RUNNING, 21, NEWEST},
+	/* In these, the old status need not be seen. */
+	{"stopTheWorld", G_STATUS_WAITING, G_STATUS_RUNNING, 21, 24},
+	{"stopTheWorldWithSema", G_STATUS_WAITING, G_STATUS_RUNNING, 23, NEWEST},
+	{"forEachP", G_STATUS_WAITING, G_STATUS_RUNNING, 22, NEWEST},
+	{"gcMarkDone", G_STATUS_WAITING, G_STATUS_RUNNING, 21, 21},
+	{"gcMarkTermination", G_STATUS_WAITING, G_STATUS_RUNNING, 21, NEWEST},
+	{"gcBgMarkWorker", G_STATUS_WAITING, G_STATUS_RUNNING, 21, NEWEST},
+	{"gcAssistAlloc1", G_STATUS_WAITING, G_STATUS_RUNNING, 21, NEWEST},
+	{"markroot", G_STATUS_WAITING, G_STATUS_RUNNING, 21, NEWEST},
+	{"writeheapdump_m", G_STATUS_WAITING, G_STATUS_RUNNING, 21, NEWEST},
+	{"traceAdvance", G_STATUS_WAITING, G_STATUS_RUNNING, 22, NEWEST},
 	{"newstack", G_STATUS_RUNNING, G_STATUS_COPYSTACK, 21, NEWEST},
 	{"newstack", G_STATUS_COPYSTACK, G_STATUS_RUNNING, 21, NEWEST},
 	{"findGoroutineLeaks", G_STATUS_WAITING, G_STATUS_LEAKED, 26, NEWEST},
