@@ -32,10 +32,9 @@ static __always_inline struct thread_slot *thread_slot(void)
 	return bpf_map_lookup_elem(&thread_slots, &key);
 }
 
-/* Never 0, so that an empty slot proves nothing. */
 static __always_inline uint64_t proof_of(uint64_t value, uint64_t of)
 {
-	return (value ^ (of << 17 | of >> 47)) + (uint64_t)current_tid() * 0x9e3779b97f4a7c15ull + 1;
+	return (value ^ (of << 17 | of >> 47)) + (uint64_t)current_tid() * 0x9e3779b97f4a7c15ull;
 }
 
 /* --- the M --- */
@@ -63,18 +62,6 @@ static __always_inline uint64_t m_of_g0(uint64_t g0)
 
 #define NO_CALL 1u /* a call that Go does not treat as one */
 
-/* execve replaces the thread-local storage, after which the g is no longer there. */
-static __always_inline uint64_t call_key(void)
-{
-#ifdef THREAD_POINTER
-	struct task_struct *task = current_task();
-
-	return MEMBER(task, THREAD_POINTER);
-#else
-	return 0;
-#endif
-}
-
 static __always_inline void remember_call(uint64_t g)
 {
 	struct thread_slot *slot = thread_slot();
@@ -82,7 +69,7 @@ static __always_inline void remember_call(uint64_t g)
 	if (!slot)
 		return;
 	slot->call = g;
-	slot->call_proof = proof_of(g, call_key());
+	slot->call_proof = proof_of(g, 0);
 }
 
 /* The g of the system call that ends, NO_CALL, or 0 if its entry was not seen. Forgets it. */
@@ -94,7 +81,7 @@ static __always_inline uint64_t take_call(void)
 	if (!slot)
 		return 0;
 	g = slot->call;
-	if (!g || slot->call_proof != proof_of(g, call_key()))
+	if (!g || slot->call_proof != proof_of(g, 0))
 		return 0;
 	slot->call = 0;
 	return g;

@@ -20,10 +20,24 @@ static __always_inline bool is_target(void)
 #if defined(__TARGET_ARCH_arm64)
 #define NR_ARCH_PRCTL (-1)
 #define NR_GETTID     178
+#define NR_EXECVE     221
+#define NR_EXECVEAT   281
+#define NR_EXIT       93
+#define NR_EXIT_GROUP 94
 #else
 #define NR_ARCH_PRCTL 158
 #define NR_GETTID     186
+#define NR_EXECVE     59
+#define NR_EXECVEAT   322
+#define NR_EXIT       60
+#define NR_EXIT_GROUP 231
 #endif
+
+/* What ends next in this thread, or in another one with its number, is not the call that began. */
+static __always_inline bool may_not_return(long id)
+{
+	return id == NR_EXECVE || id == NR_EXECVEAT || id == NR_EXIT || id == NR_EXIT_GROUP;
+}
 
 /*
  * A new thread has its creator's TLS (arm64: registers), and so its creator's g, until its own is set. Until
@@ -75,7 +89,7 @@ static __always_inline void enter_call(const struct pt_regs *regs, long id)
 		remember_call(NO_CALL);
 		return; /* not one of Go's */
 	}
-	remember_call(rec.g);
+	remember_call(may_not_return(id) ? 0 : rec.g);
 	rec.goid = g_word(&g, layout.g_goid);
 	if (hidden_p_changes)
 		rec.p = p_in_syscall(m);

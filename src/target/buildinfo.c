@@ -188,7 +188,7 @@ static int variable_version(const struct image *image, struct go_version *versio
 	return 0;
 }
 
-/* Garble 0.5 to 0.18 writes "unknown" into the record, and encrypts the function table. */
+/* Garble (tried: 0.16) writes "unknown" into the record, and encrypts the function table. */
 static bool hides_version(const struct image *image, const struct image_section *section)
 {
 	const uint8_t *bytes = image_bytes(image, section->address, HEADER);

@@ -38,6 +38,47 @@ begun() {
 	noisy "gotrace did not begin within 20 s: $(tail -n 3 "$W/err")"
 }
 
+# trace_while SIGNAL LINE FILE OPTION...: traces $target from before it gets the signal until it has printed the line.
+trace_while() {
+	local signal=$1 line=$2 file=$3 tracer i
+	shift 3
+	rm -f "$file"
+	# The shell starts background programs with SIGINT ignored.
+	env --default-signal "$GOTRACE" -p "$target" "$@" -o "$file" >"$W/out" 2>"$W/err" </dev/null &
+	tracer=$!
+	begun "$file"
+	kill -"$signal" "$target"
+	for ((i = 0; i < 300; i++)); do
+		grep -q "$line" "$W/target.out" && break
+		sleep 0.1
+	done
+	sleep 0.2
+	kill -INT $tracer 2>/dev/null
+	wait_end $tracer 60 || noisy "; gotrace did not end after SIGINT"
+	[ "$status" -eq 0 ] || die "; gotrace ended with $status: $(tail -n 3 "$W/err")"
+	grep -q "$line" "$W/target.out" || die "; the target did not print '$line'"
+	strict "$file"
+}
+
+# refused WORDS [OPTION...]: $target is not traced, one line says why, and no file is left.
+refused() {
+	local words=$1
+	shift
+	run_gotrace -p "$target" -d 1s -o "$W/trace" "$@"
+	want 1
+	one_line
+	says "$words"
+	[ ! -e "$W/trace" ] || die "a file was left behind"
+}
+
+# only_threads WORDS: $target is refused, but traced as threads.
+only_threads() {
+	refused "$1"
+	run_gotrace -p "$target" --as c -d 1s -o "$W/trace"
+	want 0
+	strict "$W/trace"
+}
+
 # ends SECONDS: waits for $tracer to end by itself; its status is in $status.
 ends() {
 	wait_end $tracer "$1" || noisy "gotrace did not end within $1 s"

@@ -148,21 +148,8 @@ twin_cell() {
 
 # truth_cell BINARY: checks that everything the program says it did is in the trace, without any other tracer.
 truth_cell() {
-	local tracer i
 	start_target "$1" usertruth -seconds 60
-	env --default-signal "$GOTRACE" -p "$target" $look $(unlimited) -o "$W/truth" >"$W/truth.out" 2>"$W/err" </dev/null &
-	tracer=$!
-	begun "$W/truth"
-	kill -USR2 "$target"
-	for ((i = 0; i < 200; i++)); do
-		grep -q '^all printed' "$W/target.out" && break
-		sleep 0.1
-	done
-	sleep 0.2
-	kill -INT $tracer 2>/dev/null
-	wait_end $tracer 60 || noisy "; gotrace did not end after SIGINT"
-	[ "$status" -eq 0 ] || die "; gotrace ended with $status: $(tail -n 3 "$W/err")"
-	strict "$W/truth"
+	trace_while USR2 '^all printed' "$W/truth" $look $(unlimited)
 	timeout 60 "$JUDGE" usertruth "$W/truth" "$W/target.out" >"$W/truth.txt" 2>&1 || die "; truth: $(tail -n 1 "$W/truth.txt")"
 	printf '; truth: %s' "$(cat "$W/truth.txt")"
 }

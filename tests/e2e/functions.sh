@@ -273,16 +273,6 @@ case_functions_spawned() {
 
 # --- refusals ---
 
-refused() { # WORDS OPTION...
-	local words=$1
-	shift
-	run_gotrace -p "$target" -d 1s -o "$W/trace" --max-overhead none "$@"
-	want 1
-	one_line
-	says "$words"
-	[ ! -e "$W/trace" ] || die "left a file"
-}
-
 case_functions_refused() {
 	start_calls cxx
 	refused 'no function shop::prise in the program.*similar names:.*shop::price' --region shop::prise

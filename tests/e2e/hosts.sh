@@ -15,22 +15,8 @@ count() {
 
 # host_counts: what $target says that it did is in its trace.
 host_counts() {
-	local tracer i n
-	rm -f "$W/trace"
-	env --default-signal "$GOTRACE" -p "$target" --as go --max-overhead none -o "$W/trace" >"$W/out" 2>"$W/err" </dev/null &
-	tracer=$!
-	begun "$W/trace"
-	kill -USR1 "$target"
-	for ((i = 0; i < 300; i++)); do
-		grep -q '^done 2000' "$W/target.out" && break
-		sleep 0.1
-	done
-	sleep 0.2
-	kill -INT $tracer
-	wait_end $tracer 60 || noisy "gotrace did not end"
-	[ "$status" -eq 0 ] || die "ended with $status: $(tail -n 3 "$W/err")"
-	grep -q '^done 2000' "$W/target.out" || die "the host did not do its work"
-	strict "$W/trace"
+	local n
+	trace_while USR1 '^done 2000' "$W/trace" --as go --max-overhead none
 	says 'whole: nothing lost'
 	n=$(count "goroutine WHERE name='main.worker' AND ended IS NOT NULL")
 	[ "$n" -eq 2000 ] || die "$n goroutines ended, the host started 2,000"
@@ -91,13 +77,6 @@ case_go_garbled() {
 		(cd tests/e2e/library && GOTOOLCHAIN=go1.26.8 "$W/garble" build -buildvcs=false -o "$W/hidden" ./hidden) >>"$W/build.err" 2>&1 ||
 		die "cannot build: $(tail -n 3 "$W/build.err")"
 	start_target "$W/hidden"
-	run_gotrace -p "$target" -d 300ms -o "$W/trace"
-	want 1
-	one_line
-	says 'hides its release.*--as c'
-	[ ! -e "$W/trace" ] || die "a file was left behind"
-	run_gotrace -p "$target" --as c -d 300ms -o "$W/trace"
-	want 0
-	strict "$W/trace"
+	only_threads 'hides its release.*--as c'
 	stop_target
 }

@@ -31,11 +31,7 @@ traced_right() {
 # refused_right BINARY WORDS: neither a trace nor ps, and the line names the field.
 refused_right() {
 	start_target "$1" pool
-	run_gotrace -p "$target" -d 1s -o "$W/trace"
-	want 1
-	one_line
-	says "$2"
-	[ ! -e "$W/trace" ] || die "there is a trace"
+	refused "$2"
 	run_gotrace ps -p "$target"
 	want 1
 	one_line
