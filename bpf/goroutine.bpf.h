@@ -46,43 +46,118 @@ static __always_inline uint64_t begin_of_text(const struct go_g *g, uint32_t off
 }
 
 /*
- * m.waitTraceSkip and m.waitTraceBlockReason (one byte) are adjacent. Go 1.4 has neither; there, only
- * gopark's own frame is skipped.
+ * What gopark's caller passed for the tracer. m.waitTraceSkip and m.waitTraceBlockReason (one byte) are
+ * adjacent. Go 1.4 has neither; there, only gopark's own frame is skipped.
  */
-static __always_inline bool why_parks(struct raw_record *rec, const struct go_g *g, uint8_t *skip)
+struct park_words {
+	uint8_t reason, skip;
+};
+
+static __always_inline bool read_park_words(struct park_words *words, uint64_t m)
 {
 	bool skip_first = layout.m_trace_skip < layout.m_block_reason;
-	uint32_t first = skip_first ? layout.m_trace_skip : layout.m_block_reason;
-	uint64_t words[2];
+	uint64_t read[2];
 
-	*skip = 1;
-	if (layout.m_block_reason == LAYOUT_ABSENT) {
-		rec->arg2 = begin_of_text(g, layout.g_waitreason);
+	if (!read_user(read, sizeof(read), m + (skip_first ? layout.m_trace_skip : layout.m_block_reason)))
+		return false;
+	words->reason = (uint8_t)read[skip_first ? 1 : 0];
+	words->skip = (uint8_t)read[skip_first ? 0 : 1];
+	return true;
+}
+
+/*
+ * The words of calls of gopark that pass constants, so that m need not be read again: the call's pc << 16 |
+ * reason << 8 | skip.
+ */
+#define KNOWN_PARKS_BITS 6
+volatile uint64_t known_parks[1u << KNOWN_PARKS_BITS];
+
+static __always_inline volatile uint64_t *known_park(uint64_t pc)
+{
+	return &known_parks[pc * STACK_HASH_FACTOR >> (64 - KNOWN_PARKS_BITS)];
+}
+
+/* Go 1.17 to 1.27 chan.go, select.go, netpoll.go, time.go */
+static __always_inline bool passes_constants(uint64_t pc)
+{
+	return lies_in(pc, places.chanrecv, places.chanrecv_end) ||
+	       lies_in(pc, places.chansend, places.chansend_end) ||
+	       lies_in(pc, places.selectgo, places.selectgo_end) ||
+	       lies_in(pc, places.netpollblock, places.netpollblock_end) ||
+	       lies_in(pc, places.time_sleep, places.time_sleep_end);
+}
+
+/* The pc after the call of gopark, or in a copy of gopark; 0 if gopark's frame could not be read. */
+static __always_inline uint64_t park_call(const struct scratch *s, uint64_t pc)
+{
+	if (!lies_in(pc, places.gopark, places.gopark_end))
+		return pc;
+	return s->whole_frames ? s->chunk[1] : 0;
+}
+
+/* As read_park_words(). s: where the walk of the goroutine's stack has begun, or NULL. */
+static __always_inline bool find_park_words(struct park_words *words, const struct scratch *s,
+					    const struct go_g *g)
+{
+	uint64_t pc = s ? park_call(s, g_word(g, layout.g_sched_pc)) : 0, known = *known_park(pc);
+
+	if (pc && known >> 16 == pc) {
+		words->reason = (uint8_t)(known >> 8);
+		words->skip = (uint8_t)known;
 		return true;
 	}
-	if (!read_user(words, sizeof(words), g_word(g, layout.g_m) + first))
+	if (!read_park_words(words, g_word(g, layout.g_m)))
 		return false;
-	rec->arg = (uint8_t)words[skip_first ? 1 : 0];
-	*skip = (uint8_t)words[skip_first ? 0 : 1];
-	if (!wait_reason_text)
-		rec->arg2 = g_byte(g, layout.g_waitreason);
+	if (passes_constants(pc))
+		*known_park(pc) = pc << 16 | (uint32_t)words->reason << 8 | words->skip;
 	return true;
+}
+
+/* Sends the record of a goroutine that parked. Go up to 1.16. */
+static __always_inline void park_abi0(struct raw_record *rec, const struct go_g *g)
+{
+	bool has_words = layout.m_block_reason != LAYOUT_ABSENT;
+	struct park_words words = {.skip = 1};
+	uint64_t awaited = 0;
+
+	if (has_words && !read_park_words(&words, g_word(g, layout.g_m)))
+		return;
+	rec->arg = words.reason;
+	if (!has_words)
+		rec->arg2 = begin_of_text(g, layout.g_waitreason);
+	else if (!wait_reason_text)
+		rec->arg2 = g_byte(g, layout.g_waitreason);
+	if (has_stack(words.skip))
+		rec->stack = scan_g(g, words.skip, &awaited);
+	if (has_words)
+		rec->arg2 |= awaited;
+	send(rec);
 }
 
 HIT(park)
 {
 	struct raw_record rec = {.site = SITE_PARK};
-	uint64_t args[1];
-	uint64_t awaited = 0;
+	struct park_words words;
+	uint64_t args[1], awaited = 0;
+	struct scratch *s;
 	struct go_g g;
-	uint8_t skip;
 
-	if (!entry_args(ctx, args, 1) || !read_leaver(&rec, &g, args[0]) || !why_parks(&rec, &g, &skip))
+	if (!entry_args(ctx, args, 1) || !read_leaver(&rec, &g, args[0]))
 		return;
-	if (has_stack(skip))
-		rec.stack = stack_of_stopped(&g, skip, false, &awaited);
-	if (layout.m_block_reason != LAYOUT_ABSENT)
-		rec.arg2 |= awaited;
+	if (has_abi0()) {
+		park_abi0(&rec, &g);
+		return;
+	}
+	s = begin_parked(&g);
+	if (!find_park_words(&words, s, &g)) {
+		if (s)
+			give_back(s);
+		return;
+	}
+	rec.arg = words.reason;
+	if (s)
+		rec.stack = end_parked(s, &g, words.skip, &awaited);
+	rec.arg2 = g_byte(&g, layout.g_waitreason) | awaited;
 	send(&rec);
 }
 
@@ -128,7 +203,7 @@ HIT(preemptpark)
 		leave(&rec, args[0], 0);
 }
 
-/* The M of a thread that runs scheduler code, which is on g0. */
+/* The M of a thread that runs scheduler code, which is on g0 but for a few calls of injectglist. */
 static __always_inline uint64_t m_of_scheduler(const struct pt_regs *ctx)
 {
 	uint64_t g0 = this_g(ctx);
@@ -221,7 +296,7 @@ static __always_inline uint8_t worker_mode(const struct raw_record *rec)
  */
 static __always_inline void unblock_by(const struct pt_regs *ctx, struct raw_record *rec, uint64_t pc)
 {
-	uint64_t bp = REG_FP(ctx), curg = read_acting_goroutine(rec, this_m(ctx));
+	uint64_t bp = REG_FP(ctx), curg = read_acting_goroutine(rec, m_of_scheduler(ctx));
 	struct go_g g;
 
 	if (go_minor >= 22 && curg && read_g(&g, curg)) {

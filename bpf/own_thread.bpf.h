@@ -14,8 +14,11 @@
 #define THREAD_SLOTS 4096u
 
 struct thread_slot {
-	volatile uint64_t m, m_proof;       /* of the g0 that is part of the proof */
-	volatile uint64_t call, call_proof; /* the g in the thread's system call, or NO_CALL */
+	volatile uint64_t m, m_proof;           /* of the g0 that is part of the proof */
+	volatile uint64_t user_m, user_m_proof; /* of the thread's goroutines */
+	volatile uint64_t call, call_proof;     /* the g in the thread's system call, or NO_CALL */
+	volatile uint64_t ticks, ticks_proof;   /* of a call that a signal interrupted, for its g */
+	volatile uint32_t calls;                /* counts, for names */
 };
 
 struct {
@@ -58,6 +61,27 @@ static __always_inline uint64_t m_of_g0(uint64_t g0)
 	return m;
 }
 
+/*
+ * Whether this is known to be the M of the goroutines on this thread. A thread that C created has its M only
+ * until dropm.
+ */
+static __always_inline bool is_own_m(uint64_t m)
+{
+	struct thread_slot *slot = thread_slot();
+
+	return slot && m && slot->user_m == m && slot->user_m_proof == proof_of(m, 0);
+}
+
+static __always_inline void remember_own_m(uint64_t m)
+{
+	struct thread_slot *slot = thread_slot();
+
+	if (!slot)
+		return;
+	slot->user_m = m;
+	slot->user_m_proof = proof_of(m, 0);
+}
+
 /* --- system calls --- */
 
 #define NO_CALL 1u /* a call that Go does not treat as one */
@@ -85,6 +109,43 @@ static __always_inline uint64_t take_call(void)
 		return 0;
 	slot->call = 0;
 	return g;
+}
+
+/*
+ * A number for a call, which differs from that of the thread's last one and from any m.syscalltick.
+ */
+#define CALL_NUMBER 0x80000000u
+
+static __always_inline uint32_t new_call_number(void)
+{
+	struct thread_slot *slot = thread_slot();
+
+	return slot ? CALL_NUMBER | ++slot->calls : CALL_NUMBER;
+}
+
+/* The kernel may start the call of this g again, unless its m.syscalltick is another one by then. */
+static __always_inline void remember_interrupted(uint64_t g, uint32_t tick)
+{
+	struct thread_slot *slot = thread_slot();
+
+	if (!slot)
+		return;
+	slot->ticks = (uint64_t)tick << 32 | slot->calls;
+	slot->ticks_proof = proof_of(slot->ticks, g);
+}
+
+/* The number of the interrupted call of this g, if it is still the same one; else 0. */
+static __always_inline uint32_t interrupted_call(uint64_t g, uint64_t m)
+{
+	struct thread_slot *slot = thread_slot();
+	uint32_t tick = 0;
+
+	if (!slot || !slot->ticks_proof || slot->ticks_proof != proof_of(slot->ticks, g))
+		return 0;
+	if (read_user(&tick, sizeof(tick), m + layout.m_syscalltick) && tick == slot->ticks >> 32)
+		return CALL_NUMBER | (uint32_t)slot->ticks;
+	slot->ticks_proof = 0;
+	return 0;
 }
 
 #endif

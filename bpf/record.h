@@ -437,6 +437,9 @@ struct go_places {
 	uint64_t async_preempt, async_preempt_end; /* runtime.asyncPreempt2 */
 	uint64_t goyield, goyield_end;             /* runtime.goyield */
 	uint64_t syscalls, syscalls_end; /* up to 1.18: from syscall.Syscall to the end of syscall.Syscall6 */
+	/* From 1.22 on. Between entersyscall and exitsyscall they enter the kernel once. */
+	uint64_t syscall3, syscall3_end; /* syscall.Syscall */
+	uint64_t syscall6, syscall6_end; /* syscall.Syscall6 */
 	/* Return addresses of the calls to the runtime's tracer in these functions. */
 	uint64_t injectglist_trace_call; /* GoUnpark */
 	uint64_t sweep_trace_call;       /* GCSweepSpan */
@@ -460,7 +463,11 @@ struct go_places {
 	uint64_t chansend, chansend_end;
 	uint64_t semacquire, semacquire_end;   /* runtime.semacquire1 */
 	uint64_t notify_wait, notify_wait_end; /* sync.runtime_notifyListWait */
-	uint64_t assist_trace_callee;          /* up to 1.11, the call in traceGCMarkAssistStart */
+	/* Functions whose calls of gopark pass constants, as those of chanrecv and chansend do. */
+	uint64_t selectgo, selectgo_end;
+	uint64_t netpollblock, netpollblock_end;
+	uint64_t time_sleep, time_sleep_end;
+	uint64_t assist_trace_callee; /* up to 1.11, the call in traceGCMarkAssistStart */
 	/* Return addresses of mcall in inlined copies of gopark; unused ones are 0. */
 	uint64_t park_copies[MAX_PARK_COPIES];
 };

@@ -88,6 +88,7 @@ static inline __attribute__((always_inline)) int reg_offset(__u32 number)
 
 /* Member names for MEMBER. */
 #define REG_FP_MEMBER bp
+#define REG_G_MEMBER  r14
 #define CALL_MEMBER   orig_ax
 
 /* The member of a task that holds the C library's thread pointer. */

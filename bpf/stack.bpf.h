@@ -26,6 +26,21 @@ static __always_inline bool fill_chunk(struct scratch *s)
 	return !bpf_probe_read_user(s->chunk, want, (const void *)bp);
 }
 
+/*
+ * Copies the stack at the begin of a walk, without the calls that next_chunk() takes. If that fails, the walk
+ * tries again and says why.
+ */
+static __always_inline void fill_first_chunk(struct scratch *s, uint64_t bp)
+{
+	s->bp = bp;
+	if (!bp || bp >= s->hi)
+		return;
+	if (fill_chunk(s))
+		s->chunks = 1;
+	else
+		s->whole_frames = 0;
+}
+
 /* runtime.cgocallback's frame on the goroutine's stack: three words, a frame pointer, a return address. */
 #define CALLBACK_FRAME 40
 
@@ -146,7 +161,7 @@ __noinline int walk_frames(SCRATCH_PARAMETER)
 	/* Here and not where chunks are read: kernels before 6.13 limit the stacks of nested functions
 	 * together. */
 	if (s->parked_bp && s->bp) {
-		if (!next_chunk(SCRATCH_ARG(s)))
+		if (!s->whole_frames && !next_chunk(SCRATCH_ARG(s)))
 			return 0;
 		find_awaited(s);
 	}
@@ -158,21 +173,29 @@ __noinline int walk_frames(SCRATCH_PARAMETER)
 	return 0;
 }
 
-/* awaited: NULL, or receives what a goroutine that has parked waits for (AWAITED). */
-static __always_inline uint64_t end_walk_awaited(struct scratch *s, uint64_t bp, uint8_t skip,
-						 uint64_t *awaited)
+/*
+ * Follows the chain and gives the scratch back. The first chunk has been filled. awaited: NULL, or receives
+ * what a goroutine that has parked waits for (AWAITED).
+ */
+static __always_inline uint64_t end_walk_begun(struct scratch *s, uint8_t skip, uint64_t *awaited)
 {
 	uint64_t hash;
 
-	s->bp = bp;
 	if (awaited)
-		s->parked_bp = bp;
+		s->parked_bp = s->bp;
 	walk_frames(SCRATCH_ARG(s));
 	hash = send_stack_once(s, skip);
 	if (awaited)
 		*awaited = s->awaited;
 	give_back(s);
 	return hash;
+}
+
+static __always_inline uint64_t end_walk_awaited(struct scratch *s, uint64_t bp, uint8_t skip,
+						 uint64_t *awaited)
+{
+	fill_first_chunk(s, bp);
+	return end_walk_begun(s, skip, awaited);
 }
 
 static __always_inline uint64_t end_walk(struct scratch *s, uint64_t bp, uint8_t skip)
@@ -211,6 +234,13 @@ static __always_inline uint64_t walk_entry(uint64_t pc, uint64_t ret, uint64_t b
 	return end_walk(s, bp, 0);
 }
 
+/* True if the runtime's tracer records a stack for this skip. Up to Go 1.21 it records none for 0
+ * (runtime/trace.go). */
+static __always_inline bool has_stack(uint8_t skip)
+{
+	return skip || go_minor >= 22;
+}
+
 /*
  * True if g.sched.bp is the frame above that of g.sched.pc's caller, so that the chain skips the caller. That
  * is so if the goroutine was stopped in morestack (g.syncSafePoint, golang.org/issue/68090), and up to Go
@@ -247,11 +277,33 @@ static __always_inline uint64_t walk_stopped(const struct go_g *g, uint8_t skip,
 				awaited);
 }
 
-/* True if the runtime's tracer records a stack for this skip. Up to Go 1.21 it records none for 0
- * (runtime/trace.go). */
-static __always_inline bool has_stack(uint8_t skip)
+/*
+ * As walk_stopped(), in two steps: what is in the frames decides how the stack of a goroutine that has parked
+ * is recorded.
+ */
+static __always_inline struct scratch *begin_parked(const struct go_g *g)
 {
-	return skip || go_minor >= 22;
+	struct scratch *s = begin_walk(g_word(g, layout.g_stack_hi), 0);
+
+	if (s)
+		fill_first_chunk(s, g_word(g, layout.g_sched_bp));
+	return s;
+}
+
+static __always_inline uint64_t end_parked(struct scratch *s, const struct go_g *g, uint8_t skip,
+					   uint64_t *awaited)
+{
+	uint64_t pc = g_word(g, layout.g_sched_pc);
+
+	if (!has_stack(skip)) {
+		give_back(s);
+		return 0;
+	}
+	s->hash = stack_hash_begin(skip);
+	push_pc(s, pc);
+	if (hides_caller(g, pc, false))
+		push_pc(s, return_of_stopped(g));
+	return end_walk_begun(s, skip, awaited);
 }
 
 /*

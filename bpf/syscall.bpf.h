@@ -76,28 +76,70 @@ static __always_inline bool read_g_in_call(struct go_g *g, uint64_t address)
 	       g_status(g) == GSYSCALL;
 }
 
+/*
+ * Finds the goroutine that enters a system call, and its M. Go's wrappers of system calls leave g in its
+ * register (Go 1.17 to 1.27 runtime, syscall and internal/runtime/syscall), which spares the read of the TLS.
+ * Anything may be there in C code, so the g that it names counts only with the M that the TLS has led to.
+ */
+static __always_inline uint64_t find_caller(const struct pt_regs *regs, struct go_g *g, uint64_t *m)
+{
+	uint64_t address;
+
+#if !defined(__TARGET_ARCH_arm64)
+	address = has_abi0() ? 0 : MEMBER(regs, REG_G_MEMBER);
+	if (read_g_in_call(g, address)) {
+		*m = g_word(g, layout.g_m);
+		if (is_own_m(*m))
+			return address;
+	}
+#endif
+	address = g_in_call(regs);
+	*m = read_g_in_call(g, address) ? g_word(g, layout.g_m) : 0;
+	return address;
+}
+
+static __always_inline bool enters_once(uint64_t pc)
+{
+	return lies_in(pc, places.syscall3, places.syscall3_end) ||
+	       lies_in(pc, places.syscall6, places.syscall6_end);
+}
+
+/*
+ * What distinguishes a call from the next one of the same place: m.syscalltick, which exitsyscall increments.
+ * One call may enter the kernel more than once. Those of syscall.Syscall do so only after a signal.
+ */
+static __always_inline uint32_t tick_of_call(const struct go_g *g, uint64_t address, uint64_t m, uint64_t p)
+{
+	uint32_t tick = 0;
+
+	if (enters_once(g_word(g, layout.g_syscallpc))) {
+		tick = interrupted_call(address, m);
+		return tick ? tick : new_call_number();
+	}
+	if (layout.m_syscalltick != LAYOUT_ABSENT)
+		read_user(&tick, sizeof(tick), m + layout.m_syscalltick);
+	else if (p) /* 1.4 has only the P's tick */
+		read_user(&tick, sizeof(tick), p + layout.p_syscalltick);
+	return tick & ~CALL_NUMBER;
+}
+
 static __always_inline void enter_call(const struct pt_regs *regs, long id)
 {
 	struct raw_record rec = {.site = SITE_SYS_ENTER, .arg2 = (uint64_t)id, .status = GSYSCALL};
-	uint32_t tick = 0;
 	struct go_g g;
 	uint64_t m;
 
-	rec.g = g_in_call(regs);
-	m = read_g_in_call(&g, rec.g) ? g_word(&g, layout.g_m) : 0;
+	rec.g = find_caller(regs, &g, &m);
 	if (!m || is_newborn(id, m)) {
 		remember_call(NO_CALL);
 		return; /* not one of Go's */
 	}
+	remember_own_m(m);
 	remember_call(may_not_return(id) ? 0 : rec.g);
 	rec.goid = g_word(&g, layout.g_goid);
 	if (hidden_p_changes)
 		rec.p = p_in_syscall(m);
-	if (layout.m_syscalltick != LAYOUT_ABSENT)
-		read_user(&tick, sizeof(tick), m + layout.m_syscalltick);
-	else if (rec.p) /* 1.4 has only the P's tick */
-		read_user(&tick, sizeof(tick), rec.p + layout.p_syscalltick);
-	rec.arg = tick;
+	rec.arg = tick_of_call(&g, rec.g, m, rec.p);
 	rec.stack = stack_in_call(&g, MEMBER(regs, REG_FP_MEMBER));
 	send(&rec);
 }
@@ -146,8 +188,26 @@ static __always_inline uint64_t find_g_at_exit(const struct pt_regs *regs)
 	return g;
 }
 
+/*
+ * ERESTARTSYS to ERESTART_RESTARTBLOCK (include/linux/errno.h): after a signal, the kernel may start the call
+ * again.
+ */
+static __always_inline bool is_interrupted(long ret)
+{
+	return ret <= -512 && ret >= -516;
+}
+
+static __always_inline void note_interrupted(uint64_t g)
+{
+	uint32_t tick = 0;
+
+	if (layout.m_syscalltick != LAYOUT_ABSENT &&
+	    read_user(&tick, sizeof(tick), m_of_g(g) + layout.m_syscalltick))
+		remember_interrupted(g, tick);
+}
+
 /* Goroutine id and P are not read: the entry has recorded them. */
-static __always_inline void exit_call(const struct pt_regs *regs)
+static __always_inline void exit_call(const struct pt_regs *regs, long ret)
 {
 	struct raw_record rec = {.site = SITE_SYS_EXIT, .status = GSYSCALL};
 
@@ -156,26 +216,27 @@ static __always_inline void exit_call(const struct pt_regs *regs)
 		rec.g = find_g_at_exit(regs);
 	if (!rec.g || rec.g == NO_CALL)
 		return;
+	if (is_interrupted(ret))
+		note_interrupted(rec.g);
 	rec.arg2 = MEMBER(regs, CALL_MEMBER);
 	send(&rec);
 }
 
-static __always_inline void watch_exit(const struct pt_regs *regs)
+static __always_inline void watch_exit(const struct pt_regs *regs, long ret)
 {
 	uint64_t began = begin_hit();
 
 	if (!began)
 		return;
-	exit_call(regs);
+	exit_call(regs, ret);
 	end_hit(began, TIMED_CALLS, TIMED_CALLS_NS);
 }
 
 SEC("?tp_btf/sys_exit")
 int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 {
-	(void)ret;
 	if (is_target())
-		watch_exit(regs);
+		watch_exit(regs, ret);
 	note_run(CALL_EXIT);
 	return 0;
 }
@@ -183,9 +244,8 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 SEC("?tp_btf/sys_exit")
 int BPF_PROG(sys_exit_backup, struct pt_regs *regs, long ret)
 {
-	(void)ret;
 	if (first_program_skipped(CALL_EXIT) && is_target())
-		watch_exit(regs);
+		watch_exit(regs, ret);
 	return 0;
 }
 
@@ -296,6 +356,7 @@ HIT(needm)
 
 HIT(dropm)
 {
+	remember_own_m(0);
 	by_casgstatus(ctx, SITE_DROPM);
 }
 

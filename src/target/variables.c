@@ -253,14 +253,18 @@ static int find_tls(struct target *target, struct error *err)
 }
 
 /*
- * The functions are adjacent in one file (Go 1.17 and 1.18 syscall/asm_linux_amd64.s) if the program has
- * both.
+ * Up to Go 1.18 the functions are adjacent in one file (syscall/asm_linux_amd64.s) if the program has both.
+ * Up to 1.21 exitsyscall itself may enter the kernel.
  */
 static void find_syscalls(struct target *target)
 {
 	struct go_places *places = &target->places;
 	uint64_t begin, end;
 
+	if (target->go_minor >= 22) {
+		functab_find(target->functab, "syscall.Syscall", &places->syscall3, &places->syscall3_end);
+		functab_find(target->functab, "syscall.Syscall6", &places->syscall6, &places->syscall6_end);
+	}
 	if (target->go_minor > 18)
 		return;
 	functab_find(target->functab, "syscall.Syscall", &places->syscalls, &places->syscalls_end);
@@ -323,6 +327,10 @@ void target_find_places(struct target *target)
 	functab_find(target->functab, "runtime.semacquire1", &places->semacquire, &places->semacquire_end);
 	functab_find(target->functab, "sync.runtime_notifyListWait", &places->notify_wait,
 		     &places->notify_wait_end);
+	functab_find(target->functab, "runtime.selectgo", &places->selectgo, &places->selectgo_end);
+	functab_find(target->functab, "runtime.netpollblock", &places->netpollblock,
+		     &places->netpollblock_end);
+	functab_find(target->functab, "time.Sleep", &places->time_sleep, &places->time_sleep_end);
 	functab_find(target->functab, "runtime.gcStart", &places->gc_start, &places->gc_start_end);
 	functab_find(target->functab, "runtime.gcMarkDone", &places->gc_mark_done, &places->gc_mark_done_end);
 	functab_find(target->functab, "runtime.systemstack_switch", &places->stack_switch,
