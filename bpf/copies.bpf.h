@@ -78,7 +78,7 @@ HIT(destroy_copy)
 
 	if (!copied_change(ctx, &rec, bpf_get_attach_cookie(ctx)))
 		return;
-	if (hidden_p_changes)
+	if (p_changes_hidden())
 		rec.p = p_after_hidden_change(this_m(ctx));
 	send(&rec);
 }

@@ -162,22 +162,33 @@ static __always_inline uint64_t current_g(const struct pt_regs *regs)
  */
 static __always_inline uint64_t p_in_syscall(uint64_t m)
 {
-	uint64_t p = read_word(m + layout.m_p);
+	uint32_t apart = (layout.m_oldp - layout.m_p) / 8;
+	uint64_t words[M_SPAN];
 
-	if (p || !syscall_oldp || layout.m_oldp == LAYOUT_ABSENT)
-		return p;
-	return read_word(m + layout.m_oldp);
+	if (!syscall_oldp || layout.m_oldp == LAYOUT_ABSENT)
+		return read_word(m + layout.m_p);
+	/* m.nextp lies between the two (Go 1.12 to 1.25 runtime/runtime2.go). */
+	if (apart >= M_SPAN || !read_user(words, sizeof(words), m + layout.m_p))
+		return 0;
+	return words[0] ? words[0] : words[apart];
 }
 
 /*
  * Up to Go 1.25 a thread may return from a system call with a P that it has taken from another thread by a
- * bare CAS, and only its next record shows that. The same holds, in 1.26 too, for a C thread that left Go
- * with its P still wired (dropm). In all other cases a P changes hands at a probe, and nothing needs to be
- * read.
+ * bare CAS, and only its next record shows that. In 1.26, too, a C thread that leaves Go with its P still
+ * wired (dropm) passes it on so, to the thread that takes its M (needm). In all other cases a P changes hands
+ * at a probe, and nothing needs to be read.
  */
+volatile bool c_threads_seen; /* needm or dropm was hit */
+
+static __always_inline bool p_changes_hidden(void)
+{
+	return hidden_p_changes && (go_minor <= 25 || c_threads_seen);
+}
+
 static __always_inline uint64_t p_after_hidden_change(uint64_t m)
 {
-	return hidden_p_changes ? read_word(m + layout.m_p) : 0;
+	return p_changes_hidden() ? read_word(m + layout.m_p) : 0;
 }
 
 static __always_inline uint32_t p_id(uint64_t p)

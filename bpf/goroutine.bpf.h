@@ -381,7 +381,7 @@ static __always_inline void resume(const struct pt_regs *ctx, uint64_t gp)
 	rec.arg2 = wait_reason(&g);
 	rec.goid = g_word(&g, layout.g_goid);
 	rec.status = g_status(&g);
-	if (hidden_p_changes)
+	if (p_changes_hidden())
 		rec.p = p_after_hidden_change(this_m(ctx));
 	skip = rec.arg == 1 ? park_skips[rec.arg2 & 63] : (uint8_t)stop_skip;
 	if (has_abi0() || has_stack(skip))
@@ -421,7 +421,7 @@ HIT(destroy)
 		return;
 	rec.g = args[0];
 	read_goid_and_status(&rec);
-	if (hidden_p_changes)
+	if (p_changes_hidden())
 		rec.p = p_after_hidden_change(this_m(ctx));
 	send(&rec);
 }
@@ -496,7 +496,7 @@ HIT(coro)
 	uint8_t exits = 0;
 
 	read_goid_and_status(&rec);
-	if (hidden_p_changes)
+	if (p_changes_hidden())
 		rec.p = p_after_hidden_change(this_m(ctx));
 	rec.arg = read_word(read_word(GO_ARG(ctx, 0) + layout.g_coroarg) + layout.coro_gp);
 	read_user(&exits, sizeof(exits), GO_ARG(ctx, 0) + layout.g_coroexit);

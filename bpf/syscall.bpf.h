@@ -137,7 +137,7 @@ static __always_inline void enter_call(const struct pt_regs *regs, long id)
 	remember_own_m(m);
 	remember_call(may_not_return(id) ? 0 : rec.g);
 	rec.goid = g_word(&g, layout.g_goid);
-	if (hidden_p_changes)
+	if (p_changes_hidden())
 		rec.p = p_in_syscall(m);
 	rec.arg = tick_of_call(&g, rec.g, m, rec.p);
 	rec.stack = stack_in_call(&g, MEMBER(regs, REG_FP_MEMBER));
@@ -351,11 +351,13 @@ HIT(exit_no_p)
 
 HIT(needm)
 {
+	c_threads_seen = true;
 	by_casgstatus(ctx, SITE_NEEDM);
 }
 
 HIT(dropm)
 {
+	c_threads_seen = true;
 	remember_own_m(0);
 	by_casgstatus(ctx, SITE_DROPM);
 }
