@@ -437,9 +437,10 @@ struct go_places {
 	uint64_t async_preempt, async_preempt_end; /* runtime.asyncPreempt2 */
 	uint64_t goyield, goyield_end;             /* runtime.goyield */
 	uint64_t syscalls, syscalls_end; /* up to 1.18: from syscall.Syscall to the end of syscall.Syscall6 */
-	/* From 1.22 on. Between entersyscall and exitsyscall they enter the kernel once. */
+	/* From 1.22 on. Between entersyscall and exitsyscall they enter the kernel once, by raw_syscall. */
 	uint64_t syscall3, syscall3_end; /* syscall.Syscall */
 	uint64_t syscall6, syscall6_end; /* syscall.Syscall6 */
+	uint64_t raw_syscall, raw_syscall_end;
 	/* Return addresses of the calls to the runtime's tracer in these functions. */
 	uint64_t injectglist_trace_call; /* GoUnpark */
 	uint64_t sweep_trace_call;       /* GCSweepSpan */

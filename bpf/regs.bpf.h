@@ -87,6 +87,7 @@ static inline __attribute__((always_inline)) int reg_offset(__u32 number)
 }
 
 /* Member names for MEMBER. */
+#define REG_PC_MEMBER ip
 #define REG_FP_MEMBER bp
 #define REG_G_MEMBER  r14
 #define CALL_MEMBER   orig_ax
@@ -129,6 +130,7 @@ static inline __attribute__((always_inline)) int reg_offset(__u32 number)
 #define CALL_ARG_4(ctx)        ((ctx)->regs[4])
 #define IS_USER_MODE(ctx)      (((ctx)->pstate & 0xf) == 0) /* EL0t: arch/arm64/include/asm/ptrace.h */
 
+#define REG_PC_MEMBER      pc
 #define REG_FP_MEMBER      regs[29]
 #define CALL_MEMBER        syscallno
 

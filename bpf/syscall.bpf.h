@@ -98,21 +98,34 @@ static __always_inline uint64_t find_caller(const struct pt_regs *regs, struct g
 	return address;
 }
 
-static __always_inline bool enters_once(uint64_t pc)
+/* syscall.Syscall and Syscall6 enter the kernel once, but for a call that starts again after a signal. */
+static __always_inline bool enters_once(const struct go_g *g)
 {
+	uint64_t pc = g_word(g, layout.g_syscallpc);
+
 	return lies_in(pc, places.syscall3, places.syscall3_end) ||
 	       lies_in(pc, places.syscall6, places.syscall6_end);
 }
 
 /*
+ * Meanwhile the runtime itself may enter the kernel on the same stack: at the end of a signal handler, and in
+ * casgstatus, which yields while the collector looks at the goroutine.
+ */
+static __always_inline bool is_runtime_call(const struct pt_regs *regs, const struct go_g *g)
+{
+	return enters_once(g) &&
+	       !lies_in(MEMBER(regs, REG_PC_MEMBER), places.raw_syscall, places.raw_syscall_end);
+}
+
+/*
  * What distinguishes a call from the next one of the same place: m.syscalltick, which exitsyscall increments.
- * One call may enter the kernel more than once. Those of syscall.Syscall do so only after a signal.
+ * One call may enter the kernel more than once.
  */
 static __always_inline uint32_t tick_of_call(const struct go_g *g, uint64_t address, uint64_t m, uint64_t p)
 {
 	uint32_t tick = 0;
 
-	if (enters_once(g_word(g, layout.g_syscallpc))) {
+	if (enters_once(g)) {
 		tick = interrupted_call(address, m);
 		return tick ? tick : new_call_number();
 	}
@@ -130,7 +143,7 @@ static __always_inline void enter_call(const struct pt_regs *regs, long id)
 	uint64_t m;
 
 	rec.g = find_caller(regs, &g, &m);
-	if (!m || is_newborn(id, m)) {
+	if (!m || is_newborn(id, m) || is_runtime_call(regs, &g)) {
 		remember_call(NO_CALL);
 		return; /* not one of Go's */
 	}

@@ -252,19 +252,34 @@ static int find_tls(struct target *target, struct error *err)
 	return 0;
 }
 
+/* Up to Go 1.21 exitsyscall itself may enter the kernel. */
+static void find_single_syscalls(struct target *target)
+{
+	static const char *const raw[] = {
+		"runtime/internal/syscall.Syscall6",       /* Go 1.22 */
+		"internal/runtime/syscall.Syscall6",       /* 1.23 to 1.25 */
+		"internal/runtime/syscall/linux.Syscall6", /* 1.26 and 1.27 */
+	};
+	struct go_places *places = &target->places;
+
+	for (unsigned i = 0; target->go_minor >= 22 && i < sizeof(raw) / sizeof(raw[0]); i++) {
+		if (functab_find(target->functab, raw[i], &places->raw_syscall, &places->raw_syscall_end))
+			continue;
+		functab_find(target->functab, "syscall.Syscall", &places->syscall3, &places->syscall3_end);
+		functab_find(target->functab, "syscall.Syscall6", &places->syscall6, &places->syscall6_end);
+		return;
+	}
+}
+
 /*
- * Up to Go 1.18 the functions are adjacent in one file (syscall/asm_linux_amd64.s) if the program has both.
- * Up to 1.21 exitsyscall itself may enter the kernel.
+ * The functions are adjacent in one file (Go 1.17 and 1.18 syscall/asm_linux_amd64.s) if the program has
+ * both.
  */
 static void find_syscalls(struct target *target)
 {
 	struct go_places *places = &target->places;
 	uint64_t begin, end;
 
-	if (target->go_minor >= 22) {
-		functab_find(target->functab, "syscall.Syscall", &places->syscall3, &places->syscall3_end);
-		functab_find(target->functab, "syscall.Syscall6", &places->syscall6, &places->syscall6_end);
-	}
 	if (target->go_minor > 18)
 		return;
 	functab_find(target->functab, "syscall.Syscall", &places->syscalls, &places->syscalls_end);
@@ -339,6 +354,7 @@ void target_find_places(struct target *target)
 		     &places->async_preempt_end);
 	functab_find(target->functab, "runtime.goyield", &places->goyield, &places->goyield_end);
 	find_syscalls(target);
+	find_single_syscalls(target);
 	if (target->cgo)
 		find_callbacks(target);
 }
