@@ -21,7 +21,7 @@ const volatile uint8_t call_kinds[CALL_NUMBERS]; /* enum call_kind; set by captu
 
 /* Anonymous inodes (epoll, eventfd) have no file type up to Linux 6.15 and are regular files from then on
  * (cfd86ef7e8e7). */
-static __always_inline enum file_kind kind_of(const struct inode *inode, uint32_t mode)
+static __always_inline enum file_kind kind_of(uint32_t mode, uint64_t magic)
 {
 	switch (mode & S_IFMT) {
 	case S_IFSOCK:
@@ -34,28 +34,45 @@ static __always_inline enum file_kind kind_of(const struct inode *inode, uint32_
 	case S_IFBLK:
 		return FILE_REGULAR;
 	case S_IFREG:
-		return BPF_CORE_READ(inode, i_sb, s_magic) == ANON_INODE_FS_MAGIC ? FILE_EVENT : FILE_REGULAR;
+		return magic == ANON_INODE_FS_MAGIC ? FILE_EVENT : FILE_REGULAR;
 	default:
 		return FILE_EVENT;
 	}
 }
 
+/* include/linux/types.h: a struct of one pointer, as in the table of a process's files. */
+struct hlist_head {
+	void *first;
+} __attribute__((preserve_access_index));
+
 static __always_inline uint64_t wait_on(struct task_struct *task, uint32_t fd, bool epoll)
 {
 	struct files_struct *files = MEMBER(task, files);
+	uint64_t number, magic = 0;
 	struct file *file = NULL;
 	struct inode *inode;
-	uint64_t number;
-	uint32_t mode = 0;
+	uint32_t mode;
 
-	if (!files || fd >= MEMBER(files, fdt, max_fds) ||
-	    bpf_probe_read_kernel(&file, sizeof(file), MEMBER(files, fdt, fd) + fd) || !file)
+	if (!files || fd >= MEMBER(files, fdt, max_fds))
 		return 0;
-	inode = BPF_CORE_READ(file, f_inode);
-	number = BPF_CORE_READ(inode, i_ino);
-	if (!epoll)
+	if (CAN_CAST) {
+		file = CAST(CAST(MEMBER(files, fdt, fd) + fd, struct hlist_head)->first, struct file);
+		inode = file->f_inode;
+		number = inode->i_ino;
+		mode = inode->i_mode;
+		if ((mode & S_IFMT) == S_IFREG)
+			magic = inode->i_sb->s_magic;
+	} else {
+		bpf_probe_read_kernel(&file, sizeof(file), MEMBER(files, fdt, fd) + fd);
+		inode = BPF_CORE_READ(file, f_inode);
+		number = BPF_CORE_READ(inode, i_ino);
 		mode = BPF_CORE_READ(inode, i_mode);
-	return WAIT_MAKE(epoll ? FILE_EPOLL : kind_of(inode, mode), fd, wait_mark(number));
+		if ((mode & S_IFMT) == S_IFREG)
+			magic = BPF_CORE_READ(inode, i_sb, s_magic);
+	}
+	if (!inode)
+		return 0;
+	return WAIT_MAKE(epoll ? FILE_EPOLL : kind_of(mode, magic), fd, wait_mark(number));
 }
 
 static __always_inline uint64_t futex_in_call(const struct user_regs *regs)
@@ -94,16 +111,26 @@ static __always_inline uint64_t wait_in_call(struct task_struct *task, const str
 
 static __always_inline void keep_call(uint32_t tid, const struct raw_record *rec)
 {
-	struct call_state *known = known_thread(tid), fresh = {
-							      .call = rec->arg,
-							      .wait = rec->arg2,
-							      .stack = rec->stack,
-						      };
+	struct call_state *state = call_state_of(tid);
 
-	if (known)
-		*known = fresh;
-	else
-		bpf_map_update_elem(&threads, &tid, &fresh, BPF_ANY);
+	if (!state)
+		return;
+	state->tid = tid;
+	state->call = rec->arg;
+	state->wait = rec->arg2;
+	state->stack = rec->stack;
+	state->proof = call_state_proof(state);
+}
+
+/* Ends the call of the thread. Returns it, or 0 if it was not recorded or is no longer known. */
+static __always_inline uint64_t take_call_state(uint32_t tid)
+{
+	struct call_state *state = call_state_of(tid);
+
+	if (!state || state->tid != tid || state->proof != call_state_proof(state))
+		return 0;
+	state->tid = 0;
+	return state->call;
 }
 
 static __always_inline void enter_call(struct task_struct *task, uint32_t tgid, struct pt_regs *user, long id)
@@ -170,26 +197,22 @@ static __always_inline void exit_call(struct task_struct *task, uint32_t tgid, s
 {
 	struct raw_record rec = {.site = SITE_MAPPED};
 	uint32_t tid = MEMBER(task, pid);
-	struct call_state *known;
 	struct pt_regs copy;
+	uint64_t call;
 
 	if (probed_tasks) {
 		read_regs(&copy, user);
 		user = &copy;
 	}
-	known = known_thread(tid);
+	call = take_call_state(tid);
 	rec.tid = tid;
 	rec.goid = tgid;
 	if (maps_code(user, (long)CALL_OF(user), result))
 		send_thread(&rec);
 	rec.site = SITE_SYSCALL_DONE;
-	rec.arg = CALL_OF(user) + 1;
-	rec.arg2 = result;
 	/* After rt_sigreturn, the registers are those of the context that it returned to. */
-	if (known && known->call) {
-		rec.arg = known->call;
-		known->call = 0;
-	}
+	rec.arg = call ? call : (uint64_t)CALL_OF(user) + 1;
+	rec.arg2 = result;
 	send_thread(&rec);
 }
 

@@ -16,10 +16,9 @@
 static __always_inline void fill_wait(void *ctx, struct raw_record *rec, struct task_struct *task,
 				      struct user_regs *regs)
 {
-	struct call_state *known = regs->call ? known_thread(MEMBER(task, pid)) : NULL;
-	bool in_call = known && known->call == regs->call;
+	struct call_state *known = regs->call ? known_call(MEMBER(task, pid), regs->call) : NULL;
 
-	if (in_call) {
+	if (known) {
 		rec->arg2 = known->wait;
 		rec->stack = known->stack;
 		if (!kernel_stacks)
@@ -29,7 +28,7 @@ static __always_inline void fill_wait(void *ctx, struct raw_record *rec, struct 
 		regs->ip = 0;
 	if (!regs->ip && !kernel_stacks)
 		return;
-	if (regs->call && regs->ip && !in_call)
+	if (regs->call && regs->ip && !known)
 		rec->arg2 = wait_in_call(task, regs, true);
 	rec->stack = whole_stack_of(ctx, regs, MEMBER(task, tgid));
 }
@@ -146,8 +145,8 @@ static __always_inline uint64_t stack_of_current(struct task_struct *task)
 
 	if (!user_regs(&regs, task))
 		return 0;
-	known = regs.call ? known_thread(MEMBER(task, pid)) : NULL;
-	if (known && known->call == regs.call)
+	known = regs.call ? known_call(MEMBER(task, pid), regs.call) : NULL;
+	if (known)
 		return known->stack;
 	return MEMBER(task, flags) & PF_EXITING ? 0 : stack_of(&regs, MEMBER(task, tgid));
 }
@@ -292,7 +291,7 @@ int BPF_PROG(sched_process_free, struct task_struct *task)
 	uint32_t tid = MEMBER(task, pid), tgid = MEMBER(task, tgid);
 
 	if (is_traced(tgid)) {
-		bpf_map_delete_elem(&threads, &tid);
+		forget_call(tid);
 		if (several && tid == tgid) {
 			bpf_map_delete_elem(&traced, &tid);
 			leave_space(tid);
@@ -320,7 +319,7 @@ int BPF_PROG(sched_process_exec, struct task_struct *task, int old_pid)
 		traced_tgid = NO_PROCESS;
 	if (several)
 		leave_space(tgid);
-	bpf_map_delete_elem(&threads, &tid);
+	forget_call(tid);
 	if (!begin_hit())
 		return 0;
 	read_comm(comm, task);

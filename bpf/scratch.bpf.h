@@ -13,6 +13,7 @@
 #define CHUNK       4096u /* bytes of stack per read */
 #define CHUNK_WORDS (CHUNK / 8)
 #define PCS_MASK    255u /* a power of two above STACK_DEPTH and SCAN_DEPTH, for the verifier */
+#define WALK_WORDS  64u  /* bpf/unwind_memo.bpf.h: a power of two */
 
 /*
  * A walk and its buffers. The state is in a map value and volatile on purpose: the verifier knows nothing
@@ -39,11 +40,20 @@ struct scratch {
 	volatile uint64_t first_word;     /* the same: the chunk's distance from the leaf's sp, in words */
 	volatile uint64_t parked_bp;      /* bpf/awaited.bpf.h: frame of gopark; 0 = not asked */
 	volatile uint64_t awaited;        /* the same: what the goroutine waits for */
-	uint64_t hi;                      /* end of the stack */
-	uint64_t other_lo, other_hi;      /* a stack on which the chain may continue; other_hi = 0: none */
-	uint64_t base;                    /* address of chunk in the target */
-	uint64_t whole_frames;            /* words of chunk at which a frame can begin */
-	uint64_t flags;                   /* enum raw_flags */
+	struct unwind_regs begun;         /* bpf/unwind_memo.bpf.h: registers of the first frame */
+	uint64_t rules;                   /* the same: what says whether the rules are the same */
+	uint64_t recalled;                /* the same: hash of the stack */
+	volatile uint32_t n_read;         /* the same: words that the walk depends on */
+	volatile uint32_t bp_from;        /* the same: enum bp_from */
+	volatile uint32_t needs_bp;       /* the same: the walk depends on begun.bp */
+	volatile uint64_t bp_at, bp_word; /* the same: of BP_READ */
+	uint64_t read_at[WALK_WORDS];     /* the same: the words' addresses, and what they were */
+	uint64_t read_word[WALK_WORDS];
+	uint64_t hi;                 /* end of the stack */
+	uint64_t other_lo, other_hi; /* a stack on which the chain may continue; other_hi = 0: none */
+	uint64_t base;               /* address of chunk in the target */
+	uint64_t whole_frames;       /* words of chunk at which a frame can begin */
+	uint64_t flags;              /* enum raw_flags */
 	uint64_t head[sizeof(struct raw_stack) / 8]; /* followed by pcs: sent together */
 	uint64_t pcs[PCS_MASK + 1];
 	uint64_t chunk[CHUNK_WORDS + 2];
@@ -147,6 +157,14 @@ static __always_inline bool was_sent(const struct sent_set *set, uint64_t hash)
 {
 	return set->hashes[0] == hash || set->hashes[1] == hash || set->hashes[2] == hash ||
 	       set->hashes[3] == hash;
+}
+
+static __always_inline bool is_sent(uint64_t hash)
+{
+	uint32_t key = hash % SENT_SETS;
+	struct sent_set *set = bpf_map_lookup_elem(&sent_stacks, &key);
+
+	return set && was_sent(set, hash);
 }
 
 /* Chooses a free slot, or else one by hash bits that did not select the set. */

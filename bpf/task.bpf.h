@@ -25,6 +25,19 @@ const volatile bool probed_tasks; /* set by capture (src/capture/features.h): us
 
 #define MEMBER(from, ...) (probed_tasks ? BPF_CORE_READ(from, __VA_ARGS__) : LOAD_MEMBER(from, __VA_ARGS__))
 
+/*
+ * Linux 6.2 (a35b9af4ec2c): makes a pointer into a kernel struct of a number, so that its members are plain
+ * loads, which read 0 where there is nothing.
+ */
+extern void *bpf_rdonly_cast(const void *object, __u32 btf_id) __ksym __weak;
+
+#ifdef BEFORE_512
+#define CAN_CAST false
+#else
+#define CAN_CAST (!probed_tasks && (uint64_t)bpf_rdonly_cast)
+#endif
+#define CAST(address, type) ((type *)bpf_rdonly_cast((address), bpf_core_type_id_kernel(type)))
+
 static __always_inline struct task_struct *current_task(void)
 {
 	return probed_tasks ? (struct task_struct *)bpf_get_current_task() : bpf_get_current_task_btf();

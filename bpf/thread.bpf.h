@@ -35,19 +35,27 @@ struct {
 	__type(value, uint32_t);   /* its id in /proc */
 } traced SEC(".maps");
 
-/* State of a thread in a system call, used when it switches during the call. */
+/*
+ * State of a thread in a system call, used when it switches during the call. Threads whose ids are equal
+ * modulo the size share an entry and may write it at the same time, so its tid and proof say whose it is.
+ * What another thread has overwritten is found out again.
+ */
 struct call_state {
-	uint64_t call;  /* 1 + number; 0: in none, or in one that was not recorded */
-	uint64_t wait;  /* WAIT_* */
-	uint64_t stack; /* hash */
+	volatile uint64_t tid;
+	volatile uint64_t call;  /* 1 + number; 0: in none, or in one that was not recorded */
+	volatile uint64_t wait;  /* WAIT_* */
+	volatile uint64_t stack; /* hash */
+	volatile uint64_t proof;
 };
 
+#define CALL_STATES 32768u
+
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1); /* capture sets how many threads there may be */
-	__type(key, uint32_t);  /* tid */
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, CALL_STATES);
+	__type(key, uint32_t); /* tid modulo the size */
 	__type(value, struct call_state);
-} threads SEC(".maps");
+} call_states SEC(".maps");
 
 /* With one target, the only cost for threads of other processes: a load and a compare. */
 static __always_inline bool is_traced(uint32_t tgid)
@@ -57,9 +65,38 @@ static __always_inline bool is_traced(uint32_t tgid)
 	return bpf_map_lookup_elem(&traced, &tgid);
 }
 
-static __always_inline struct call_state *known_thread(uint32_t tid)
+volatile uint64_t call_epoch; /* changed by capture to forget all states */
+
+static __always_inline struct call_state *call_state_of(uint32_t tid)
 {
-	return bpf_map_lookup_elem(&threads, &tid);
+	uint32_t key = tid % CALL_STATES;
+
+	return bpf_map_lookup_elem(&call_states, &key);
+}
+
+static __always_inline uint64_t call_state_proof(const struct call_state *state)
+{
+	uint64_t hash = (state->tid ^ call_epoch << 32) * STACK_HASH_FACTOR;
+
+	return ((hash ^ state->call) * STACK_HASH_FACTOR ^ state->wait) + state->stack;
+}
+
+/* The state of a thread in the given call, or NULL if it is not known. */
+static __always_inline struct call_state *known_call(uint32_t tid, uint64_t call)
+{
+	struct call_state *state = call_state_of(tid);
+
+	return state && state->tid == tid && state->call == call && state->proof == call_state_proof(state)
+		       ? state
+		       : NULL;
+}
+
+static __always_inline void forget_call(uint32_t tid)
+{
+	struct call_state *state = call_state_of(tid);
+
+	if (state && state->tid == tid)
+		state->tid = 0;
 }
 
 /* A thread's user-mode registers. call = 1 + number of the system call it is in, 0 = none. */

@@ -8,6 +8,7 @@
 
 #include "bpf/scratch.bpf.h"
 #include "bpf/pidns.bpf.h"
+#include "bpf/unwind_memo.bpf.h"
 
 #define MAP_MMAPABLE (1u << 10) /* BPF_F_MMAPABLE: linux/bpf.h */
 
@@ -140,6 +141,7 @@ static __always_inline bool unwind_read(void *where, uint64_t address, uint64_t 
 		at = 0;
 	}
 	*word = s->chunk[at & (CHUNK_WORDS - 1)];
+	note_word(s, address, *word);
 	return true;
 }
 
@@ -224,7 +226,13 @@ __noinline int native_frame(SCRATCH_PARAMETER)
 	regs.bp = s->regs.bp;
 	regs.link = s->regs.link;
 	push_pc(s, regs.ip);
+	if (UNWIND_KIND(rule) == UNWIND_SIGNAL || (!UNWIND_IS_ARM64 && UNWIND_KIND(rule) == UNWIND_SP_LINK))
+		drop_notes(s);
+	if (unwind_uses_bp(rule))
+		note_use_of_bp(s);
 	result = unwind_step(s, rule, &regs);
+	if (result == UNWIND_MORE && unwind_reads_bp(rule))
+		set_bp_aside(s);
 	s->regs.ip = regs.ip;
 	s->regs.sp = regs.sp;
 	s->regs.bp = regs.bp;
@@ -290,6 +298,38 @@ static __always_inline bool space_of(uint32_t tgid, uint32_t *space)
 	return found;
 }
 
+static __always_inline uint64_t kernel_and_native_stack(void *kernel, struct scratch *s, bool user)
+{
+	take_kernel_frames(kernel, s);
+	if (user)
+		native_frames(SCRATCH_ARG(s));
+	return send_stack_once(s, 0);
+}
+
+static __always_inline uint64_t rules_now(uint32_t space)
+{
+	volatile uint64_t *list = bpf_map_lookup_elem(&unwind_spaces, &space);
+
+	return (list ? *list : 0) ^ most_frames * STACK_HASH_FACTOR;
+}
+
+static __always_inline uint64_t native_user_stack(struct scratch *s)
+{
+	uint64_t hash;
+
+	begin_notes(s);
+	s->rules = rules_now(s->space);
+	recall_walk(SCRATCH_ARG(s));
+	if (s->recalled && is_sent(s->recalled))
+		return s->recalled;
+	native_frames(SCRATCH_ARG(s));
+	hash = send_stack_once(s, 0);
+	s->recalled = hash;
+	if (hash && !(s->flags & RAW_STACK_BROKEN))
+		keep_walk(SCRATCH_ARG(s));
+	return hash;
+}
+
 /*
  * The stack of a thread, from its user registers. ip is a return address (in a system call, that of the next
  * instruction), or the interrupted address plus 1; 0: no user mode. kernel: NULL, or the context of a raw
@@ -309,15 +349,11 @@ static __always_inline uint64_t native_stack_from(void *kernel, const struct unw
 		return 0;
 	s->flags = RAW_STACK_NATIVE;
 	s->space = space;
-	s->regs.ip = regs->ip;
-	s->regs.sp = regs->sp;
-	s->regs.bp = regs->bp;
-	s->regs.link = regs->link;
-	if (kernel && kernel_stacks)
-		take_kernel_frames(kernel, s);
-	if (!kernel || !kernel_stacks || regs->ip)
-		native_frames(SCRATCH_ARG(s));
-	hash = send_stack_once(s, 0);
+	s->regs.ip = s->begun.ip = regs->ip;
+	s->regs.sp = s->begun.sp = regs->sp;
+	s->regs.bp = s->begun.bp = regs->bp;
+	s->regs.link = s->begun.link = regs->link;
+	hash = kernel && kernel_stacks ? kernel_and_native_stack(kernel, s, regs->ip) : native_user_stack(s);
 	give_back(s);
 	return hash;
 }

@@ -87,8 +87,10 @@ struct unwind_mapping {
 };
 
 /* A list of mappings, of one process or of several that were forked without an exec. */
-struct unwind_space {
-	uint32_t first, count; /* written atomically */
+struct unwind_space { /* written atomically */
+	uint32_t first;
+	uint16_t count;
+	uint16_t version; /* changes whenever the rule of an address may have changed */
 };
 
 #define UNWIND_MAPPINGS_A_SPACE 4096u /* at most; further ones are left out */

@@ -84,6 +84,21 @@ UNWIND_INLINE enum unwind_result unwind_step_link(uint32_t rule, struct unwind_r
 
 #if !UNWIND_IS_ARM64
 
+/* Whether a step by this rule depends on regs->bp. It may hold anything in code that has no frame pointer. */
+UNWIND_INLINE _Bool unwind_uses_bp(uint32_t rule)
+{
+	uint32_t kind = UNWIND_KIND(rule);
+
+	return kind == UNWIND_BP || kind == UNWIND_BP_DEREF || kind == UNWIND_CHAIN ||
+	       UNWIND_RBP(rule) == UNWIND_RBP_AT_RBP;
+}
+
+/* Whether it reads the caller's bp, in its last read but one. */
+UNWIND_INLINE _Bool unwind_reads_bp(uint32_t rule)
+{
+	return UNWIND_RBP(rule) || UNWIND_KIND(rule) == UNWIND_CHAIN;
+}
+
 UNWIND_INLINE enum unwind_result unwind_step_signal(void *where, struct unwind_regs *regs)
 {
 	uint64_t at = regs->sp;
@@ -176,6 +191,16 @@ UNWIND_INLINE enum unwind_result unwind_step(void *where, uint32_t rule, struct 
 }
 
 #else
+
+UNWIND_INLINE _Bool unwind_uses_bp(uint32_t rule)
+{
+	return UNWIND_KIND(rule) == UNWIND_FP_FRAME || UNWIND_KIND(rule) == UNWIND_CHAIN;
+}
+
+UNWIND_INLINE _Bool unwind_reads_bp(uint32_t rule)
+{
+	return UNWIND_KIND(rule) != UNWIND_SP_ALONE;
+}
 
 UNWIND_INLINE enum unwind_result unwind_step_signal(void *where, struct unwind_regs *regs)
 {

@@ -25,8 +25,7 @@
 #include "target/descendants.h"
 
 enum {
-	THREADS_AT_ONCE = 32768, /* threads whose system calls are remembered */
-	LIST_MAX = 1 << 20,      /* threads of a process; pid_max is at most 4 Mi */
+	LIST_MAX = 1 << 20, /* threads of a process; pid_max is at most 4 Mi */
 	LIST_STEP = 256,
 	MAX_STEPS = 4096, /* limit on steps through the map of processes: four times its size */
 };
@@ -112,7 +111,6 @@ static void set_constants(struct bpf *bpf, const struct bpf_threads_options *opt
 	constants->kernel_stacks = options->kernel_stacks;
 	memcpy((void *)&constants->cpu_places, &kernel->cpu_places, sizeof(kernel->cpu_places));
 	calls_kinds((uint8_t *)constants->call_kinds);
-	bpf_map__set_max_entries(bpf->threads->maps.threads, THREADS_AT_ONCE);
 	bpf_plan_rings(bpf, options->ring_bytes, options->rings, (uint32_t *)&constants->ring_count,
 		       (uint32_t *)&constants->ring_shift);
 }
@@ -182,11 +180,7 @@ static uint8_t site_of_call(const struct bpf *bpf, const struct bpf_program *pro
 
 void bpf_forget_calls(const struct bpf *bpf)
 {
-	int fd = bpf_map__fd(bpf->threads->maps.threads);
-	uint32_t tid;
-
-	for (int i = 0; i < THREADS_AT_ONCE && bpf_map_get_next_key(fd, NULL, &tid) == 0; i++)
-		bpf_map_delete_elem(fd, &tid);
+	bpf->threads->bss->call_epoch++;
 }
 
 int bpf_set_syscalls(struct bpf *bpf, bool on, struct error *err)

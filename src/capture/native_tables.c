@@ -52,6 +52,7 @@ struct space {
 	unsigned users; /* number of processes */
 	struct list list;
 	bool second; /* the list is in the second half of the space's mappings */
+	uint16_t version;
 };
 
 struct table_process {
@@ -439,11 +440,13 @@ static void show_list(struct native_tables *tables, uint32_t which, bool forget)
 	union {
 		struct unwind_space list;
 		uint64_t word;
-	} shown = {.list = {.count = space->list.n}};
+	} shown = {.list = {.count = (uint16_t)space->list.n}};
 
 	if (!mappings->placed)
 		return;
 	space->second = !space->second;
+	space->version += forget;
+	shown.list.version = space->version;
 	shown.list.first = (2 * which + space->second) * tables->half;
 	if (space->list.n)
 		memcpy(mappings->at + shown.list.first * mappings->size, space->list.mappings,
@@ -709,8 +712,8 @@ size_t native_tables_walk(const struct native_tables *tables, pid_t pid, struct 
 	*flags = RAW_STACK_NATIVE | RAW_STACK_BROKEN;
 	if (!list)
 		return 0;
-	return native_walk(&walked, (struct unwind_space){0, list->n}, regs, read_memory, &pid, pcs, max,
-			   flags);
+	return native_walk(&walked, (struct unwind_space){.count = (uint16_t)list->n}, regs, read_memory,
+			   &pid, pcs, max, flags);
 }
 
 void native_tables_stats(const struct native_tables *tables, struct native_tables_stats *stats)

@@ -39,6 +39,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/labels.sh
 . tests/e2e/plugins.sh
 . tests/e2e/interrupted.sh
+. tests/e2e/callers.sh
 . tests/e2e/profiles.sh
 . tests/e2e/hostile.sh
 . tests/e2e/poked.sh

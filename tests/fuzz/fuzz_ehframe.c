@@ -43,7 +43,7 @@ static void walk(const struct unwind_tables *tables, uint64_t pc, struct stack *
 	uint64_t pcs[STACK_DEPTH];
 	uint16_t flags;
 
-	if (native_walk(tables, (struct unwind_space){0, 1}, regs, read_stack, stack, pcs, STACK_DEPTH,
+	if (native_walk(tables, (struct unwind_space){.count = 1}, regs, read_stack, stack, pcs, STACK_DEPTH,
 			&flags) > STACK_DEPTH)
 		abort();
 }
@@ -62,7 +62,7 @@ static void use(const struct ehframe_rows *rows, uint64_t base, uint64_t size, s
 		uint64_t at = base + rows->rows[i].start;
 
 		if (rows->rows[i].start >= size || (i && rows->rows[i].start <= rows->rows[i - 1].start) ||
-		    native_rule(&tables, (struct unwind_space){0, 1}, at) != rows->rows[i].rule)
+		    native_rule(&tables, (struct unwind_space){.count = 1}, at) != rows->rows[i].rule)
 			abort();
 		if (i < 64)
 			walk(&tables, at, stack);

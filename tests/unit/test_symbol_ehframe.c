@@ -118,7 +118,7 @@ static void check_rows(const struct ehframe_rows *rows, uint64_t size)
 	for (uint64_t at = 0; at < size; at++) {
 		while (row + 1 < rows->n && rows->rows[row + 1].start <= at)
 			row++;
-		assert_int_equal(native_rule(&tables, (struct unwind_space){0, 1}, CODE + at),
+		assert_int_equal(native_rule(&tables, (struct unwind_space){.count = 1}, CODE + at),
 				 rows->rows[row].rule);
 	}
 	free(pages);

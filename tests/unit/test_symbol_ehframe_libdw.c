@@ -153,7 +153,7 @@ static bool libdw_rule(const struct file *file, uint64_t address, uint32_t *rule
 
 static uint32_t our_rule(const struct file *file, uint64_t address)
 {
-	return native_rule(&file->tables, (struct unwind_space){0, 1}, address);
+	return native_rule(&file->tables, (struct unwind_space){.count = 1}, address);
 }
 
 /* Code of clone from the system call on: see rule_before() in symbol/ehframe.c. */

@@ -93,8 +93,8 @@ static void expect(struct memory *memory, struct unwind_regs regs, uint16_t flag
 	uint64_t pcs[STACK_DEPTH];
 	uint16_t got;
 
-	assert_int_equal(native_walk(&tables, (struct unwind_space){0, 1}, regs, read_memory, memory, pcs,
-				     STACK_DEPTH, &got),
+	assert_int_equal(native_walk(&tables, (struct unwind_space){.count = 1}, regs, read_memory, memory,
+				     pcs, STACK_DEPTH, &got),
 			 n);
 	assert_memory_equal(pcs, expected, n * sizeof(*pcs));
 	assert_int_equal(got, RAW_STACK_NATIVE | flags);
@@ -266,9 +266,9 @@ static void is_cut(void **state)
 	(void)state;
 	for (size_t i = 0; i < WORDS; i++)
 		memory.stack[i] = AT(STEP);
-	assert_int_equal(
-		native_walk(&tables, (struct unwind_space){0, 1}, regs, read_memory, &memory, pcs, 8, &flags),
-		8);
+	assert_int_equal(native_walk(&tables, (struct unwind_space){.count = 1}, regs, read_memory, &memory,
+				     pcs, 8, &flags),
+			 8);
 	assert_int_equal(flags, RAW_STACK_NATIVE | RAW_STACK_CUT);
 	/* an unaligned address */
 	regs.sp++;
