@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -14,15 +15,45 @@ const connections = 16
 
 // answers holds what a client saw.
 type answers struct {
+	n         float64
 	perSecond float64
 	p50, p99  time.Duration
 }
 
-// drive sends requests at a fixed rate, whatever the server does, and counts
-// each one's time from when it was due; rate 0 sends as fast as answers come.
+// drive sends HTTP requests at a fixed rate, as driveWith does.
 func drive(address string, rate float64, length time.Duration) answers {
+	return driveHTTP(func() (*http.Request, error) {
+		return http.NewRequest("GET", "http://"+address+"/x", nil)
+	}, rate, length)
+}
+
+func driveHTTP(request func() (*http.Request, error), rate float64, length time.Duration) answers {
+	web := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: connections}, Timeout: 10 * time.Second}
+	defer web.CloseIdleConnections()
+	return driveWith(func() func() error {
+		return func() error {
+			one, err := request()
+			if err != nil {
+				return err
+			}
+			answer, err := web.Do(one)
+			if err != nil {
+				return err
+			}
+			defer answer.Body.Close()
+			_, err = io.Copy(io.Discard, answer.Body)
+			if answer.StatusCode >= 300 {
+				err = fmt.Errorf("%s", answer.Status)
+			}
+			return err
+		}
+	}, rate, length)
+}
+
+// driveWith asks at a fixed rate, whatever the server does, and counts each answer's time from when the question
+// was due; rate 0 asks as fast as answers come. Each connection has its own ask.
+func driveWith(connect func() (ask func() error), rate float64, length time.Duration) answers {
 	var (
-		web   = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: connections}, Timeout: 10 * time.Second}
 		due   = make(chan time.Time, 1<<16)
 		mu    sync.Mutex
 		times []time.Duration
@@ -35,10 +66,9 @@ func drive(address string, rate float64, length time.Duration) answers {
 		go func() {
 			defer wait.Done()
 			var own []time.Duration
+			ask := connect()
 			for start := range due {
-				if answer, err := web.Get("http://" + address + "/x"); err == nil {
-					io.Copy(io.Discard, answer.Body)
-					answer.Body.Close()
+				if ask() == nil {
 					own = append(own, time.Since(start))
 				}
 			}
@@ -51,12 +81,11 @@ func drive(address string, rate float64, length time.Duration) answers {
 	close(due)
 	wait.Wait()
 	took := time.Since(began)
-	web.CloseIdleConnections()
 	if len(times) == 0 {
 		return answers{}
 	}
 	slices.Sort(times)
-	return answers{float64(len(times)) / took.Seconds(), times[len(times)/2], times[len(times)*99/100]}
+	return answers{float64(len(times)), float64(len(times)) / took.Seconds(), times[len(times)/2], times[len(times)*99/100]}
 }
 
 func pace(due chan time.Time, rate float64, began, end time.Time) {

@@ -4,7 +4,7 @@
 // one run: each round goes through all set-ups, so that a noisy machine
 // disturbs them alike.
 //
-//	bench [-rounds N] [-gotrace FILE] ladder|http|target|flight|consumer|replay|size|edges|shards|mix|overload|native…
+//	bench [-rounds N] [-gotrace FILE] ladder|http|target|flight|consumer|replay|size|edges|shards|mix|overload|native|programs|real…
 //	bench load pingpong|http|http-inside|iter|gc|syscalls|timers|days    (the traced side, started by the above)
 package main
 
@@ -20,15 +20,16 @@ import (
 )
 
 type bench struct {
-	rounds  int
-	length  time.Duration
-	gotrace string
-	most    float64 // limit of what gotrace adds to ping-pong, as a multiple of what empty programs add; 0 = none
-	rate    float64 // requests a second; 0 = half of what the server can do
-	dir     string
-	program string // what runs as the load: this program, with a symbol at every site
-	sites   []string
-	apart   bool // the next load has a session of its own
+	rounds   int
+	length   time.Duration
+	gotrace  string
+	most     float64 // limit of what gotrace adds to ping-pong, as a multiple of what empty programs add; 0 = none
+	rate     float64 // requests a second; 0 = half of what the server can do
+	dir      string
+	program  string // what runs as the load: this program, with a symbol at every site
+	sites    []string
+	apart    bool    // the next load has a session of its own
+	emptyRun float64 // ns that a run of an empty BPF program takes; 0 = not measured
 }
 
 func fail(err error) {
@@ -61,7 +62,7 @@ func main() {
 	if len(parts) == 0 {
 		parts = []string{"ladder", "http", "target", "flight", "consumer", "replay", "size", "edges", "native"}
 	}
-	if !slices.Equal(parts, []string{"native"}) {
+	if !slices.Equal(parts, []string{"native"}) && !slices.Equal(parts, []string{"real"}) {
 		b.prepare()
 	}
 	for _, part := range parts {
@@ -86,6 +87,10 @@ func main() {
 			b.overload(*only)
 		case "native":
 			b.native(*only)
+		case "programs":
+			b.programs()
+		case "real":
+			b.real(*only)
 		case "shards":
 			b.shards()
 		case "mix":

@@ -114,7 +114,9 @@ func (b *bench) watch(also []int, name string, args ...string) func() error {
 		for _, status := range also {
 			if command.ProcessState.ExitCode() == status {
 				err = nil
-				fmt.Printf("# %s ended with status %d\n", filepath.Base(name), status)
+				if status != bySignal {
+					fmt.Printf("# %s ended with status %d\n", filepath.Base(name), status)
+				}
 			}
 		}
 		if err != nil {

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Real servers, as Debian builds them, under requests: the CPU time that an operation takes the server, traced over
+// untraced. Each server lives through all rounds; the set-ups take turns.
+
+// service is a server and its clients.
+type service struct {
+	pid  string
+	load func(rate float64, length time.Duration) answers // rate 0: as many as the server answers
+	end  func()
+}
+
+var services = []struct {
+	name  string
+	needs string // program; empty: it is built
+	start func(b *bench) *service
+}{
+	{"prometheus, a query", "prometheus", (*bench).prometheus},
+	{"etcd, a put", "etcd", (*bench).etcd},
+	{"gRPC, a call", "", (*bench).grpc},
+	{"redis, a GET", "redis-server", (*bench).redisService},
+	{"nginx, a page", "nginx", (*bench).nginx},
+	{"pgbench -S", "pgbench", (*bench).pgbenchService},
+}
+
+// look is one way to trace a service.
+type look struct {
+	name  string
+	ours  bool
+	begin func(b *bench, pid string) (end func() error)
+}
+
+var looks = []look{
+	{"untraced", false, func(*bench, string) func() error { return func() error { return nil } }},
+	{"gotrace", true, func(b *bench, pid string) func() error { return b.gotraceLook(pid) }},
+	{"max-10%", true, func(b *bench, pid string) func() error { return b.gotraceLook(pid, "--max-overhead", "10") }},
+	{"perf-sched-g", false, func(b *bench, pid string) func() error {
+		return b.other("perf", "sched", "record", "-g", "-o", filepath.Join(b.dir, "perf"))
+	}},
+}
+
+func (b *bench) gotraceLook(pid string, options ...string) func() error {
+	return b.watch([]int{3}, b.gotrace, append([]string{"-p", pid, "-o", filepath.Join(b.dir, "trace"), "--json"}, options...)...)
+}
+
+// spent returns the CPU time of a process, which includes its threads that have ended.
+func spent(pid string) float64 {
+	text, err := os.ReadFile("/proc/" + pid + "/stat")
+	fail(err)
+	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+	user, err := strconv.ParseFloat(fields[11], 64)
+	fail(err)
+	system, err := strconv.ParseFloat(fields[12], 64)
+	fail(err)
+	return (user + system) / 100 // USER_HZ
+}
+
+// measured has the figures of one service at one rate with one look, one for each round.
+type measured struct {
+	cpu, rate, p99, watched series
+}
+
+func (b *bench) measure(s *service, one look, rate float64, m *measured) {
+	end := one.begin(b, s.pid)
+	if end == nil {
+		return
+	}
+	before := spent(s.pid)
+	got := s.load(rate, b.length)
+	took := spent(s.pid) - before
+	if err := end(); err != nil {
+		fmt.Printf("# %s: %v\n", one.name, err)
+		return
+	}
+	if got.n == 0 {
+		fmt.Printf("# %s: no answers\n", one.name)
+		return
+	}
+	m.cpu = append(m.cpu, 1e6*took/got.n)
+	m.rate = append(m.rate, got.perSecond)
+	m.p99 = append(m.p99, float64(got.p99.Microseconds()))
+	if one.ours {
+		m.watched = append(m.watched, 100*b.watchedShare())
+	}
+}
+
+var notWatched = regexp.MustCompile(`"not_watched_ns":([0-9]+)`) // the first one is that of the trace
+
+// watchedShare returns how much of a load's time the last trace has. The server was idle before it, and so watched.
+func (b *bench) watchedShare() float64 {
+	text, err := os.ReadFile(filepath.Join(b.dir, "tracer.out"))
+	fail(err)
+	found := notWatched.FindSubmatch(text)
+	if found == nil {
+		fail(fmt.Errorf("no summary: %.300s", text))
+	}
+	ns, err := strconv.ParseFloat(string(found[1]), 64)
+	fail(err)
+	return max(0, 1-ns/float64(b.length.Nanoseconds()))
+}
+
+// real prints a row for each service, rate and look.
+func (b *bench) real(only string) {
+	fmt.Println("== real servers: CPU time an operation and throughput as ratios to untraced, p99 in us, share of time watched")
+	fmt.Println("| server | load | traced by | CPU an operation | ratio | throughput | p99 | watched |")
+	fmt.Println("|---|---|---|---|---|---|---|---|")
+	for _, one := range services {
+		if only != "" && !slices.Contains(strings.Split(only, ","), strings.Split(one.name, ",")[0]) {
+			continue
+		}
+		if !installed(one.needs) {
+			fmt.Printf("| %s | not measured: %s is not installed | | | | | | |\n", one.name, one.needs)
+			continue
+		}
+		s := one.start(b)
+		if s == nil {
+			fmt.Printf("| %s | not measured: it could not be built | | | | | | |\n", one.name)
+			continue
+		}
+		b.realRows(one.name, s)
+		s.end()
+	}
+}
+
+// Debian's postgresql keeps its programs in a directory of its own.
+func installed(name string) bool {
+	_, err := exec.LookPath(name)
+	return name == "" || err == nil
+}
+
+func (b *bench) realRows(name string, s *service) {
+	s.load(0, time.Second) // caches, and threads that it needs
+	full := make([]measured, len(looks))
+	half := make([]measured, len(looks))
+	for range b.rounds {
+		for k, one := range looks {
+			b.measure(s, one, 0, &full[k])
+		}
+		for k, one := range looks {
+			b.measure(s, one, full[0].rate.median()/2, &half[k])
+		}
+	}
+	for _, level := range []struct {
+		name string
+		all  []measured
+	}{{"full", full}, {"half", half}} {
+		base := level.all[0]
+		for k, one := range looks {
+			m := level.all[k]
+			if len(m.cpu) == 0 {
+				continue
+			}
+			watched := ""
+			if one.ours {
+				watched = fmt.Sprintf("%.0f %%", m.watched.median())
+			}
+			fmt.Printf("| %s | %s | %s | %.1f us | %s | %s | %.0f | %s |\n", name, level.name, one.name,
+				m.cpu.median(), m.cpu.over(base.cpu), m.rate.over(base.rate), m.p99.median(), watched)
+		}
+	}
+}
+
+// freePort returns an address that nobody listens at.
+func freePort() string {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	fail(err)
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+func answering(address string) {
+	within(20*time.Second, func() error {
+		client, err := net.Dial("tcp", address)
+		if err == nil {
+			client.Close()
+		}
+		return err
+	})
+}
+
+// --- servers ---
+
+func (b *bench) prometheus() *service {
+	address, config := freePort(), filepath.Join(b.dir, "prometheus.yml")
+	text := fmt.Sprintf("scrape_configs:\n- job_name: self\n  scrape_interval: 1s\n  static_configs:\n  - targets: ['%s']\n", address)
+	fail(os.WriteFile(config, []byte(text), 0o600))
+	server := exec.Command("prometheus", "--config.file="+config, "--storage.tsdb.path="+filepath.Join(b.dir, "tsdb"),
+		"--web.listen-address="+address)
+	end := b.background(server)
+	answering(address)
+	return &service{strconv.Itoa(server.Process.Pid), func(rate float64, length time.Duration) answers {
+		return driveHTTP(func() (*http.Request, error) {
+			return http.NewRequest("GET", "http://"+address+"/api/v1/query?query=up", nil)
+		}, rate, length)
+	}, end}
+}
+
+func (b *bench) etcd() *service {
+	address := freePort()
+	server := exec.Command("etcd", "--data-dir", filepath.Join(b.dir, "etcd"), "--listen-client-urls", "http://"+address,
+		"--advertise-client-urls", "http://"+address, "--listen-peer-urls", "http://"+freePort(), "--log-level", "error")
+	server.Env = append(os.Environ(), "ETCD_UNSUPPORTED_ARCH=arm64")
+	end := b.background(server)
+	answering(address)
+	return &service{strconv.Itoa(server.Process.Pid), func(rate float64, length time.Duration) answers {
+		return driveHTTP(func() (*http.Request, error) {
+			return http.NewRequest("POST", "http://"+address+"/v3/kv/put", strings.NewReader(`{"key":"a2V5","value":"dmFsdWU="}`))
+		}, rate, length)
+	}, end}
+}
+
+// grpc builds tools/bench/grpc, whose modules come through the Go proxy.
+func (b *bench) grpc() *service {
+	program := filepath.Join(b.dir, "grpc")
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", program, ".")
+	build.Dir = "tools/bench/grpc"
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Printf("# grpc: %.300s\n", out)
+		return nil
+	}
+	address := freePort()
+	server := exec.Command(program, "server", address)
+	end := b.background(server)
+	answering(address)
+	return &service{strconv.Itoa(server.Process.Pid), func(rate float64, length time.Duration) answers {
+		out, err := exec.Command(program, "client", address, fmt.Sprint(rate), length.String()).Output()
+		fail(err)
+		return parseAnswers(string(out))
+	}, end}
+}
+
+// parseAnswers reads what the client of gRPC prints: a count, answers a second, p50 and p99 in ns.
+func parseAnswers(text string) (got answers) {
+	_, err := fmt.Sscan(text, &got.n, &got.perSecond, &got.p50, &got.p99)
+	fail(err)
+	return got
+}
+
+func (b *bench) redisService() *service {
+	address := freePort()
+	_, port, _ := net.SplitHostPort(address)
+	server := exec.Command("redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", b.dir)
+	end := b.background(server)
+	answering(address)
+	return &service{strconv.Itoa(server.Process.Pid), func(rate float64, length time.Duration) answers {
+		return driveWith(func() func() error {
+			client, err := net.Dial("tcp", address)
+			fail(err)
+			answer := bufio.NewReader(client)
+			return func() error {
+				if _, err := client.Write([]byte("GET key\r\n")); err != nil {
+					return err
+				}
+				_, err := answer.ReadString('\n')
+				return err
+			}
+		}, rate, length)
+	}, end}
+}
+
+func (b *bench) nginx() *service {
+	address, config := freePort(), filepath.Join(b.dir, "nginx.conf")
+	text := fmt.Sprintf(`daemon off; worker_processes 1; pid %[1]s/nginx.pid; error_log %[1]s/nginx.err; user root;
+events { worker_connections 1024; }
+http { access_log off; keepalive_requests 1000000000; server { listen %[2]s; root %[1]s/www; } }
+`, b.dir, address)
+	fail(os.WriteFile(config, []byte(text), 0o600))
+	fail(os.MkdirAll(filepath.Join(b.dir, "www"), 0o755))
+	fail(os.WriteFile(filepath.Join(b.dir, "www", "x"), []byte("a page\n"), 0o644))
+	server := exec.Command("nginx", "-c", config)
+	end := b.background(server)
+	answering(address)
+	master := strconv.Itoa(server.Process.Pid)
+	worker, err := os.ReadFile("/proc/" + master + "/task/" + master + "/children")
+	fail(err)
+	return &service{strings.Fields(string(worker))[0], func(rate float64, length time.Duration) answers {
+		return drive(address, rate, length)
+	}, end}
+}
+
+// pgbenchService measures the backend that serves pgbench's only connection.
+func (b *bench) pgbenchService() *service {
+	w := b.postgres("-S")
+	return &service{w.pid, func(rate float64, length time.Duration) answers {
+		if rate != 0 {
+			return answers{} // its rate cannot be changed while it runs
+		}
+		before, began := w.ops(), time.Now()
+		time.Sleep(length)
+		n := w.ops() - before
+		return answers{n: n, perSecond: n / time.Since(began).Seconds()}
+	}, w.end}
+}
