@@ -118,6 +118,31 @@ def name_faults(path):
             yield fault(found, f"{word}: there is no such file or folder")
 
 
+# Code that decides what tracing costs; and how much older than it a figure of that may be.
+COSTS = ["bpf", "src/capture", "src/model", "src/wire", "src/writer"]
+MOST_DAYS = 3
+
+
+def committed(*arguments):
+    """The time of the newest commit, in s; None outside of git, or where the clone does not go back so far."""
+    done = subprocess.run(["git", "log", "-1", "--format=%ct", *arguments], capture_output=True, text=True, check=False)
+    return int(done.stdout) if done.returncode == 0 and done.stdout.strip() else None
+
+
+def figure_faults(path):
+    """Figures that tools/bench wrote (tools/bench/write.go) must be from a tree that costs what this one does."""
+    with open(path, encoding="utf-8") as file:
+        blocks = re.findall(r"<!-- bench ([\w-]+): begin -->\n(.*?)<!-- bench \1: end -->", file.read(), re.S)
+    newest = committed("--", *COSTS)
+    for part, text in blocks:
+        tree = re.search(r"\btree ([0-9a-f]{7,40})\b", text)
+        measured = committed(tree[1]) if tree else None
+        if not tree:
+            yield f"{path}: the figures of {part} do not name their tree: run tools/bench/run.sh -write {part}"
+        elif measured and newest and newest - measured > MOST_DAYS * 86400:
+            yield f"{path}: the figures of {part} are older than the code by more than {MOST_DAYS} days: run tools/bench/run.sh -write {part}"
+
+
 def readme_faults():
     with open("README.md", encoding="utf-8") as file:
         lines = file.read().split("\n")
@@ -132,6 +157,7 @@ def main():
     listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "*.md"], capture_output=True, text=True, check=False)
     faults = [fault for path in listed.stdout.split() if os.path.exists(path) for fault in faults_of(path)]
     faults += [fault for path in listed.stdout.split() if os.path.exists(path) for fault in name_faults(path)]
+    faults += [fault for path in listed.stdout.split() if os.path.exists(path) for fault in figure_faults(path)]
     faults += readme_faults()
     print("".join(fault + "\n" for fault in faults), end="")
     sys.exit(bool(faults))

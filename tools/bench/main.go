@@ -29,6 +29,7 @@ type bench struct {
 	program  string // what runs as the load: this program, with a symbol at every site
 	sites    []string
 	apart    bool    // the next load has a session of its own
+	short    string  // the table of real servers for README
 	emptyRun float64 // ns that a run of an empty BPF program takes; 0 = not measured
 }
 
@@ -51,6 +52,7 @@ func main() {
 	flag.Float64Var(&b.most, "most", 0, "fail if gotrace adds more to ping-pong, in units of what empty programs add")
 	flag.Float64Var(&b.rate, "rate", 0, "requests a second of http; 0 is half of what the server can do")
 	only := flag.String("only", "", "set-ups, separated by commas; empty is all")
+	write := flag.Bool("write", false, "write the figures into the documents")
 	flag.Parse()
 	var err error
 	b.gotrace, err = filepath.Abs(b.gotrace)
@@ -60,44 +62,56 @@ func main() {
 	defer os.RemoveAll(b.dir)
 	parts := flag.Args()
 	if len(parts) == 0 {
-		parts = []string{"ladder", "http", "target", "flight", "consumer", "replay", "size", "edges", "native"}
+		parts = []string{"ladder", "http", "target", "flight", "consumer", "replay", "size", "edges", "native", "programs", "real"}
 	}
 	if !slices.Equal(parts, []string{"native"}) && !slices.Equal(parts, []string{"real"}) {
 		b.prepare()
 	}
 	for _, part := range parts {
-		switch part {
-		case "ladder":
-			b.ladder(chosen(*only, usual))
-		case "http":
-			b.http(chosen(*only, usual))
-		case "target":
-			b.target(chosen(*only, nil))
-		case "consumer":
-			b.consumer()
-		case "size":
-			b.size()
-		case "edges":
-			b.edges()
-		case "replay":
-			b.replay()
-		case "flight":
-			b.flight()
-		case "overload":
-			b.overload(*only)
-		case "native":
-			b.native(*only)
-		case "programs":
-			b.programs()
-		case "real":
-			b.real(*only)
-		case "shards":
-			b.shards()
-		case "mix":
-			b.mix([]string{"1.22.12", "1.23.8", "1.24.6", "1.25.1", "1.26.8", "1.27.4"})
-		default:
-			fail(fmt.Errorf("no part %q", part))
+		if !*write {
+			b.part(part, *only)
+			continue
 		}
+		text := provenance() + " " + asMarkdown(captured(func() { b.part(part, *only) }))
+		writeBlock(costs, part, text)
+	}
+	if *write && b.short != "" {
+		writeBlock("README.md", "real", provenance()+"\n\n"+b.short)
+	}
+}
+
+func (b *bench) part(part, only string) {
+	switch part {
+	case "ladder":
+		b.ladder(chosen(only, usual))
+	case "http":
+		b.http(chosen(only, usual))
+	case "target":
+		b.target(chosen(only, nil))
+	case "consumer":
+		b.consumer()
+	case "size":
+		b.size()
+	case "edges":
+		b.edges()
+	case "replay":
+		b.replay()
+	case "flight":
+		b.flight()
+	case "overload":
+		b.overload(only)
+	case "native":
+		b.native(only)
+	case "programs":
+		b.programs()
+	case "real":
+		b.real(only)
+	case "shards":
+		b.shards()
+	case "mix":
+		b.mix([]string{"1.22.12", "1.23.8", "1.24.6", "1.25.1", "1.26.8", "1.27.4"})
+	default:
+		fail(fmt.Errorf("no part %q", part))
 	}
 }
 

@@ -119,6 +119,7 @@ func (b *bench) watchedShare() float64 {
 // real prints a row for each service, rate and look.
 func (b *bench) real(only string) {
 	fmt.Println("== real servers: CPU time an operation and throughput as ratios to untraced, p99 in us, share of time watched")
+	b.short = shortHead
 	fmt.Println("| server | load | traced by | CPU an operation | ratio | throughput | p99 | watched |")
 	fmt.Println("|---|---|---|---|---|---|---|---|")
 	for _, one := range services {
@@ -157,6 +158,7 @@ func (b *bench) realRows(name string, s *service) {
 			b.measure(s, one, full[0].rate.median()/2, &half[k])
 		}
 	}
+	b.short += shortRow(name, full, half)
 	for _, level := range []struct {
 		name string
 		all  []measured
@@ -175,6 +177,24 @@ func (b *bench) realRows(name string, s *service) {
 				m.cpu.median(), m.cpu.over(base.cpu), m.rate.over(base.rate), m.p99.median(), watched)
 		}
 	}
+}
+
+const shortHead = "| CPU time an operation, traced over untraced (throughput; share of time watched) | gotrace, full load | half load | `--max-overhead 10`, full load | half load |\n|---|---|---|---|---|\n"
+
+// shortRow is a service's row of README's table.
+func shortRow(name string, full, half []measured) string {
+	row := "| " + name
+	for k := 1; k <= 2; k++ {
+		for _, level := range [][]measured{full, half} {
+			m, base := level[k], level[0]
+			if len(m.cpu) == 0 {
+				row += " | "
+				continue
+			}
+			row += fmt.Sprintf(" | %.2f (%.2f; %.0f %%)", m.cpu.median()/base.cpu.median(), m.rate.median()/base.rate.median(), m.watched.median())
+		}
+	}
+	return row + " |\n"
 }
 
 // freePort returns an address that nobody listens at.
