@@ -16,6 +16,8 @@
 #define MAX_HOLD_NS     (64 * SECOND_NS)
 #define SETTLE_NS       (SECOND_NS / 5) /* until dropped probes no longer cost anything */
 #define MIN_RECORDED_NS (SECOND_NS / 5) /* minimum length of a recorded interval: less would be of no use */
+#define RECORDED_NS     SECOND_NS /* what is recorded in one piece, so that waits have both of their ends, */
+#define LONGEST_OFF_NS  (10 * SECOND_NS) /* unless more time than this would have to pass without a record */
 #define MIN_OFF_NS      (SECOND_NS / 4)
 #define MAX_OFF_NS      (30 * SECOND_NS)
 
@@ -67,13 +69,25 @@ static bool over_limit(const struct governor *governor)
 	       governor->share > governor->options.free_share && governor->at_ns >= SETTLE_NS;
 }
 
+/* How long is recorded between two pauses. The pause makes up for what the record cost over the limit. */
+static uint64_t recorded_ns(const struct governor *governor)
+{
+	double most = (double)LONGEST_OFF_NS * (double)governor->options.max_percent;
+
+	if (governor->percent * (double)RECORDED_NS <= most)
+		return RECORDED_NS;
+	if (governor->percent * (double)MIN_RECORDED_NS >= most)
+		return MIN_RECORDED_NS;
+	return (uint64_t)(most / governor->percent);
+}
+
 /* At this cost, it would take too long to try one level after another. */
 static bool far_over_limit(const struct governor *governor)
 {
 	return governor->options.last == LEVEL_OFF && governor->options.max_percent &&
 	       governor->percent > FAR_OVER_LIMIT * (double)governor->options.max_percent &&
 	       governor->share > FAR_OVER_LIMIT * governor->options.free_share &&
-	       (governor->level != LEVEL_OFF - 1 || governor->at_ns >= MIN_RECORDED_NS);
+	       (governor->level != LEVEL_OFF - 1 || governor->at_ns >= recorded_ns(governor));
 }
 
 static bool too_full(const struct governor *governor, const struct governor_figures *figures)
@@ -154,7 +168,8 @@ static bool update_level(struct governor *governor, const struct governor_figure
 		go_to(governor, LEVEL_OFF);
 		return true;
 	}
-	if (over_limit(governor) && (governor->level != LEVEL_OFF - 1 || governor->at_ns >= MIN_RECORDED_NS))
+	if (over_limit(governor) &&
+	    (governor->level != LEVEL_OFF - 1 || governor->at_ns >= recorded_ns(governor)))
 		return step_down(governor);
 	if (too_full(governor, figures))
 		return step_down(governor);

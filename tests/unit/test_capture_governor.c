@@ -113,6 +113,35 @@ static void test_what_fits_is_kept(void **state)
 	assert_int_equal(changes, 0);
 }
 
+/* Returns the mean length of what was recorded between two pauses in five minutes, in ms. */
+static unsigned mean_recorded(uint64_t starts, unsigned max_percent)
+{
+	struct governor_options options = {.last = LEVEL_OFF, .max_percent = max_percent};
+	unsigned changes = 0, pauses = 0, recorded = 0;
+	struct governor governor;
+
+	governor_init(&governor, &options);
+	run(&governor, 30, starts, 0, &changes);
+	for (unsigned i = 0; i < 300 * 1000 / INTERVAL_MS; i++) {
+		struct governor_figures figures = busy(&governor, starts, 0);
+		bool was_off = governor.level == LEVEL_OFF;
+
+		governor_update(&governor, &figures);
+		recorded += governor.level == LEVEL_OFF ? 0 : INTERVAL_MS;
+		pauses += governor.level == LEVEL_OFF && !was_off;
+	}
+	return pauses ? recorded / pauses : 0;
+}
+
+/* A second in one piece where that needs no long pause, less where it would. */
+static void test_what_is_recorded_is_of_use(void **state)
+{
+	(void)state;
+	assert_in_range(mean_recorded(200000, 10), 900, 1200);
+	assert_in_range(mean_recorded(700000, 10), 200, 900);
+	assert_in_range(mean_recorded(950000, 5), 200, 400);
+}
+
 /* A program that takes 1 % of a CPU: a cost that is small for the machine is allowed, a larger one is not. */
 static void test_a_program_that_sleeps_is_looked_at(void **state)
 {
@@ -238,6 +267,7 @@ int main(void)
 		cmocka_unit_test(test_exact_and_light_stay),
 		cmocka_unit_test(test_the_limit_holds),
 		cmocka_unit_test(test_what_fits_is_kept),
+		cmocka_unit_test(test_what_is_recorded_is_of_use),
 		cmocka_unit_test(test_a_program_that_sleeps_is_looked_at),
 		cmocka_unit_test(test_the_heap_is_left_out_when_it_is_busy),
 		cmocka_unit_test(test_it_takes_back_when_the_load_falls),

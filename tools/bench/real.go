@@ -147,7 +147,7 @@ func installed(name string) bool {
 }
 
 func (b *bench) realRows(name string, s *service) {
-	s.load(0, time.Second) // caches, and threads that it needs
+	s.load(0, 2*b.length) // caches, and threads that it needs
 	full := make([]measured, len(looks))
 	half := make([]measured, len(looks))
 	for range b.rounds {
