@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/names.h"
+#include "util/own_names.h"
 #include "util/text.h"
 
 uint64_t watched_ns(const struct analysis *a)
@@ -30,8 +31,15 @@ double p_time(const struct analysis *a)
 	return ns > 1 ? ns : 1; /* a trace of one moment */
 }
 
+/* Threads that sleep all the time do not start, but have names of their kind. */
 bool is_of_threads(const struct analysis *a)
 {
+	for (size_t i = 0; !a->starts && i < a->ngroups; i++) {
+		const char *name = name_text(a, a->groups[i].func);
+
+		if (has_thread_name(name, strlen(name)))
+			return true;
+	}
 	return a->starts_as_thread * 2 > a->starts;
 }
 

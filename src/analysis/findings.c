@@ -13,37 +13,37 @@
 #define MIN_NS 500000000ull
 
 static const struct rule rules[] = {
-	{"trust", rule_trust},
-	{"throttled", rule_throttled},
-	{"procs-high", rule_procs_high},
-	{"procs-low", rule_procs_low},
-	{"neighbour", rule_neighbour},
-	{"idle-p", rule_idle_p},
-	{"assist", rule_assist},
-	{"gc-often", rule_gc_often},
-	{"gc-limit", rule_gc_limit},
-	{"stw-stop", rule_stw_stop},
-	{"spin", rule_spin},
-	{"hog", rule_hog},
-	{"rw-writer", rule_rw_writer},
-	{"lock-io", rule_lock_io},
-	{"lock-syscall", rule_lock_syscall},
-	{"lock-long", rule_lock_long},
-	{"lock-convoy", rule_lock_convoy},
-	{"leak", rule_leak},
-	{"burst", rule_burst},
-	{"slow-consumer", rule_slow_consumer},
-	{"pool-small", rule_pool_small},
-	{"outlier", rule_outlier},
-	{"netpoll", rule_netpoll},
-	{"timer-late", rule_timer_late},
-	{"timer-storm", rule_timer_storm},
-	{"herd", rule_herd},
-	{"straggler", rule_straggler},
-	{"single-flight", rule_single_flight},
-	{"retake", rule_retake},
-	{"locked-thread", rule_locked_thread},
-	{"dns", rule_dns},
+	{"trust", rule_trust, NULL},
+	{"throttled", rule_throttled, NULL},
+	{"procs-high", rule_procs_high, NULL},
+	{"procs-low", rule_procs_low, "threads need no P"},
+	{"neighbour", rule_neighbour, NULL},
+	{"idle-p", rule_idle_p, "threads need no P"},
+	{"assist", rule_assist, "only Go programs collect garbage"},
+	{"gc-often", rule_gc_often, "only Go programs collect garbage"},
+	{"gc-limit", rule_gc_limit, "only Go programs collect garbage"},
+	{"stw-stop", rule_stw_stop, "only Go stops its world"},
+	{"spin", rule_spin, "the stack of a preempted thread is not in the trace"},
+	{"hog", rule_hog, "the kernel preempts threads"},
+	{"rw-writer", rule_rw_writer, NULL},
+	{"lock-io", rule_lock_io, NULL},
+	{"lock-syscall", rule_lock_syscall, NULL},
+	{"lock-long", rule_lock_long, NULL},
+	{"lock-convoy", rule_lock_convoy, NULL},
+	{"leak", rule_leak, NULL},
+	{"burst", rule_burst, NULL},
+	{"slow-consumer", rule_slow_consumer, NULL},
+	{"pool-small", rule_pool_small, NULL},
+	{"outlier", rule_outlier, NULL},
+	{"netpoll", rule_netpoll, "the kernel wakes threads"},
+	{"timer-late", rule_timer_late, "the kernel runs the timers of threads"},
+	{"timer-storm", rule_timer_storm, NULL},
+	{"herd", rule_herd, NULL},
+	{"straggler", rule_straggler, NULL},
+	{"single-flight", rule_single_flight, NULL},
+	{"retake", rule_retake, "threads need no P"},
+	{"locked-thread", rule_locked_thread, "each is a thread"},
+	{"dns", rule_dns, NULL},
 };
 
 /* A finding of the first rule explains one of the second, wholly or largely. */
@@ -173,6 +173,8 @@ void findings_make(struct analysis *a)
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
 		if (findings_need_more(a) && i)
 			finding_not_applicable(a, rules[i].id, "less than 0.5 s was watched");
+		else if (rules[i].not_of_threads && is_of_threads(a))
+			finding_not_applicable(a, rules[i].id, rules[i].not_of_threads);
 		else
 			rules[i].apply(a);
 	}

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/figures.h"
 #include "analysis/instances.h"
 #include "analysis/intervals.h"
 #include "analysis/names.h"
@@ -164,12 +165,16 @@ static bool may_be_stuck(const struct goroutine *g)
 
 void groups_end(struct analysis *a)
 {
+	bool of_threads = is_of_threads(a);
 	uint64_t after[MAX_ROWS];
 
 	for (size_t i = 1; i < a->ngs; i++) {
 		struct goroutine *g = &a->gs[i];
 
-		if (g->activity != ACT_NONE && !g->group && is_thread_name(stack_root(a, g->stack)))
+		/* A thread that runs all the time has no stack. A goroutine of which no more is known may be
+		 * the runtime's. */
+		if (g->activity != ACT_NONE && !g->group &&
+		    (of_threads || is_thread_name(stack_root(a, g->stack))))
 			join_at_last(a, g);
 	}
 	for (size_t i = 0; i < a->ngroups; i++)

@@ -119,6 +119,9 @@ static const struct keyword primitive_words[] = {
 	{"time.Sleep", PRIM_SLEEP},
 	{"time.goFunc", PRIM_TIMER},
 	{"time.sendTime", PRIM_TIMER},
+	/* Threads of a Go program: an idle M (runtime/lock_futex.go). The runtime's own lock is lock2. */
+	{"runtime.notesleep", PRIM_COND},
+	{"runtime.notetsleep", PRIM_COND},
 	{"*pthread_mutex_unlock", PRIM_UNLOCK},
 	{"*pthread_rwlock_unlock", PRIM_UNLOCK},
 	{"*pthread_mutex_", PRIM_LOCK},

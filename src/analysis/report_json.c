@@ -10,6 +10,7 @@
 #include "analysis/names.h"
 #include "analysis/order.h"
 #include "analysis/state.h"
+#include "analysis/words.h"
 #include "util/json.h"
 #include "util/own_logs.h"
 #include "util/utf8.h"
@@ -317,7 +318,7 @@ static void put_trace(struct json_report *report)
 	json_number(json, "events", a->ops);
 	json_number(json, "inferred", a->inferred);
 	json_number(json, "repaired", a->repaired);
-	json_text(json, "of", is_of_threads(a) ? "threads" : "goroutines");
+	json_text(json, "of", words_of(a)->many);
 	json_number(json, "procs", a->most_procs);
 	json_number(json, "alive_at_start", a->alive_start);
 	json_number(json, "alive_at_end", a->alive);

@@ -11,6 +11,7 @@
 #include "analysis/names.h"
 #include "analysis/order.h"
 #include "analysis/state.h"
+#include "analysis/words.h"
 #include "util/text.h"
 
 enum { FINDINGS_SHOWN = 5, ROWS_SHOWN = 8, ROWS_OF_ALL = 1000 };
@@ -132,13 +133,12 @@ static void print_head(const struct page *page)
 	if (a->unwatched_ns)
 		snprintf(watched, sizeof(watched), "%s not watched", label_time(a->unwatched_ns).text);
 	fprintf(page->out, "%s: %s, %s; %s %u; %s events\n", text_name(name, strlen(name), 40).bytes,
-		label_time(a->end - a->begin).text, watched, is_of_threads(a) ? "CPUs" : "GOMAXPROCS",
-		a->most_procs, text_count(a->ops).bytes);
+		label_time(a->end - a->begin).text, watched, words_of(a)->most_places, a->most_procs,
+		text_count(a->ops).bytes);
 	fprintf(page->out, "%s %u%% busy (code %u, GC %u, syscalls %u); %s %llu > %llu, %llu created\n",
-		is_of_threads(a) ? "CPUs" : "Ps", percent(utilisation(a), 1),
-		percent((double)a->used_ns[P_CODE], all), percent((double)a->used_ns[P_GC], all),
-		percent((double)a->used_ns[P_IN_SYSCALL], all), is_of_threads(a) ? "threads" : "goroutines",
-		(unsigned long long)a->alive_start, (unsigned long long)a->alive,
+		words_of(a)->places, percent(utilisation(a), 1), percent((double)a->used_ns[P_CODE], all),
+		percent((double)a->used_ns[P_GC], all), percent((double)a->used_ns[P_IN_SYSCALL], all),
+		words_of(a)->many, (unsigned long long)a->alive_start, (unsigned long long)a->alive,
 		(unsigned long long)a->created);
 }
 
@@ -277,7 +277,7 @@ static void print_row(const struct page *page, uint32_t i)
 		fprintf(page->out, "%40s  %9s %s\n", "", "ended by",
 			row->activity == ACT_NETWORK ? "the network"
 			: row->activity == ACT_SLEEP ? "a timer"
-						     : "(no goroutine: a timer, or not recorded)");
+						     : "(nobody: a timer, or not recorded)");
 }
 
 static void print_lock(const struct page *page, uint32_t i)

@@ -123,6 +123,13 @@ static struct proc *proc_of_thread(struct analysis *a, const struct op *op, int3
 	return proc_at(a, *p);
 }
 
+/* Of a goroutine that is on a thread: in a trace of threads it has the thread's id. */
+static void note_kind(struct analysis *a, const struct goroutine *g, const struct op *op)
+{
+	a->starts++;
+	a->starts_as_thread += g->goid == op->m;
+}
+
 static void go_status(struct analysis *a, const struct op *op)
 {
 	struct goroutine *g = goroutine_at(a, op->g);
@@ -146,6 +153,7 @@ static void go_status(struct analysis *a, const struct op *op)
 	if (g->activity == ACT_CODE) {
 		struct proc *proc = proc_of_thread(a, op, &g->p);
 
+		note_kind(a, g, op);
 		g->slice = a->now;
 		if (proc)
 			proc->g = op->g;
@@ -205,8 +213,7 @@ static void start(struct analysis *a, struct goroutine *g, const struct op *op)
 
 	note_handover(a, g, proc, stays_on_thread(a, g, op->m));
 	g->last_m = op->m;
-	a->starts++;
-	a->starts_as_thread += g->goid == op->m;
+	note_kind(a, g, op);
 	interval_leave(a, g, waker_of(a, g), 0, false);
 	interval_enter(a, g, g->assists ? ACT_ASSIST : ACT_CODE, g->assists ? g->assist_stack : 0);
 	g->slice = a->now;

@@ -181,12 +181,6 @@ int census_generation(struct census_pass *pass, const struct generation *gen)
 	return timeline_generation(pass->timeline, gen);
 }
 
-/* True for `function [comm]`, the name of a thread whose function is known (src/model/threads_names.c). */
-static bool has_comm(const char *name, size_t len)
-{
-	return len > 2 && name[len - 1] == ']' && memmem(name, len, " [", 2);
-}
-
 /*
  * Names of Go functions have a dot, and no blank before a bracket. A thread whose function is unknown is
  * named by its comm alone.
@@ -199,7 +193,7 @@ static bool are_threads(const struct census *census)
 		size_t len;
 		const char *name = census_name(census, (uint32_t)i, &len);
 
-		if (has_comm(name, len))
+		if (has_thread_name(name, len))
 			return true;
 		named += len > 0;
 		dotted += memchr(name, '.', len) != NULL;

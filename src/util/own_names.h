@@ -6,6 +6,9 @@
 #ifndef GOTRACE_UTIL_OWN_NAMES_H
 #define GOTRACE_UTIL_OWN_NAMES_H
 
+#include <stdbool.h>
+#include <string.h>
+
 /* Category of log events: notes about the trace itself. */
 #define OWN_LOG_CATEGORY "gotrace"
 /* What the goroutine is about to wait for (docs/analysis.md). */
@@ -15,5 +18,11 @@
 
 /* Prefix of the names of regions in which a running goroutine had no CPU; a reason and "]" follow. */
 #define OFF_CPU_REGION "[off CPU: "
+
+/* True for `function [comm]`, the name of a thread whose function is known (src/model/threads_names.c). */
+static inline bool has_thread_name(const char *name, size_t len)
+{
+	return len > 2 && name[len - 1] == ']' && memmem(name, len, " [", 2);
+}
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Tests each rule on a program with its fault and on the same program without it. */
+#include "analysis/figures.h"
 #include "analysis/kinds.h"
 
 #include "script.h"
@@ -95,6 +96,16 @@ static void test_io_calls(void **state)
 	assert_int_equal(io_call_of("("), 0);
 	assert_int_equal(io_call_of("syscall."), 0);
 	assert_null(io_call_name(0));
+}
+
+/* A parked M of a Go program that is traced as threads waits for work, not for a lock. */
+static void test_parked_threads(void **state)
+{
+	(void)state;
+	assert_int_equal(primitive_of("runtime.notesleep"), PRIM_COND);
+	assert_int_equal(primitive_of("runtime.notetsleepg"), PRIM_COND);
+	assert_int_equal(primitive_of("runtime.lock2"), PRIM_NONE);
+	assert_int_equal(primitive_of("runtime.futexsleep"), PRIM_NONE);
 }
 
 /* --- one call for many callers --- */
@@ -294,12 +305,106 @@ static void test_dns(void **state)
 	check_names("main.lookupIPAddr", "main.serve", "internal/poll.runtime_pollWait", false, NULL);
 }
 
+/* --- network waits that no P ends --- */
+
+/* One goroutine, or thread, that waits for the network 200 times, and one that is busy or not. */
+static struct analysis *polled(struct script *s, bool busy, bool threads)
+{
+	uint32_t entry = stack(s, "main.serve", NULL, 1, NULL), net = stack(s, "read", "main.serve", 5, NULL);
+
+	s->goids[1] = threads ? 5000 : 1;
+	s->goids[2] = threads ? 5001 : 2;
+	procs(s, 2);
+	create(s, 1, entry);
+	create(s, 2, entry);
+	if (busy)
+		start(s, 2, 1);
+	for (unsigned i = 0; i < 200; i++) {
+		start(s, 1, 0);
+		at(s, i * 5 * MS + 4 * MS);
+		block(s, 1, 0, "network", net);
+		at(s, i * 5 * MS + 4 * MS + MS / 2);
+		wake(s, 0, NO_P, 1, 0);
+	}
+	return analyse(s, NULL);
+}
+
+static void check_polled(bool busy, bool threads, bool wanted)
+{
+	struct script *s = script_new(1000 * MS);
+	struct analysis *a = polled(s, busy, threads);
+
+	assert_true((found(a, "netpoll") != NULL) == wanted);
+	assert_true(is_of_threads(a) == threads);
+	for (unsigned i = 0; i < a->nfindings; i++)
+		assert_null(strstr(a->findings[i].text, threads ? "goroutine" : "thread"));
+	analysis_free(a);
+	script_free(s);
+}
+
+static void test_netpoll(void **state)
+{
+	(void)state;
+	check_polled(true, false, true);
+	check_polled(false, false, false);
+	check_polled(true, true, false);
+}
+
+/* --- threads without a stack --- */
+
+/* Two threads spin all the time, and are not seen to start or to wait; the third one sleeps. */
+static void test_threads_that_burn_are_counted(void **state)
+{
+	struct script *s = script_new(1000 * MS);
+	struct analysis *a;
+
+	(void)state;
+	procs(s, 2);
+	for (uint32_t g = 1; g <= 3; g++) {
+		struct op *op = add(s, OP_GO_STATUS, g, g < 3 ? (int32_t)g - 1 : NO_P);
+
+		s->goids[g] = 4999 + g;
+		op->status = g < 3 ? G_RUNNING : G_WAITING;
+	}
+	a = analyse(s, NULL);
+	assert_true(is_of_threads(a));
+	assert_int_equal(a->alive_start, 3);
+	assert_int_equal(a->alive, 3);
+	assert_int_equal(a->created, 0);
+	analysis_free(a);
+	script_free(s);
+}
+
+static void test_threads_that_sleep_are_threads(void **state)
+{
+	struct script *s = script_new(1000 * MS);
+	struct op *op;
+	struct analysis *a;
+
+	(void)state;
+	procs(s, 2);
+	op = add(s, OP_GO_STATUS, 1, NO_P);
+	op->status = G_WAITING;
+	op->stack = stack(s, "clock_nanosleep", "main [sleep]", 1, NULL);
+	a = analyse(s, NULL);
+	assert_true(is_of_threads(a));
+	analysis_free(a);
+	script_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lock_short_calls), cmocka_unit_test(test_io_calls),
-		cmocka_unit_test(test_lock_own_calls),   cmocka_unit_test(test_single_flight),
-		cmocka_unit_test(test_locked_thread),    cmocka_unit_test(test_dns),
+		cmocka_unit_test(test_lock_short_calls),
+		cmocka_unit_test(test_io_calls),
+		cmocka_unit_test(test_lock_own_calls),
+		cmocka_unit_test(test_single_flight),
+		cmocka_unit_test(test_locked_thread),
+		cmocka_unit_test(test_dns),
+		cmocka_unit_test(test_parked_threads),
+		cmocka_unit_test(test_netpoll),
+		cmocka_unit_test(test_threads_that_burn_are_counted),
+		cmocka_unit_test(test_threads_that_sleep_are_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,9 +22,10 @@ import (
 
 // service is a server and its clients.
 type service struct {
-	pid  string
-	load func(rate float64, length time.Duration) answers // rate 0: as many as the server answers
-	end  func()
+	pid      string
+	load     func(rate float64, length time.Duration) answers // rate 0: as many as the server answers
+	end      func()
+	onlyFull bool // its clients have no other rate
 }
 
 var services = []struct {
@@ -44,14 +45,15 @@ var services = []struct {
 type look struct {
 	name  string
 	ours  bool
+	times int // how many times as long as the others: a limit holds in the mean
 	begin func(b *bench, pid string) (end func() error)
 }
 
 var looks = []look{
-	{"untraced", false, func(*bench, string) func() error { return func() error { return nil } }},
-	{"gotrace", true, func(b *bench, pid string) func() error { return b.gotraceLook(pid) }},
-	{"max-10%", true, func(b *bench, pid string) func() error { return b.gotraceLook(pid, "--max-overhead", "10") }},
-	{"perf-sched-g", false, func(b *bench, pid string) func() error {
+	{"untraced", false, 1, func(*bench, string) func() error { return func() error { return nil } }},
+	{"gotrace", true, 1, func(b *bench, pid string) func() error { return b.gotraceLook(pid) }},
+	{"max-10%", true, 6, func(b *bench, pid string) func() error { return b.gotraceLook(pid, "--max-overhead", "10") }},
+	{"perf-sched-g", false, 1, func(b *bench, pid string) func() error {
 		return b.other("perf", "sched", "record", "-g", "-o", filepath.Join(b.dir, "perf"))
 	}},
 }
@@ -82,8 +84,9 @@ func (b *bench) measure(s *service, one look, rate float64, m *measured) {
 	if end == nil {
 		return
 	}
+	length := time.Duration(one.times) * b.length
 	before := spent(s.pid)
-	got := s.load(rate, b.length)
+	got := s.load(rate, length)
 	took := spent(s.pid) - before
 	if err := end(); err != nil {
 		fmt.Printf("# %s: %v\n", one.name, err)
@@ -97,14 +100,14 @@ func (b *bench) measure(s *service, one look, rate float64, m *measured) {
 	m.rate = append(m.rate, got.perSecond)
 	m.p99 = append(m.p99, float64(got.p99.Microseconds()))
 	if one.ours {
-		m.watched = append(m.watched, 100*b.watchedShare())
+		m.watched = append(m.watched, 100*b.watchedShare(length))
 	}
 }
 
 var notWatched = regexp.MustCompile(`"not_watched_ns":([0-9]+)`) // the first one is that of the trace
 
 // watchedShare returns how much of a load's time the last trace has. The server was idle before it, and so watched.
-func (b *bench) watchedShare() float64 {
+func (b *bench) watchedShare(length time.Duration) float64 {
 	text, err := os.ReadFile(filepath.Join(b.dir, "tracer.out"))
 	fail(err)
 	found := notWatched.FindSubmatch(text)
@@ -113,7 +116,7 @@ func (b *bench) watchedShare() float64 {
 	}
 	ns, err := strconv.ParseFloat(string(found[1]), 64)
 	fail(err)
-	return max(0, 1-ns/float64(b.length.Nanoseconds()))
+	return max(0, 1-ns/float64(length.Nanoseconds()))
 }
 
 // real prints a row for each service, rate and look.
@@ -155,7 +158,9 @@ func (b *bench) realRows(name string, s *service) {
 			b.measure(s, one, 0, &full[k])
 		}
 		for k, one := range looks {
-			b.measure(s, one, full[0].rate.median()/2, &half[k])
+			if !s.onlyFull {
+				b.measure(s, one, full[0].rate.median()/2, &half[k])
+			}
 		}
 	}
 	b.short += shortRow(name, full, half)
@@ -225,11 +230,11 @@ func (b *bench) prometheus() *service {
 		"--web.listen-address="+address)
 	end := b.background(server)
 	answering(address)
-	return &service{strconv.Itoa(server.Process.Pid), func(rate float64, length time.Duration) answers {
+	return &service{pid: strconv.Itoa(server.Process.Pid), load: func(rate float64, length time.Duration) answers {
 		return driveHTTP(func() (*http.Request, error) {
 			return http.NewRequest("GET", "http://"+address+"/api/v1/query?query=up", nil)
 		}, rate, length)
-	}, end}
+	}, end: end}
 }
 
 func (b *bench) etcd() *service {
@@ -239,11 +244,11 @@ func (b *bench) etcd() *service {
 	server.Env = append(os.Environ(), "ETCD_UNSUPPORTED_ARCH=arm64")
 	end := b.background(server)
 	answering(address)
-	return &service{strconv.Itoa(server.Process.Pid), func(rate float64, length time.Duration) answers {
+	return &service{pid: strconv.Itoa(server.Process.Pid), load: func(rate float64, length time.Duration) answers {
 		return driveHTTP(func() (*http.Request, error) {
 			return http.NewRequest("POST", "http://"+address+"/v3/kv/put", strings.NewReader(`{"key":"a2V5","value":"dmFsdWU="}`))
 		}, rate, length)
-	}, end}
+	}, end: end}
 }
 
 // grpc builds tools/bench/grpc, whose modules come through the Go proxy.
@@ -259,11 +264,11 @@ func (b *bench) grpc() *service {
 	server := exec.Command(program, "server", address)
 	end := b.background(server)
 	answering(address)
-	return &service{strconv.Itoa(server.Process.Pid), func(rate float64, length time.Duration) answers {
+	return &service{pid: strconv.Itoa(server.Process.Pid), load: func(rate float64, length time.Duration) answers {
 		out, err := exec.Command(program, "client", address, fmt.Sprint(rate), length.String()).Output()
 		fail(err)
 		return parseAnswers(string(out))
-	}, end}
+	}, end: end}
 }
 
 // parseAnswers reads what the client of gRPC prints: a count, answers a second, p50 and p99 in ns.
@@ -279,7 +284,7 @@ func (b *bench) redisService() *service {
 	server := exec.Command("redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", b.dir)
 	end := b.background(server)
 	answering(address)
-	return &service{strconv.Itoa(server.Process.Pid), func(rate float64, length time.Duration) answers {
+	return &service{pid: strconv.Itoa(server.Process.Pid), load: func(rate float64, length time.Duration) answers {
 		return driveWith(func() func() error {
 			client, err := net.Dial("tcp", address)
 			fail(err)
@@ -292,7 +297,7 @@ func (b *bench) redisService() *service {
 				return err
 			}
 		}, rate, length)
-	}, end}
+	}, end: end}
 }
 
 func (b *bench) nginx() *service {
@@ -310,21 +315,18 @@ http { access_log off; keepalive_requests 1000000000; server { listen %[2]s; roo
 	master := strconv.Itoa(server.Process.Pid)
 	worker, err := os.ReadFile("/proc/" + master + "/task/" + master + "/children")
 	fail(err)
-	return &service{strings.Fields(string(worker))[0], func(rate float64, length time.Duration) answers {
+	return &service{pid: strings.Fields(string(worker))[0], load: func(rate float64, length time.Duration) answers {
 		return drive(address, rate, length)
-	}, end}
+	}, end: end}
 }
 
 // pgbenchService measures the backend that serves pgbench's only connection.
 func (b *bench) pgbenchService() *service {
 	w := b.postgres("-S")
-	return &service{w.pid, func(rate float64, length time.Duration) answers {
-		if rate != 0 {
-			return answers{} // its rate cannot be changed while it runs
-		}
+	return &service{pid: w.pid, onlyFull: true, load: func(_ float64, length time.Duration) answers {
 		before, began := w.ops(), time.Now()
 		time.Sleep(length)
 		n := w.ops() - before
 		return answers{n: n, perSecond: n / time.Since(began).Seconds()}
-	}, w.end}
+	}, end: w.end}
 }

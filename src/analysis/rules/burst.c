@@ -3,6 +3,7 @@
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/rules/rules.h"
+#include "analysis/words.h"
 
 void rule_burst(struct analysis *a)
 {
@@ -12,15 +13,15 @@ void rule_burst(struct analysis *a)
 	if (a->bursts < 3 || p99 < 1000000 || utilisation(a) >= 0.5)
 		return;
 	finding = finding_add(a, "burst", a->latency.max >= 5000000 ? 0.04 : 0);
-	finding_text(finding,
-		     "%llu goroutines are woken within 1 ms, %s among them, and wait up to %s to run.",
-		     (unsigned long long)a->burst_most, label_function(a, a->burst_func).text,
-		     label_time(a->latency.max).text);
+	finding_text(finding, "%llu %s are woken within 1 ms, %s among them, and wait up to %s to run.",
+		     (unsigned long long)a->burst_most, words_of(a)->many,
+		     label_function(a, a->burst_func).text, label_time(a->latency.max).text);
 	finding->n = a->bursts;
 	finding->p99_ns = p99;
 	finding->max_ns = a->latency.max;
 	finding->worst_ns = a->burst_at - a->begin;
-	finding_evidence(finding, "%llu times 50 and more; latency p99 %s; Ps %.0f %% busy",
-			 (unsigned long long)a->bursts, label_time(p99).text, 100 * utilisation(a));
+	finding_evidence(finding, "%llu times 50 and more; latency p99 %s; %s %.0f %% busy",
+			 (unsigned long long)a->bursts, label_time(p99).text, words_of(a)->places,
+			 100 * utilisation(a));
 	finding_next(finding, "gotrace report %s --all", a->options.file);
 }

@@ -4,6 +4,7 @@
 #include "analysis/finding.h"
 #include "analysis/intervals.h"
 #include "analysis/rules/rules.h"
+#include "analysis/words.h"
 
 /* Cost of waking a goroutine (thread) and of switching to it and back, without its running time. */
 #define SWITCH_NS        1000.0
@@ -26,9 +27,8 @@ void rule_herd(struct analysis *a)
 			     "%s wakes up to %u %s at once; %llu of %llu wait again, in %s, and have "
 			     "done nothing.",
 			     label_function(a, a->groups[waker->key < a->ngroups ? waker->key : 0].func).text,
-			     row->herd_most, is_of_threads(a) ? "threads" : "goroutines",
-			     (unsigned long long)row->futile, (unsigned long long)row->hist.n,
-			     label_stack(a, row->stack).text);
+			     row->herd_most, words_of(a)->many, (unsigned long long)row->futile,
+			     (unsigned long long)row->hist.n, label_stack(a, row->stack).text);
 		finding->n = row->futile;
 		finding->total_ns = (uint64_t)lost;
 		finding->first_ns = row->first - a->begin;

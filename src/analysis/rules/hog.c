@@ -17,10 +17,6 @@ static double weigh(const struct analysis *a, const struct group *group)
 
 void rule_hog(struct analysis *a)
 {
-	if (is_of_threads(a)) {
-		finding_not_applicable(a, "hog", "the kernel preempts threads");
-		return;
-	}
 	for (size_t i = 1; i < a->ngroups; i++) {
 		const struct group *group = &a->groups[i];
 		struct finding *finding;

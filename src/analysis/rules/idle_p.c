@@ -15,10 +15,6 @@ void rule_idle_p(struct analysis *a)
 {
 	struct finding *finding;
 
-	if (is_of_threads(a)) {
-		finding_not_applicable(a, "idle-p", "threads need no P");
-		return;
-	}
 	if (a->idle_delayed < LEAST)
 		return;
 	/* On a busy machine the thread that was woken had no CPU: that is not the program's fault. */

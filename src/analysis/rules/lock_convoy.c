@@ -6,6 +6,7 @@
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/rules/rules.h"
+#include "analysis/words.h"
 
 static bool applies(const struct analysis *a, const struct resource *res)
 {
@@ -24,8 +25,7 @@ void rule_lock_convoy(struct analysis *a)
 			continue;
 		finding = finding_add(a, "lock-convoy", impact);
 		finding_text(finding, "%u %s queue up to %s for a lock that is held for %s, in %s.",
-			     res->most_waiting, is_of_threads(a) ? "threads" : "goroutines",
-			     label_time(res->waits.max).text,
+			     res->most_waiting, words_of(a)->many, label_time(res->waits.max).text,
 			     label_time(histogram_quantile(&res->min_holds, 0.5)).text,
 			     lock_waiter(a, res).text);
 		lock_evidence(a, finding, res);

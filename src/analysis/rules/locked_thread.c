@@ -15,10 +15,6 @@ void rule_locked_thread(struct analysis *a)
 {
 	double seconds = (double)watched_ns(a) / 1e9;
 
-	if (is_of_threads(a)) {
-		finding_not_applicable(a, "locked-thread", "each is a thread");
-		return;
-	}
 	for (size_t i = 1; i < a->ngroups; i++) {
 		const struct group *group = &a->groups[i];
 		const struct handovers *all = &group->handovers;

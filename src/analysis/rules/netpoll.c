@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The Ps are too busy to poll the network: sysmon does it, every 10 ms (go PR 51651). */
+/*
+ * The Ps are too busy to poll the network: sysmon does it, every 10 ms (go PR 51651). Where they are not
+ * busy, a wake-up without a P is one whose P is not in the trace, as without system calls.
+ */
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/rules/rules.h"
@@ -8,9 +11,9 @@ void rule_netpoll(struct analysis *a)
 {
 	struct finding *finding;
 
-	if (a->net_wakes < 100 || a->net_wakes_sysmon * 2 < a->net_wakes)
+	if (a->net_wakes < 100 || a->net_wakes_sysmon * 2 < a->net_wakes || utilisation(a) <= 0.8)
 		return;
-	finding = finding_add(a, "netpoll", utilisation(a) > 0.8 ? 0.02 : 0);
+	finding = finding_add(a, "netpoll", 0.02);
 	finding_text(finding,
 		     "%llu of %llu network waits were ended by sysmon, which polls every 10 ms: the Ps are "
 		     "too busy.",

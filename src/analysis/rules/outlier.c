@@ -7,6 +7,7 @@
 #include "analysis/kinds.h"
 #include "analysis/names.h"
 #include "analysis/rules/rules.h"
+#include "analysis/words.h"
 #include "util/text.h"
 
 /* Characters that a shell leaves alone. */
@@ -14,7 +15,7 @@
 
 enum { MIN_N = 100, MIN_EXCESS_NS = 10000000, MIN_SINGLE_NS = 50000000 };
 
-static const char *const kinds[] = {"task", "region", "goroutine"};
+static const char *const kinds[] = {"task", "region"};
 
 /* Returns the activity in which *one exceeds the mean instance most. */
 static unsigned cause_of(const struct instances *all, const struct instance *one, double *excess)
@@ -83,9 +84,10 @@ static void look_at(struct analysis *a, const struct instances *all)
 		return;
 	finding = finding_add(a, "outlier", all->kind == INSTANCE_LIFE ? 0.02 : 0.06);
 	finding_text(finding, "1 of %llu %ss %s took %s, the median %s: %.0f %% of the difference is %s.",
-		     (unsigned long long)all->hist.n, kinds[all->kind], label_function(a, all->name).text,
-		     label_time(one->ns).text, label_time(p50).text, 100 * excess / (double)(one->ns - p50),
-		     activity_name((enum activity)cause));
+		     (unsigned long long)all->hist.n,
+		     all->kind == INSTANCE_LIFE ? words_of(a)->one : kinds[all->kind],
+		     label_function(a, all->name).text, label_time(one->ns).text, label_time(p50).text,
+		     100 * excess / (double)(one->ns - p50), activity_name((enum activity)cause));
 	finding->n = all->hist.n;
 	finding->total_ns = all->hist.sum;
 	finding->p50_ns = p50;

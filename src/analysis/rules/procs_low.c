@@ -25,10 +25,6 @@ void rule_procs_low(struct analysis *a)
 	bool low = host->known && a->procs <= 0.75 * usable_cpus(host);
 	struct finding *finding;
 
-	if (is_of_threads(a)) {
-		finding_not_applicable(a, "procs-low", "threads need no P");
-		return;
-	}
 	if (utilisation(a) < 0.9 || delay_share(a) < 0.5 || waited < 0.01 * p_time(a))
 		return;
 	finding = finding_add(a, "procs-low", low ? 0.05 + waited / p_time(a) : 0);

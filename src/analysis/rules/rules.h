@@ -12,6 +12,7 @@
 struct rule {
 	const char *id;
 	void (*apply)(struct analysis *a);
+	const char *not_of_threads; /* why it does not apply to threads; NULL: it does */
 };
 
 void rule_trust(struct analysis *a);

@@ -6,6 +6,7 @@
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/rules/rules.h"
+#include "analysis/words.h"
 
 enum { MIN_SHARED_WAKES = 5, MIN_MEAN_NS = 1000000 };
 
@@ -30,9 +31,8 @@ void rule_single_flight(struct analysis *a)
 		if (!applies(a, row, pair, impact))
 			continue;
 		finding = finding_add(a, "single-flight", impact);
-		finding_text(finding,
-			     "Up to %u goroutines at once waited %s in %s for one of them: mostly %s.",
-			     row->most_shared, label_time(row->shared_ns).text,
+		finding_text(finding, "Up to %u %s at once waited %s in %s for one of them: mostly %s.",
+			     row->most_shared, words_of(a)->many, label_time(row->shared_ns).text,
 			     label_stack(a, row->stack).text, pair_did(a, pair).text);
 		row_evidence(a, finding, row);
 		finding->total_ns = row->shared_ns;

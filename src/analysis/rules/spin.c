@@ -15,10 +15,6 @@ static bool applies(const struct group *group)
 
 void rule_spin(struct analysis *a)
 {
-	if (is_of_threads(a)) {
-		finding_not_applicable(a, "spin", "the stack of a preempted thread is not in the trace");
-		return;
-	}
 	for (size_t i = 1; i < a->ngroups; i++) {
 		const struct group *group = &a->groups[i];
 		double share = (double)group->polling / (double)(group->preempted + !group->preempted);

@@ -4,6 +4,7 @@
 #include "analysis/finding.h"
 #include "analysis/intervals.h"
 #include "analysis/rules/rules.h"
+#include "analysis/words.h"
 
 enum { MIN_N = 5, MIN_SLACK_NS = 1000000 };
 
@@ -28,9 +29,9 @@ void rule_straggler(struct analysis *a)
 		finding = finding_add(a, "straggler", impact);
 		finding_text(
 			finding,
-			"%s waited %s for goroutines that it had started, %s of it for the last one alone, "
+			"%s waited %s for %s that it had started, %s of it for the last one alone, "
 			"in %s.",
-			label_stack(a, row->stack).text, label_time(row->hist.sum).text,
+			label_stack(a, row->stack).text, label_time(row->hist.sum).text, words_of(a)->many,
 			label_time(row->slack_ns).text,
 			label_function(a, a->groups[waker->key < a->ngroups ? waker->key : 0].func).text);
 		finding->n = row->hist.n;

@@ -3,6 +3,7 @@
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/rules/rules.h"
+#include "analysis/words.h"
 
 void rule_throttled(struct analysis *a)
 {
@@ -25,8 +26,8 @@ void rule_throttled(struct analysis *a)
 		     label_time(host->throttled_ns).text);
 	finding->total_ns = host->throttled_ns;
 	finding->n = host->throttled;
-	finding_evidence(finding, "goroutines ran, or had a P, for %s in %s; GOMAXPROCS %u",
-			 label_time((uint64_t)user_running_ns(a)).text, label_time(watched_ns(a)).text,
-			 a->procs);
+	finding_evidence(finding, "%s ran, or had a %s, for %s in %s; %s %u", words_of(a)->many,
+			 words_of(a)->place, label_time((uint64_t)user_running_ns(a)).text,
+			 label_time(watched_ns(a)).text, words_of(a)->most_places, a->procs);
 	finding_next(finding, "cat /sys/fs/cgroup/.../cpu.stat, cpu.max");
 }

@@ -28,10 +28,6 @@ void rule_timer_late(struct analysis *a)
 	const struct group *most = heaviest(a, &timers);
 	struct finding *finding;
 
-	if (is_of_threads(a)) {
-		finding_not_applicable(a, "timer-late", "the kernel runs the timers of threads");
-		return;
-	}
 	/* Rare cases are threads that lost their CPU. */
 	if (most->late_slices < LEAST_SLICES || timers * 2 < a->timer_wakes)
 		return;

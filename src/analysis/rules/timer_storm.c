@@ -3,6 +3,7 @@
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/rules/rules.h"
+#include "analysis/words.h"
 
 static const struct group *heaviest(const struct analysis *a)
 {
@@ -28,7 +29,7 @@ void rule_timer_storm(struct analysis *a)
 	finding_text(finding,
 		     "Timers wake %s %.0f times a second that run for less than 10 us, %.0f %% of "
 		     "them in %s.",
-		     is_of_threads(a) ? "threads" : "goroutines", rate,
+		     words_of(a)->many, rate,
 		     100 * (double)most->timer_short_runs / (double)a->timer_short_runs,
 		     label_function(a, most->func).text);
 	finding->n = a->timer_short_runs;

@@ -3,6 +3,11 @@
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/rules/rules.h"
+#include "analysis/words.h"
+
+/* One repaired event in this many says nothing about the program or the figures; the summary has their
+ * number. */
+enum { FEW = 10000 };
 
 static double traced_share(const struct analysis *a)
 {
@@ -22,7 +27,7 @@ static void rule_unwatched(struct analysis *a)
 	finding = finding_add(a, "trust", share);
 	finding_text(finding, "%s of %s were not watched: the figures below cover the rest.",
 		     label_time(a->unwatched_ns).text, label_time(all).text);
-	finding_next(finding, "gotrace -p PID --light");
+	finding_next(finding, "gotrace -p PID %s", words_of(a)->cheaper);
 }
 
 static void rule_cost(struct analysis *a)
@@ -38,20 +43,20 @@ static void rule_cost(struct analysis *a)
 		     "Tracing took %s, %.0f %% of the %s that the program ran: short times look longer.",
 		     label_time(a->options.host.tracing_ns).text, 100 * share,
 		     label_time((uint64_t)user_running_ns(a)).text);
-	finding_next(finding, "gotrace -p PID --light");
+	finding_next(finding, "gotrace -p PID %s", words_of(a)->cheaper);
 }
 
 static void rule_repaired(struct analysis *a)
 {
 	struct finding *finding;
 
-	if (!a->repaired)
+	if (a->repaired * FEW < a->ops || !a->repaired)
 		return;
 	finding = finding_add(a, "trust", (double)a->repaired / ((double)a->ops + 1));
 	finding_text(finding,
 		     "%llu of %llu events were repaired: they were not seen, but later ones imply them.",
 		     (unsigned long long)a->repaired, (unsigned long long)a->ops);
-	finding_next(finding, "gotrace -p PID --light");
+	finding_next(finding, "gotrace -p PID %s", words_of(a)->cheaper);
 }
 
 void rule_trust(struct analysis *a)

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What a report calls the parts of a program, by its kind. */
+#ifndef GOTRACE_ANALYSIS_WORDS_H
+#define GOTRACE_ANALYSIS_WORDS_H
+
+struct analysis;
+
+struct words {
+	const char *one, *many;     /* what runs: a goroutine, a thread */
+	const char *place, *places; /* where it runs: a P, a CPU */
+	const char *most_places;    /* what their number is called */
+	const char *cheaper;        /* option that records less */
+};
+
+/* Returns the words for the program of a trace. They are constants. */
+const struct words *words_of(const struct analysis *a);
+
+#endif
