@@ -82,16 +82,17 @@ int bpf_make_rings(struct bpf *bpf, struct error *err)
 int bpf_read_counters(const struct bpf *bpf, uint64_t counts[COUNTERS])
 {
 	int fd = bpf_map__fd(map_of(bpf, "counters"));
-	uint64_t *values = calloc(bpf->cpus, sizeof(*values));
+	uint64_t(*values)[COUNTERS] = calloc(bpf->cpus, sizeof(*values));
+	uint32_t key = 0;
 
 	if (!values)
 		return -ENOMEM;
-	for (uint32_t which = 0; which < COUNTERS; which++) {
-		counts[which] = 0;
-		if (bpf_map_lookup_elem(fd, &which, values))
-			continue;
-		for (unsigned cpu = 0; cpu < bpf->cpus; cpu++)
-			counts[which] += values[cpu];
+	memset(counts, 0, COUNTERS * sizeof(*counts));
+	if (bpf_map_lookup_elem(fd, &key, values))
+		memset(values, 0, bpf->cpus * sizeof(*values));
+	for (unsigned cpu = 0; cpu < bpf->cpus; cpu++) {
+		for (unsigned which = 0; which < COUNTERS; which++)
+			counts[which] += values[cpu][which];
 	}
 	free(values);
 	return 0;

@@ -184,7 +184,12 @@ func (b *bench) realRows(name string, s *service) {
 	}
 }
 
-const shortHead = "| CPU time an operation, traced over untraced (throughput; share of time watched) | gotrace, full load | half load | `--max-overhead 10`, full load | half load |\n|---|---|---|---|---|\n"
+const shortHead = `CPU time an operation, traced over untraced; in brackets the throughput, and under a limit the share
+of time that is watched:
+
+| | full load | half load | ` + "`--max-overhead 10`" + `, full | half load |
+|---|---|---|---|---|
+`
 
 // shortRow is a service's row of README's table.
 func shortRow(name string, full, half []measured) string {
@@ -192,11 +197,16 @@ func shortRow(name string, full, half []measured) string {
 	for k := 1; k <= 2; k++ {
 		for _, level := range [][]measured{full, half} {
 			m, base := level[k], level[0]
-			if len(m.cpu) == 0 {
-				row += " | "
+			switch {
+			case len(m.cpu) == 0:
+				row += " |"
 				continue
+			case looks[k].times == 1:
+				row += fmt.Sprintf(" | %.2f (%.2f)", m.cpu.median()/base.cpu.median(), m.rate.median()/base.rate.median())
+			default:
+				row += fmt.Sprintf(" | %.2f (%.2f; %.0f %%)", m.cpu.median()/base.cpu.median(),
+					m.rate.median()/base.rate.median(), m.watched.median())
 			}
-			row += fmt.Sprintf(" | %.2f (%.2f; %.0f %%)", m.cpu.median()/base.cpu.median(), m.rate.median()/base.rate.median(), m.watched.median())
 		}
 	}
 	return row + " |\n"
