@@ -5,18 +5,18 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
+	"unsafe"
 )
 
-// What the BPF programs take, by the kernel's own count of their runs and times (kernel.bpf_stats_enabled). A run
+// What the BPF programs take, by the kernel's own count of their runs and times. A run
 // includes two reads of the kernel's clock, as that of an empty program does. Programs at system calls and
 // switches run for all threads of the machine: those of others end after a comparison, and count, too.
-
-const statsSwitch = "/proc/sys/kernel/bpf_stats_enabled"
 
 // runs is what one program has done.
 type runs struct {
@@ -59,12 +59,18 @@ func (b *bench) runsWith(pid string, options ...string) map[string]runs {
 	return after
 }
 
-// countRuns makes the kernel count, until the returned function is called.
-func countRuns() (restore func()) {
-	before, err := os.ReadFile(statsSwitch)
-	fail(err)
-	fail(os.WriteFile(statsSwitch, []byte("1"), 0))
-	return func() { os.WriteFile(statsSwitch, before, 0) }
+// countRuns makes the kernel count, until the returned function is called, or the bench ends in any way: the kernel
+// does so as long as the descriptor is open (BPF_ENABLE_STATS, Linux 5.8).
+func countRuns() (stop func()) {
+	const enableStats = 32
+	call := map[string]uintptr{"amd64": 321, "arm64": 280}[runtime.GOARCH] // bpf(2)
+	var runTime uint32                                                     // BPF_STATS_RUN_TIME
+	fd, _, errno := syscall.Syscall(call, enableStats, uintptr(unsafe.Pointer(&runTime)), unsafe.Sizeof(runTime))
+	if errno != 0 {
+		fail(fmt.Errorf("statistics of BPF programs: %w", errno))
+	}
+	syscall.CloseOnExec(int(fd))
+	return func() { syscall.Close(int(fd)) }
 }
 
 // programs prints the mean time of each program on three loads, and how much of it is more than an empty one takes.
