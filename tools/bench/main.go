@@ -169,14 +169,19 @@ func (s series) String() string {
 	return fmt.Sprintf("%.0f (%.0f-%.0f)", s.median(), slices.Min(s), slices.Max(s))
 }
 
-// over is the ratio to another series, round by round: median (smallest-largest).
-func (s series) over(base series) string {
-	var ratios series
+// ratios returns the ratios to another series, round by round.
+func (s series) ratios(base series) (ratios series) {
 	for k := range min(len(s), len(base)) {
 		if base[k] != 0 {
 			ratios = append(ratios, s[k]/base[k])
 		}
 	}
+	return ratios
+}
+
+// over is the ratio to another series: median (smallest-largest).
+func (s series) over(base series) string {
+	ratios := s.ratios(base)
 	if len(ratios) == 0 {
 		return "-"
 	}

@@ -169,17 +169,23 @@ func (b *bench) realRows(name string, s *service) {
 		all  []measured
 	}{{"full", full}, {"half", half}} {
 		base := level.all[0]
+		if s.onlyFull && level.name == "half" {
+			fmt.Printf("| %s | half | not measured: its client has no rate | | | | | |\n", name)
+		}
 		for k, one := range looks {
 			m := level.all[k]
 			if len(m.cpu) == 0 {
 				continue
 			}
-			watched := ""
+			watched, p99 := "", "not known"
+			if m.p99.median() != 0 {
+				p99 = fmt.Sprintf("%.0f", m.p99.median())
+			}
 			if one.ours {
 				watched = fmt.Sprintf("%.0f %%", m.watched.median())
 			}
-			fmt.Printf("| %s | %s | %s | %.1f us | %s | %s | %.0f | %s |\n", name, level.name, one.name,
-				m.cpu.median(), m.cpu.over(base.cpu), m.rate.over(base.rate), m.p99.median(), watched)
+			fmt.Printf("| %s | %s | %s | %.1f us | %s | %s | %s | %s |\n", name, level.name, one.name,
+				m.cpu.median(), m.cpu.over(base.cpu), m.rate.over(base.rate), p99, watched)
 		}
 	}
 }
@@ -193,19 +199,19 @@ of time that is watched:
 
 // shortRow is a service's row of README's table.
 func shortRow(name string, full, half []measured) string {
-	row := "| " + name
+	server, _, _ := strings.Cut(name, ",")
+	row := "| " + server
 	for k := 1; k <= 2; k++ {
 		for _, level := range [][]measured{full, half} {
 			m, base := level[k], level[0]
 			switch {
 			case len(m.cpu) == 0:
-				row += " |"
-				continue
+				row += " | -"
 			case looks[k].times == 1:
-				row += fmt.Sprintf(" | %.2f (%.2f)", m.cpu.median()/base.cpu.median(), m.rate.median()/base.rate.median())
+				row += fmt.Sprintf(" | %.2f (%.2f)", m.cpu.ratios(base.cpu).median(), m.rate.ratios(base.rate).median())
 			default:
-				row += fmt.Sprintf(" | %.2f (%.2f; %.0f %%)", m.cpu.median()/base.cpu.median(),
-					m.rate.median()/base.rate.median(), m.watched.median())
+				row += fmt.Sprintf(" | %.2f (%.2f; %.0f %%)", m.cpu.ratios(base.cpu).median(),
+					m.rate.ratios(base.rate).median(), m.watched.median())
 			}
 		}
 	}
