@@ -159,7 +159,7 @@ func (s series) median() float64 {
 	}
 	sorted := slices.Clone(s)
 	slices.Sort(sorted)
-	return sorted[len(sorted)/2]
+	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
 func (s series) String() string {
