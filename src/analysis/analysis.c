@@ -142,7 +142,7 @@ int analysis_end(struct analysis *a)
 	locks_end(a);
 	gc_end(a);
 	if (!a->procs)
-		a->procs = a->most_procs = (uint32_t)a->nps;
+		a->procs = a->most_procs = a->seen_procs;
 	groups_end(a);
 	findings_make(a);
 	return a->oom ? -ENOMEM : 0;

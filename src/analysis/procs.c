@@ -21,6 +21,8 @@ struct proc *proc_at(struct analysis *a, int32_t p)
 		a->oom = true;
 		return NULL;
 	}
+	if ((uint32_t)p >= a->seen_procs)
+		a->seen_procs = (uint32_t)p + 1;
 	return &a->ps[p];
 }
 

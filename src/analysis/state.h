@@ -403,6 +403,7 @@ struct analysis {
 	size_t nps;
 	uint32_t procs; /* GOMAXPROCS; 0 = unknown */
 	uint32_t most_procs;
+	uint32_t seen_procs; /* the highest number of a P in an event, plus 1 */
 
 	uint64_t now, integrated; /* ns: of the current op; end of the integrals below */
 	struct map64 proc_of_m;

@@ -375,6 +375,7 @@ static void test_threads_that_burn_are_counted(void **state)
 	script_free(s);
 }
 
+/* Nothing changes in such a trace, the number of CPUs neither. */
 static void test_threads_that_sleep_are_threads(void **state)
 {
 	struct script *s = script_new(1000 * MS);
@@ -382,12 +383,14 @@ static void test_threads_that_sleep_are_threads(void **state)
 	struct analysis *a;
 
 	(void)state;
-	procs(s, 2);
+	for (int32_t p = 0; p < 2; p++)
+		add(s, OP_PROC_STATUS, 0, p)->status = P_IDLE;
 	op = add(s, OP_GO_STATUS, 1, NO_P);
 	op->status = G_WAITING;
 	op->stack = stack(s, "clock_nanosleep", "main [sleep]", 1, NULL);
 	a = analyse(s, NULL);
 	assert_true(is_of_threads(a));
+	assert_int_equal(a->most_procs, 2);
 	analysis_free(a);
 	script_free(s);
 }
