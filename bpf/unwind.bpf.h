@@ -231,8 +231,10 @@ __noinline int native_frame(SCRATCH_PARAMETER)
 	if (unwind_uses_bp(rule))
 		note_use_of_bp(s);
 	result = unwind_step(s, rule, &regs);
-	if (result == UNWIND_MORE && unwind_reads_bp(rule))
+	if (result == UNWIND_MORE && unwind_restores_bp(rule))
 		set_bp_aside(s);
+	else if (result == UNWIND_MORE && UNWIND_KIND(rule) == UNWIND_CHAIN)
+		s->bp_from = BP_NOTED; /* it was among the words read */
 	s->regs.ip = regs.ip;
 	s->regs.sp = regs.sp;
 	s->regs.bp = regs.bp;

@@ -93,10 +93,10 @@ UNWIND_INLINE _Bool unwind_uses_bp(uint32_t rule)
 	       UNWIND_RBP(rule) == UNWIND_RBP_AT_RBP;
 }
 
-/* Whether it reads the caller's bp, in its last read but one. */
-UNWIND_INLINE _Bool unwind_reads_bp(uint32_t rule)
+/* Whether it reads the caller's bp, in its last read but one, and only for the caller. */
+UNWIND_INLINE _Bool unwind_restores_bp(uint32_t rule)
 {
-	return UNWIND_RBP(rule) || UNWIND_KIND(rule) == UNWIND_CHAIN;
+	return UNWIND_RBP(rule) && UNWIND_KIND(rule) != UNWIND_CHAIN;
 }
 
 UNWIND_INLINE enum unwind_result unwind_step_signal(void *where, struct unwind_regs *regs)
@@ -197,9 +197,17 @@ UNWIND_INLINE _Bool unwind_uses_bp(uint32_t rule)
 	return UNWIND_KIND(rule) == UNWIND_FP_FRAME || UNWIND_KIND(rule) == UNWIND_CHAIN;
 }
 
-UNWIND_INLINE _Bool unwind_reads_bp(uint32_t rule)
+UNWIND_INLINE _Bool unwind_restores_bp(uint32_t rule)
 {
-	return UNWIND_KIND(rule) != UNWIND_SP_ALONE;
+	switch (UNWIND_KIND(rule)) {
+	case UNWIND_SP_PAIR:
+	case UNWIND_SP_FRAME:
+	case UNWIND_FP_FRAME:
+	case UNWIND_SP_APART:
+		return 1;
+	default:
+		return 0;
+	}
 }
 
 UNWIND_INLINE enum unwind_result unwind_step_signal(void *where, struct unwind_regs *regs)
