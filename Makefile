@@ -56,7 +56,8 @@ LIBOBJ   := $(filter-out $(BUILD)/obj/src/main.o,$(OBJ))
 # Under the sanitizers everything but the BPF loader's users is the same source.
 SANOBJ   := $(patsubst $(BUILD)/obj/%,$(BUILD)/san/%,$(LIBOBJ))
 BPFSRC   := $(wildcard bpf/*.bpf.c)
-SKEL     := $(BPFSRC:bpf/%.bpf.c=$(BUILD)/bpf/%.skel.h) $(BPFSRC:bpf/%.bpf.c=$(BUILD)/bpf/%_before512.skel.h)
+SKEL     := $(BPFSRC:bpf/%.bpf.c=$(BUILD)/bpf/%.skel.h) $(BPFSRC:bpf/%.bpf.c=$(BUILD)/bpf/%_before512.skel.h) \
+	    $(BUILD)/bpf/threads_nobtf.skel.h
 # Made of x86 assembly or rules, or of programs that they compile and start: not for arm64.
 UNITX86  := $(patsubst %,tests/unit/test_%.c,capture_native_tables native_bounds native_names native_type_layout native_value_plan \
 	symbol_ehframe_libdw)
@@ -148,12 +149,19 @@ $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h) $(wildcard vmlinux/$(ARCH)
 	@mkdir -p $(@D)
 	$(Q)$(CLANG) -target bpf -D__TARGET_ARCH_$(ARCH) -I. -Ivmlinux/$(ARCH) -O2 -g $(PREFIXMAP) -Wall -Werror -mcpu=v3 -c -o $@ $<
 
-# The same for kernels before Linux 5.12: bpf/scratch.bpf.h says what differs.
+# The same for other kernels (src/capture/bpf_compat.h): bpf/scratch.bpf.h and bpf/task.bpf.h say what differs.
+define BPFVARIANT
+$(call msg,BPF,$< $(1))
+@mkdir -p $(@D)
+$(Q)$(CLANG) -target bpf -D__TARGET_ARCH_$(ARCH) -D$(1) -I. -Ivmlinux/$(ARCH) -O2 -g $(PREFIXMAP) -Wall -Werror -mcpu=v3 -c -o $@.full $<
+$(Q)$(BPFTOOL) gen object $@ $@.full
+endef
+
 $(BUILD)/bpf/%_before512.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h) $(wildcard vmlinux/$(ARCH)/*.h)
-	$(call msg,BPF,$< before 5.12)
-	@mkdir -p $(@D)
-	$(Q)$(CLANG) -target bpf -D__TARGET_ARCH_$(ARCH) -DBEFORE_512 -I. -Ivmlinux/$(ARCH) -O2 -g $(PREFIXMAP) -Wall -Werror -mcpu=v3 -c -o $@.full $<
-	$(Q)$(BPFTOOL) gen object $@ $@.full
+	$(call BPFVARIANT,BEFORE_512)
+
+$(BUILD)/bpf/%_nobtf.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h) $(wildcard vmlinux/$(ARCH)/*.h)
+	$(call BPFVARIANT,NO_BTF)
 
 $(BUILD)/bpf/%.skel.h: $(BUILD)/bpf/%.bpf.o
 	$(call msg,SKEL,$@)
@@ -224,7 +232,7 @@ deps: ## install what building and testing need (Debian 12, root)
 demo: ## trace a bundled Go server under load, live (root)
 	$(Q)sh tools/demo.sh
 
-bpf: $(BPFSRC:bpf/%.bpf.c=$(BUILD)/bpf/%.bpf.o) $(BPFSRC:bpf/%.bpf.c=$(BUILD)/bpf/%_before512.bpf.o) # the programs alone
+bpf: $(SKEL:%.skel.h=%.bpf.o) # the programs alone
 
 test: ## install what is missing, build, run each kind of test once: ten minutes (root)
 	$(Q)sh tests/run.sh

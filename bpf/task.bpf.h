@@ -27,11 +27,12 @@ const volatile bool probed_tasks; /* set by capture (src/capture/features.h): us
 
 /*
  * Linux 6.2 (a35b9af4ec2c): makes a pointer into a kernel struct of a number, so that its members are plain
- * loads, which read 0 where there is nothing.
+ * loads, which read 0 where there is nothing. libbpf looks for it in the BTF of the running kernel, and fails
+ * if the kernel has none, even though the symbol is weak.
  */
 extern void *bpf_rdonly_cast(const void *object, __u32 btf_id) __ksym __weak;
 
-#ifdef BEFORE_512
+#if defined(BEFORE_512) || defined(NO_BTF)
 #define CAN_CAST false
 #else
 #define CAN_CAST (!probed_tasks && (uint64_t)bpf_rdonly_cast)

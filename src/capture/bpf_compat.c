@@ -11,14 +11,19 @@
 
 /* Without task pointers, programs for tp_btf are loaded as raw tracepoints: the code is the same. */
 int compat_open(const struct features *features, struct bpf_object_skeleton *skeleton,
-		const struct compat_bytes *before_512, struct error *err)
+		const struct compat_variants *variants, struct error *err)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, options, .btf_custom_path = features->btf);
+	const struct compat_bytes *other = NULL;
 	int rc;
 
-	if (!features->exchange) {
-		skeleton->data = (void *)before_512->data;
-		skeleton->data_sz = before_512->size;
+	if (!features->exchange)
+		other = &variants->before_512;
+	else if (!features->own_btf)
+		other = &variants->no_btf;
+	if (other && other->data) {
+		skeleton->data = (void *)other->data;
+		skeleton->data_sz = other->size;
 	}
 	/* The handler must stay registered as long as the programs exist. bpf_program__set_type would leave
 	 * them the section's handler (libbpf 1.1), which looks for the kernel's BTF. */

@@ -12,15 +12,20 @@ struct bpf_object_skeleton;
 struct bpf_program;
 struct bpf_link;
 
-/* The same programs, compiled for kernels before Linux 5.12 (BEFORE_512 in bpf/scratch.bpf.h). */
+/* The same programs, compiled for another kind of kernel; data is NULL where the usual ones serve. */
 struct compat_bytes {
 	const void *data;
 	size_t size;
 };
 
+struct compat_variants {
+	struct compat_bytes before_512; /* before Linux 5.12 (BEFORE_512 in bpf/scratch.bpf.h) */
+	struct compat_bytes no_btf;     /* without BTF of its own (NO_BTF in bpf/task.bpf.h) */
+};
+
 /* Opens a skeleton that was just created. Returns 0 or a negative errno. */
 int compat_open(const struct features *features, struct bpf_object_skeleton *skeleton,
-		const struct compat_bytes *before_512, struct error *err);
+		const struct compat_variants *variants, struct error *err);
 /* Disables programs that this kernel cannot load. Call it after choosing programs, before loading. */
 void compat_choose(const struct features *features, struct bpf_object *object);
 /* Returns whether the program is for a kernel tracepoint, to be attached with compat_attach(). */

@@ -151,7 +151,7 @@ static bool has_copies(const struct probe_plan *plan)
 
 static int load(struct bpf *bpf, const struct bpf_go_options *options, struct error *err)
 {
-	struct compat_bytes before_512 = {.data = NULL};
+	struct compat_variants variants = {.before_512 = {.data = NULL}};
 	int rc;
 
 	if (has_copies(options->plan) && !options->features->cookies)
@@ -164,8 +164,8 @@ static int load(struct bpf *bpf, const struct bpf_go_options *options, struct er
 	bpf->skeleton = calloc(1, sizeof(*bpf->skeleton));
 	if (!bpf->skeleton || gotrace_bpf__create_skeleton(bpf->skeleton))
 		return error_set(err, ENOMEM, "out of memory");
-	before_512.data = gotrace_before512_bpf__elf_bytes(&before_512.size);
-	rc = compat_open(options->features, bpf->skeleton->skeleton, &before_512, err);
+	variants.before_512.data = gotrace_before512_bpf__elf_bytes(&variants.before_512.size);
+	rc = compat_open(options->features, bpf->skeleton->skeleton, &variants, err);
 	if (rc)
 		return rc;
 	bpf_begin(bpf, bpf->skeleton->obj, options->features);

@@ -14,6 +14,7 @@
 #include "bpf/record.h"
 #include "bpf/threads.skel.h"
 #include "bpf/threads_before512.skel.h"
+#include "bpf/threads_nobtf.skel.h"
 #include "capture/calls.h"
 #include "capture/ids.h"
 #include "capture/bpf_compat.h"
@@ -123,7 +124,7 @@ static void destroy(struct bpf *bpf)
 
 int bpf_load_threads(struct bpf *bpf, const struct bpf_threads_options *options, struct error *err)
 {
-	struct compat_bytes old = {.data = NULL};
+	struct compat_variants variants = {.before_512 = {.data = NULL}};
 	struct kernel_facts kernel;
 	int rc = kernel_facts(options->features->btf, &kernel, err);
 
@@ -133,8 +134,9 @@ int bpf_load_threads(struct bpf *bpf, const struct bpf_threads_options *options,
 	bpf->threads = calloc(1, sizeof(*bpf->threads));
 	if (!bpf->threads || threads_bpf__create_skeleton(bpf->threads))
 		return error_set(err, ENOMEM, "out of memory");
-	old.data = threads_before512_bpf__elf_bytes(&old.size);
-	rc = compat_open(options->features, bpf->threads->skeleton, &old, err);
+	variants.before_512.data = threads_before512_bpf__elf_bytes(&variants.before_512.size);
+	variants.no_btf.data = threads_nobtf_bpf__elf_bytes(&variants.no_btf.size);
+	rc = compat_open(options->features, bpf->threads->skeleton, &variants, err);
 	if (rc)
 		return rc;
 	bpf_begin(bpf, bpf->threads->obj, options->features);
