@@ -12,6 +12,7 @@ import sys
 import rawlog
 
 SITE_CPU_SAMPLE = 90  # bpf/record.h
+END_HITS = 64  # offset of the hits in struct log_end (src/rawlog/rawlog.h)
 FEW = 16  # a hit of the allocator may make no record, or two (bpf/gc.bpf.h); a collection makes more of them
 
 
@@ -46,7 +47,7 @@ def main():
         elif kind == rawlog.LOG_TEXT:
             hits += 1
         elif kind == rawlog.LOG_END:
-            (last,) = struct.unpack_from("<Q", payload, len(payload) - 16)
+            (last,) = struct.unpack_from("<Q", payload, END_HITS)
     if last is None or abs(last - hits) > FEW:
         sys.exit("%d hits in the log, but it ends with %s" % (hits, last))
     print("%d snapshots, %d hits" % (snapshots, hits))
