@@ -12,6 +12,7 @@
 #include "bpf/labels.bpf.h"
 #include "bpf/off_cpu.bpf.h"
 #include "bpf/proc.bpf.h"
+#include "bpf/progress.bpf.h"
 #include "bpf/requests.bpf.h"
 #include "bpf/sample.bpf.h"
 #include "bpf/syscall.bpf.h"

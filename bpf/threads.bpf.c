@@ -5,6 +5,7 @@
  */
 #include "bpf/calls.bpf.h"
 #include "bpf/functions.bpf.h"
+#include "bpf/progress.bpf.h"
 #include "bpf/samples.bpf.h"
 #include "bpf/sched.bpf.h"
 #include "bpf/tasks.bpf.h"

@@ -78,6 +78,7 @@ static void choose_programs(struct bpf *bpf, const struct bpf_go_options *option
 	bpf_program__set_autoload(skeleton->progs.sys_enter_backup, seconds);
 	bpf_program__set_autoload(skeleton->progs.sys_exit_backup, seconds);
 	bpf_program__set_autoload(skeleton->progs.cpu_sample, options->samples);
+	bpf_program__set_autoload(skeleton->progs.list_progress, options->features->tracing);
 }
 
 /* Selects one of three programs by the order of the tracepoint's arguments, or none if the kernel's BTF
@@ -127,7 +128,7 @@ static void set_constants(struct gotrace_bpf *skeleton, const struct bpf_go_opti
 		constants->layout.g_bubble = LAYOUT_ABSENT; /* no hit needs to look for a bubble */
 	constants->g_labels = options->plan->g_labels;
 	constants->alloc_layout = *options->alloc_layout;
-	constants->target_tgid = options->tgid;
+	constants->target_tgid = constants->progress_tgid = options->tgid;
 	constants->inner_tids = options->inner_tids;
 	constants->go_minor = options->go_minor;
 	constants->stop_skip = options->go_minor >= 25 ? 0 : 1;

@@ -57,6 +57,7 @@ static void choose_programs(struct bpf *bpf, const struct bpf_threads_options *o
 		skeleton->progs.sched_process_exit,
 		skeleton->progs.sched_process_free,
 		skeleton->progs.task_rename,
+		skeleton->progs.list_progress,
 		skeleton->progs.list_thread,
 	};
 
@@ -90,7 +91,7 @@ static int set_ids(struct bpf *bpf, const struct bpf_threads_options *options, s
 		rc = ids_outer(options->features, (pid_t)options->tgid, &target, err);
 	if (rc)
 		return rc;
-	bpf->outer_tgid = target;
+	bpf->outer_tgid = constants->progress_tgid = target;
 	constants->spawned = options->spawned ? target : 0;
 	constants->own_level = space.level;
 	constants->own_inode = space.inode;

@@ -21,6 +21,13 @@
 #define MIN_OFF_NS      (SECOND_NS / 4)
 #define MAX_OFF_NS      (30 * SECOND_NS)
 
+/* Windows that are compared: shorter ones say little, and a load that changes is not to mislead for long. */
+#define MIN_WINDOW_NS   (SECOND_NS / 20)
+#define MIN_WINDOW_WORK (64 << 10)
+#define WINDOW_KEPT     0.8
+#define LEAST_TRUE_COST 0.5
+#define MOST_TRUE_COST  2.0
+
 /* A cost of this many times the limit is more than the levels in between can save. */
 #define FAR_OVER_LIMIT 3
 
@@ -34,13 +41,14 @@ void governor_init(struct governor *governor, const struct governor_options *opt
 				      .level = options->first,
 				      .hold_ns = HOLD_NS,
 				      .heap = true,
+				      .true_cost = 1,
 				      .heap_hold_ns = HOLD_NS};
 }
 
 /* Overspending must be compensated by time under the limit. */
 static void weigh(struct governor *governor, const struct governor_figures *figures)
 {
-	double cost = (double)figures->cost_ns, own = (double)figures->cpu_ns - cost;
+	double cost = (double)figures->cost_ns * governor->true_cost, own = (double)figures->cpu_ns - cost;
 
 	if (own < cost / 10)
 		own = cost / 10; /* the CPU time is unknown, or from another interval */
@@ -50,6 +58,38 @@ static void weigh(struct governor *governor, const struct governor_figures *figu
 	governor->excess_ns -= governor->options.free_share * (double)figures->ns;
 	if (governor->excess_ns < 0)
 		governor->excess_ns = 0;
+}
+
+static void add_window(struct governor_effort *effort, const struct governor_window *begin,
+		       const struct governor_window *end)
+{
+	effort->cpu_ns = effort->cpu_ns * WINDOW_KEPT + (double)(end->cpu_ns - begin->cpu_ns);
+	effort->cost_ns = effort->cost_ns * WINDOW_KEPT + (double)(end->cost_ns - begin->cost_ns);
+	effort->work = effort->work * WINDOW_KEPT + (double)(end->work - begin->work);
+}
+
+static bool is_too_short(const struct governor_window *begin, const struct governor_window *end)
+{
+	return !begin->cpu_ns || !begin->work || end->cpu_ns < begin->cpu_ns + MIN_WINDOW_NS ||
+	       end->cost_ns < begin->cost_ns || end->work < begin->work + MIN_WINDOW_WORK;
+}
+
+void governor_learn(struct governor *governor, const struct governor_window *end)
+{
+	const struct governor_effort *plain = &governor->plain, *watched = &governor->watched;
+	struct governor_window begin = governor->last;
+	double cost;
+
+	governor->last = *end;
+	if (is_too_short(&begin, end))
+		return;
+	add_window(end->watched ? &governor->watched : &governor->plain, &begin, end);
+	if (plain->work == 0 || watched->cost_ns == 0)
+		return;
+	cost = (watched->cpu_ns - plain->cpu_ns / plain->work * watched->work) / watched->cost_ns;
+	governor->true_cost = cost < LEAST_TRUE_COST  ? LEAST_TRUE_COST
+			      : cost > MOST_TRUE_COST ? MOST_TRUE_COST
+						      : cost;
 }
 
 static double starts_a_second(const struct governor_figures *figures)

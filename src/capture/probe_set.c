@@ -12,6 +12,7 @@
 #include "capture/gap.h"
 #include "capture/notes.h"
 #include "capture/off_cpu.h"
+#include "capture/progress.h"
 #include "capture/snapshot.h"
 #include "capture/tally.h"
 #include "util/clock.h"
@@ -296,6 +297,7 @@ int probe_set_adapt(struct capture *capture, uint64_t now, struct error *err)
 	enum detail_level before = capture->set_level;
 	bool heap = probe_set_has_heap(capture), changed = capture->level_lowered;
 	struct governor_figures figures;
+	int rc;
 
 	if (!tally_take(capture, now, &figures))
 		return 0;
@@ -306,5 +308,10 @@ int probe_set_adapt(struct capture *capture, uint64_t now, struct error *err)
 		return 0;
 	capture->level_lowered = false;
 	capture->set_level = capture->governor.level;
-	return set_level(capture, before, heap, err);
+	if (before == LEVEL_OFF)
+		progress_learn(capture, false);
+	rc = set_level(capture, before, heap, err);
+	if (rc == 0 && capture->set_level == LEVEL_OFF)
+		progress_learn(capture, true);
+	return rc;
 }

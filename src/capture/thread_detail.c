@@ -8,6 +8,7 @@
 #include "capture/functions.h"
 #include "capture/gap.h"
 #include "capture/notes.h"
+#include "capture/progress.h"
 #include "capture/tally.h"
 #include "util/gap_log.h"
 
@@ -102,6 +103,7 @@ int thread_detail_adapt(struct capture *capture, uint64_t now, struct error *err
 {
 	enum detail_level before = capture->set_level;
 	struct governor_figures figures;
+	int rc;
 
 	if (!tally_take(capture, now, &figures))
 		return 0;
@@ -111,5 +113,10 @@ int thread_detail_adapt(struct capture *capture, uint64_t now, struct error *err
 	if (capture->governor.level == before)
 		return 0;
 	capture->set_level = capture->governor.level;
-	return set_level(capture, before, err);
+	if (before == LEVEL_OFF)
+		progress_learn(capture, false);
+	rc = set_level(capture, before, err);
+	if (rc == 0 && capture->set_level == LEVEL_OFF)
+		progress_learn(capture, true);
+	return rc;
 }

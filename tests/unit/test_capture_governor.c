@@ -142,6 +142,77 @@ static void test_what_is_recorded_is_of_use(void **state)
 	assert_in_range(mean_recorded(950000, 5), 200, 400);
 }
 
+/* How a target of one CPU fares under a limit of 10 % if a hit costs it `true_cost` times what is computed.
+ */
+struct fared {
+	double percent; /* what the hits really took */
+	double watched; /* share of the time */
+};
+
+static struct fared fare(double true_cost, uint64_t work_a_second)
+{
+	struct governor_options options = {.last = LEVEL_OFF, .max_percent = 10};
+	struct governor_window now = {.cpu_ns = 1, .work = 1};
+	double cost = 0, all = 0, watched = 0;
+	struct governor governor;
+
+	governor_init(&governor, &options);
+	for (unsigned i = 0; i < 600 * 1000 / INTERVAL_MS; i++) {
+		struct governor_figures figures = busy(&governor, 400000, 0);
+		bool was_watched = governor.level != LEVEL_OFF;
+		double took = true_cost * (double)figures.cost_ns;
+
+		now.cpu_ns += figures.cpu_ns;
+		now.cost_ns += figures.cost_ns;
+		now.work += (uint64_t)(((double)figures.cpu_ns - took) * (double)work_a_second / 1e9);
+		governor_update(&governor, &figures);
+		if (was_watched != (governor.level != LEVEL_OFF)) {
+			now.watched = was_watched;
+			governor_learn(&governor, &now);
+		}
+		if (i < 60 * 1000 / INTERVAL_MS)
+			continue;
+		cost += took;
+		all += (double)figures.cpu_ns;
+		watched += was_watched;
+	}
+	return (struct fared){100 * cost / (all - cost), watched * INTERVAL_MS / (540 * 1000)};
+}
+
+static void test_the_cost_is_learned_from_the_work_done(void **state)
+{
+	struct fared dearer = fare(1.5, 50 << 20), cheaper = fare(0.6, 50 << 20);
+
+	(void)state;
+	assert_true(dearer.percent > 8 && dearer.percent < 12);
+	assert_true(cheaper.percent > 8 && cheaper.percent < 12);
+	assert_true(cheaper.watched > 2 * dearer.watched);
+	/* Too little work to compare. */
+	assert_true(fare(1.5, 10000).percent > 13);
+}
+
+/* A target whose load changed between two windows: what is learned has bounds. */
+static void test_what_is_learned_has_bounds(void **state)
+{
+	struct governor_window window = {.cpu_ns = 1000000000, .work = 1 << 30};
+	struct governor governor;
+
+	(void)state;
+	governor_init(&governor, &(struct governor_options){.last = LEVEL_OFF, .max_percent = 10});
+	for (unsigned i = 0; i < 20; i++) {
+		window.watched = i % 2;
+		window.cpu_ns += 1000000000;
+		window.cost_ns += window.watched ? 100000000 : 0;
+		window.work += window.watched ? 1 << 20 : 1 << 28;
+		governor_learn(&governor, &window);
+	}
+	assert_true(governor.true_cost == 2);
+	window.work = 0; /* not known any more */
+	window.watched = false;
+	governor_learn(&governor, &window);
+	assert_true(governor.true_cost == 2);
+}
+
 /* A program that takes 1 % of a CPU: a cost that is small for the machine is allowed, a larger one is not. */
 static void test_a_program_that_sleeps_is_looked_at(void **state)
 {
@@ -268,6 +339,8 @@ int main(void)
 		cmocka_unit_test(test_the_limit_holds),
 		cmocka_unit_test(test_what_fits_is_kept),
 		cmocka_unit_test(test_what_is_recorded_is_of_use),
+		cmocka_unit_test(test_the_cost_is_learned_from_the_work_done),
+		cmocka_unit_test(test_what_is_learned_has_bounds),
 		cmocka_unit_test(test_a_program_that_sleeps_is_looked_at),
 		cmocka_unit_test(test_the_heap_is_left_out_when_it_is_busy),
 		cmocka_unit_test(test_it_takes_back_when_the_load_falls),

@@ -131,8 +131,14 @@ typedef struct {
 	int counter;
 } atomic_t;
 
+struct task_io_accounting { /* with CONFIG_TASK_XACCT */
+	__u64 rchar;
+	__u64 wchar;
+};
+
 struct signal_struct {
 	atomic_t live;
+	struct task_io_accounting ioac; /* of threads that have ended */
 };
 
 struct task_struct {
@@ -152,6 +158,7 @@ struct task_struct {
 	char comm[16];
 	struct files_struct *files;
 	struct signal_struct *signal;
+	struct task_io_accounting ioac;
 	struct thread_struct thread;
 };
 
