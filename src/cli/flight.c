@@ -32,6 +32,9 @@ enum {
 /* Half the number of stacks that the kernel can remember. The recorder keeps fewer than twice as many. */
 #define RENEW_STACKS 32768
 
+/* How often it is looked at how much is not watched. */
+#define BLIND_LOOK_NS 30000000000ull
+
 /* The recording of one process. */
 struct flight {
 	struct session session;
@@ -39,6 +42,9 @@ struct flight {
 	struct recording recording;
 	struct found_process wanted;
 	bool small_reported; /* --max-bytes was reported as too small for the window */
+	bool blind_reported; /* that most of the time is not watched */
+	uint64_t looked_ns,
+		unwatched_ns; /* when that was last looked at, and how much had not been watched */
 };
 
 static enum wire_format format_of(const struct flight *flight)
@@ -231,6 +237,27 @@ static void report_small(struct flight *flight, const struct generation_ring_sta
 		text_time(plan->window_ns).bytes);
 }
 
+/* Reports, once per process, that most of the time is not watched. */
+static void report_blind(struct flight *flight)
+{
+	uint64_t now = now_ns(), took = now - flight->looked_ns, unwatched, blind;
+
+	if (flight->blind_reported || took < BLIND_LOOK_NS)
+		return;
+	unwatched = capture_stats(flight->session.capture)->unwatched_ns;
+	blind = unwatched - flight->unwatched_ns;
+	if (flight->looked_ns && blind > took / 2) {
+		flight->blind_reported = true;
+		status_line_clear(&flight->session.status);
+		message("not watched: %s of the last %s, in which no trigger can fire; a higher "
+			"--max-overhead "
+			"records more",
+			text_time(blind).bytes, text_time(took).bytes);
+	}
+	flight->looked_ns = now;
+	flight->unwatched_ns = unwatched;
+}
+
 /* Called before each round of draining. */
 static int step(void *ctx, struct error *err)
 {
@@ -242,6 +269,7 @@ static int step(void *ctx, struct error *err)
 		return rc;
 	kept = status_page_stats(writer_status_page(flight->recording.writer), now_ns());
 	report_small(flight, &kept);
+	report_blind(flight);
 	session_show_status(&flight->session, kept.bytes);
 	return 0;
 }

@@ -186,6 +186,8 @@ static void notice_gaps(struct recorder_pipeline *recorder, const struct log_rec
 
 	if (recorder->eval && (gap || lost != recorder->lost))
 		trigger_eval_forget(recorder->eval, gap ? note->time : 0);
+	if (recorder->eval && gap) /* each of them has closed a generation */
+		trigger_eval_blind(recorder->eval, note->flags & LOG_NOTE_GAP);
 	recorder->lost = lost;
 }
 

@@ -56,6 +56,7 @@ struct trigger_eval {
 	uint64_t now;                   /* end of the last generation */
 	uint16_t above;                 /* one bit per trigger: has fired and is still above the limit */
 	uint64_t seen_from;             /* before this time, events may be missing */
+	bool blind;                     /* the target is not watched: nothing fires */
 	struct trigger_match stw; /* the open stop: time, g, reason, stack; time 0 = the world is running */
 };
 
@@ -136,8 +137,16 @@ static bool may_fire(struct trigger_eval *eval, unsigned which)
 
 /* Reasons for intended waits, which are not waits for another goroutine of the program. */
 static const char *const own_reasons[] = {
-	"forever",   "network",     "sleep", "system goroutine wait", "GC background sweeper wait",
-	"preempted", "unspecified", "",
+	"forever",
+	"network",
+	"sleep",
+	"system goroutine wait",
+	"GC background sweeper wait",
+	"preempted",
+	"unspecified",
+	"",
+	/* What a goroutine that ran when a gap began has waited for since then is not known (model/gap.c). */
+	"not watched",
 };
 
 static bool is_wait_for_others(const char *reason)
@@ -178,7 +187,7 @@ static uint16_t triggered(struct trigger_eval *eval, uint32_t g, uint64_t now)
 	struct interval *interval = &eval->gs[g];
 	uint16_t fired = 0;
 
-	if (!interval->counts || now <= interval->since)
+	if (!interval->counts || now <= interval->since || eval->blind)
 		return 0;
 	for (unsigned i = 0; i < options->ntriggers; i++) {
 		const struct trigger *trigger = &options->triggers[i];
@@ -325,8 +334,8 @@ static void fire_call(struct trigger_eval *eval, uint32_t g, struct open_call *c
 					      .reason = call->region,
 					      .stack = call->stack};
 
-		if (!(which >> i & 1) || now <= call->since || match.value <= options->triggers[i].limit ||
-		    (reported && still) || !may_fire(eval, i))
+		if (!(which >> i & 1) || now <= call->since || eval->blind ||
+		    match.value <= options->triggers[i].limit || (reported && still) || !may_fire(eval, i))
 			continue;
 		if (still)
 			call->still |= (uint16_t)(1u << i);
@@ -544,13 +553,20 @@ int trigger_eval_generation(struct trigger_eval *eval, const struct op *ops, siz
 	return 0;
 }
 
+void trigger_eval_blind(struct trigger_eval *eval, bool blind)
+{
+	eval->blind = blind;
+}
+
 void trigger_eval_forget(struct trigger_eval *eval, uint64_t now)
 {
 	if (now < eval->now)
 		now = eval->now;
 	eval->seen_from = now;
-	for (uint32_t g = 0; g < eval->ngs; g++)
+	for (uint32_t g = 0; g < eval->ngs; g++) {
 		eval->gs[g].since = now;
+		eval->gs[g].still = 0; /* how long the state lasts in all will not be known */
+	}
 	/* A call may have ended without a record; it would then appear to last as long as its goroutine. */
 	forget_calls(eval);
 	eval->stw.time = 0;

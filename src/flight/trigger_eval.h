@@ -55,6 +55,8 @@ void trigger_eval_free(struct trigger_eval *eval);
  * forgotten, and matches that were pending are dropped.
  */
 int trigger_eval_generation(struct trigger_eval *eval, const struct op *ops, size_t n, uint64_t now);
+/* Generations that follow are those of a gap, in which nothing fires, or not any more. */
+void trigger_eval_blind(struct trigger_eval *eval, bool blind);
 /*
  * Restarts all durations at now (ns), or at the end of the last generation if that is later. Call it if
  * events before that time may be missing.

@@ -216,6 +216,16 @@ case_flight_triggers() {
 	awk '$1 == $2 {found = 1} END {exit !found}' "$W/who" || die "no event of stallWorker's on itself: $(head -n 1 "$W/who")"
 }
 
+case_flight_blind() { # what was runnable when a gap began is not runnable through the gap
+	load mixed
+	record -p "$target" --window 2s --every 1ms --max-overhead 2 --on 'runnable>250ms' --on 'syscall>250ms'
+	sleep 12
+	stop_recorder 0
+	grep -q 'not watched: .* in all' "$W/err" || die "it was not blind: $(cat "$W/err")"
+	! grep -q '>250ms: ' "$W/err" || noisy "it fired: $(grep '>250ms: ' "$W/err" | head -n 1)"
+	still_lives
+}
+
 # The recording options: what is recorded, and how closely.
 case_flight_recording() {
 	local args
