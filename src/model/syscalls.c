@@ -86,7 +86,7 @@ const char *wait_reason(const struct log_target *target, const struct wait *wait
 	if (wait->left == LEFT_STOPPED)
 		return "stopped";
 	if (!wait->call) /* in its own code, a program sleeps only for a missing page */
-		return "page fault";
+		return wait->worker ? "io_uring" : "page fault";
 	if (class == SYSCALL_LOCK)
 		return "sync (file lock)";
 	reason = file_reason(wait->file);

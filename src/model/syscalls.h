@@ -14,6 +14,7 @@ struct wait {
 	uint64_t file; /* WAIT_* */
 	uint8_t left;  /* enum left */
 	uint8_t hint;  /* enum log_symbol_hint: the innermost in its stack */
+	bool worker;   /* of io_uring: a thread that never leaves the kernel */
 };
 
 /* Returns the file of a WAIT_*; 0 if it has none. */

@@ -385,6 +385,14 @@ uint32_t thread_leaf(struct model *md, uint64_t call, uint64_t file)
 	return leaf->name;
 }
 
+/* Linux 5.12 and later (io_uring/io-wq.c, sqpoll.c): "iou-wrk-" or "iou-sqp-" and the number of its maker. */
+bool thread_is_worker(const struct model *md, const struct thread_life *t)
+{
+	const char *comm = strtab_get(md->options.strings, t->comm, NULL);
+
+	return strncmp(comm, "iou-wrk-", 8) == 0 || strncmp(comm, "iou-sqp-", 8) == 0;
+}
+
 uint32_t thread_reason(struct model *md, const struct wait *wait)
 {
 	const char *reason = wait_reason(&md->target, wait);

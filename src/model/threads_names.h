@@ -20,6 +20,8 @@ uint32_t thread_stack(struct model *md, struct thread_life *t, uint64_t hash, ui
 /* The same without its frames in the kernel: the stack of the call, wherever in it the thread is. */
 uint32_t thread_call_stack(struct model *md, struct thread_life *t, uint64_t hash, uint32_t leaf);
 uint8_t thread_stack_hint(struct model *md, uint64_t hash);
+/* Returns whether the kernel made the thread for io_uring. */
+bool thread_is_worker(const struct model *md, const struct thread_life *t);
 /* Returns what the thread waits for, in words: string. */
 uint32_t thread_reason(struct model *md, const struct wait *wait);
 /* Returns a stack of the thread's name alone. */

@@ -61,15 +61,16 @@ static uint32_t stop_reason(struct model *md, const struct thread_life *t)
 static void fall_asleep(struct model *md, struct thread_life *t, const struct raw_record *rec)
 {
 	struct m *m = t->g->m;
-	bool faults = !rec->arg && rec->status != LEFT_STOPPED;
-	uint32_t leaf =
-		faults ? string_id(md, "[page fault]") : thread_leaf(md, rec->arg, wait_file(rec->arg2));
+	bool faults = !rec->arg && rec->status != LEFT_STOPPED, worker = thread_is_worker(md, t);
+	uint32_t leaf = faults ? string_id(md, worker ? "[io_uring]" : "[page fault]")
+			       : thread_leaf(md, rec->arg, wait_file(rec->arg2));
 	uint32_t stack = thread_stack(md, t, rec->stack, leaf);
 	struct early_waking waking = t->waking;
 	struct wait wait = {.call = rec->arg,
 			    .file = wait_file(rec->arg2),
 			    .left = rec->status,
-			    .hint = thread_stack_hint(md, rec->stack)};
+			    .hint = thread_stack_hint(md, rec->stack),
+			    .worker = worker};
 
 	t->reason = thread_reason(md, &wait);
 	lock_note_futex(md, m, rec->arg2);

@@ -152,7 +152,8 @@ static void take_stack(struct model *md, struct thread_life *t, const struct log
 	struct wait wait = {.call = lt->arg,
 			    .file = wait_file(lt->arg2),
 			    .left = lt->left,
-			    .hint = thread_stack_hint(md, lt->stack)};
+			    .hint = thread_stack_hint(md, lt->stack),
+			    .worker = thread_is_worker(md, t)};
 	uint32_t leaf = thread_leaf(md, wait.call, wait.file);
 	uint32_t stack = thread_stack(md, t, lt->stack, leaf);
 

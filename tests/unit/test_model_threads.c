@@ -501,6 +501,20 @@ static void test_page_fault(void **state)
 	thread_log_free(&log);
 }
 
+/* A worker of io_uring never leaves the kernel: it sleeps there outside system calls, and nothing faults. */
+static void test_io_uring_worker(void **state)
+{
+	struct thread_log log;
+
+	(void)state;
+	begin(&log);
+	thread_log_comm(&log, 100, "iou-wrk-100");
+	RECORD(&log, .site = SITE_SWITCH, .tid = 100, .status = LEFT_ASLEEP);
+	assert_string_equal(rest(&log), "GoBlock m100 p0 g100 'io_uring' {[io_uring]|iou-wrk-100}\n"
+					"ProcStop m100 p0\n");
+	thread_log_free(&log);
+}
+
 static void test_names(void **state)
 {
 	struct thread_log log;
@@ -860,6 +874,7 @@ int main(void)
 		cmocka_unit_test(test_exec),
 		cmocka_unit_test(test_reasons),
 		cmocka_unit_test(test_page_fault),
+		cmocka_unit_test(test_io_uring_worker),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_losses),
 		cmocka_unit_test(test_leaving_for_good),
