@@ -335,7 +335,9 @@ void probe_register_writes(struct features *features)
 	if (features->register_writes)
 		feature_available(feature, "programs emulate the returns of functions");
 	else
-		feature_replaced(feature, "refused (they need Linux 6.18): the kernel single-steps returns",
+		feature_replaced(feature,
+				 "refused by this kernel (Linux 6.18 and later can have them): it "
+				 "single-steps returns",
 				 "a call of a function of --region or --task costs several times as much",
 				 "");
 }
