@@ -10,6 +10,7 @@
 #include "analysis/intervals.h"
 #include "analysis/names.h"
 #include "util/array.h"
+#include "util/own_names.h"
 
 uint32_t group_get(struct analysis *a, uint32_t func, uint32_t file, uint32_t line, uint32_t creator)
 {
@@ -65,7 +66,9 @@ static void count(struct analysis *a, struct group *group, int change)
 static void join(struct analysis *a, struct goroutine *g, uint32_t index, bool before)
 {
 	struct group *group = &a->groups[index];
+	bool own = g->goid == OWN_GOID;
 
+	group->system |= own;
 	g->group = index;
 	g->worker = group->worker;
 	if (before) {
@@ -80,7 +83,7 @@ static void join(struct analysis *a, struct goroutine *g, uint32_t index, bool b
 		return;
 	}
 	group->created++;
-	a->created++;
+	a->created += !own;
 	count(a, group, 1);
 }
 

@@ -9,6 +9,7 @@
 #include "analysis/path.h"
 #include "analysis/procs.h"
 #include "util/array.h"
+#include "util/own_names.h"
 
 #define MS 1000000ull
 
@@ -272,7 +273,8 @@ void interval_leave(struct analysis *a, struct goroutine *g, const struct gorout
 	g->spent[ACT_UNWATCHED] += all - ns;
 	if (g->activity == ACT_RUNNABLE)
 		leave_runnable(a, g, ns);
-	if (g->activity == ACT_CODE || g->activity == ACT_UNWATCHED || (a->options.label && !g->matches))
+	if (g->activity == ACT_CODE || g->activity == ACT_UNWATCHED || (a->options.label && !g->matches) ||
+	    g->goid == OWN_GOID)
 		return;
 	row = row_get(a, (enum activity)g->activity, g->stack);
 	if (cut) {

@@ -141,6 +141,7 @@ struct goroutine {
 	uint64_t held_since;        /* ns; 0 = set when it next runs */
 	uint32_t held_stack;        /* of that wait */
 	uint64_t waited_at;         /* ns: start of its last wait */
+	uint64_t burst;             /* burst_begin of the last burst that it was counted in */
 	uint64_t ran_at_wake;       /* ns: its running time when it was woken in a herd */
 	uint32_t herd_stack;        /* of the wait that the herd wake-up ended */
 	uint32_t creator;           /* index; 0 = unknown */

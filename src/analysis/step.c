@@ -369,6 +369,9 @@ static void count_wake(struct analysis *a, struct goroutine *g, const struct op 
 		a->burst_begin = a->now;
 		a->burst_n = 0;
 	}
+	if (g->burst == a->burst_begin)
+		return; /* woken again */
+	g->burst = a->burst_begin;
 	if (++a->burst_n == 50)
 		a->bursts++;
 	if (a->burst_n > a->burst_most) {

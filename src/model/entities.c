@@ -119,7 +119,7 @@ static struct g *new_slot(struct goroutine_table *gs)
  */
 static void take_goid(struct entities *all, struct g *g, uint64_t goid)
 {
-	if (!goid || goid > SYNTHETIC_GOID || map64_get(&all->gs.by_goid, goid))
+	if (!goid || goid > OWN_GOID || map64_get(&all->gs.by_goid, goid))
 		return;
 	all->gs.goids[g->index] = goid;
 	if (map64_set(&all->gs.by_goid, goid, g->index))

@@ -8,6 +8,7 @@
 
 #include "sched/op.h"
 #include "util/map64.h"
+#include "util/own_names.h"
 
 /* An open user region. */
 struct user_region {
@@ -137,9 +138,8 @@ struct entities {
 	bool oom;                       /* out of memory: something is missing */
 };
 
-/* The synthetic goroutine's thread id and goid; made-up goids follow. No Linux tid is as large. */
-#define SYNTHETIC_TID  0x7fffffffu
-#define SYNTHETIC_GOID ((uint64_t)1 << 52)
+/* The synthetic goroutine's thread. No Linux tid is as large. */
+#define SYNTHETIC_TID 0x7fffffffu
 
 /* Returns false when out of memory. */
 bool entities_init(struct entities *all);

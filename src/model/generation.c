@@ -137,7 +137,7 @@ static void announce_left_ranges(struct model *md)
 static void number(struct model *md, uint32_t g)
 {
 	if (g && !md->entities.gs.goids[g])
-		md->entities.gs.goids[g] = SYNTHETIC_GOID + 1 + md->totals.unnumbered++;
+		md->entities.gs.goids[g] = OWN_GOID + 1 + md->totals.unnumbered++;
 }
 
 static bool has_unnumbered(const struct model *md)

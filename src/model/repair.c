@@ -235,7 +235,7 @@ static bool is_another(const struct model *md, const struct g *g, uint64_t goid)
 {
 	uint64_t known = md->entities.gs.goids[g->index];
 
-	return goid && known && known < SYNTHETIC_GOID && known != goid;
+	return goid && known && known < OWN_GOID && known != goid;
 }
 
 struct g *g_of_record(struct model *md, uint64_t ptr, uint64_t goid, uint8_t status)

@@ -29,7 +29,7 @@ static uint32_t sampled_g(struct model *md, const struct raw_record *rec)
 		return NO_G;
 	g_set_goid(&md->entities, g, rec->goid);
 	goid = md->entities.gs.goids[g->index];
-	return goid < SYNTHETIC_GOID && rec->goid && goid != rec->goid ? NO_G : g->index;
+	return goid < OWN_GOID && rec->goid && goid != rec->goid ? NO_G : g->index;
 }
 
 struct op *sample_take(struct model *md, const struct raw_record *rec)

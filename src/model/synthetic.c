@@ -100,7 +100,7 @@ static bool create(struct model *md)
 {
 	struct synthetic *synthetic = &md->synthetic;
 
-	synthetic->g = g_new(&md->entities, 0, SYNTHETIC_GOID); /* no record can name it */
+	synthetic->g = g_new(&md->entities, 0, OWN_GOID); /* no record can name it */
 	if (!synthetic->g)
 		return false;
 	md->entities.created--; /* it is not one of the target's */

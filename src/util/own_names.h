@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Names of gotrace's own log events and regions, by which readers of a trace recognise them. Any program can
- * use the same names. The names of labels are in util/labels.h.
+ * Names of gotrace's own goroutine, log events and regions, by which readers of a trace recognise them. Any
+ * program can use the same names. The names of labels are in util/labels.h.
  */
 #ifndef GOTRACE_UTIL_OWN_NAMES_H
 #define GOTRACE_UTIL_OWN_NAMES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
+
+/* The goroutine that gotrace's own events are on. Made-up goids follow; a runtime never numbers so many. */
+#define OWN_GOID ((uint64_t)1 << 52)
 
 /* Category of log events: notes about the trace itself. */
 #define OWN_LOG_CATEGORY "gotrace"

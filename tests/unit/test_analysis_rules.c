@@ -2,6 +2,7 @@
 /* Tests each rule on a program with its fault and on the same program without it. */
 #include "analysis/figures.h"
 #include "analysis/kinds.h"
+#include "util/own_names.h"
 
 #include "script.h"
 
@@ -395,6 +396,58 @@ static void test_threads_that_sleep_are_threads(void **state)
 	script_free(s);
 }
 
+/* What gotrace's own events are on is no goroutine or thread of the program. */
+static void test_own_goroutine(void **state)
+{
+	struct script *s = script_new(1000 * MS);
+	struct analysis *a;
+
+	(void)state;
+	procs(s, 2);
+	s->goids[2] = OWN_GOID;
+	create(s, 1, stack(s, "main.run", NULL, 1, NULL));
+	start(s, 1, 0);
+	create(s, 2, stack(s, "gotrace", NULL, 1, NULL));
+	start(s, 2, 1);
+	block(s, 2, 1, "unspecified", stack(s, "gotrace", NULL, 1, NULL));
+	a = analyse(s, NULL);
+	assert_int_equal(a->alive, 1);
+	assert_int_equal(a->created, 1);
+	for (size_t i = 0; i < a->nrows; i++)
+		assert_true(a->rows[i].activity == ACT_RUNNABLE || !a->rows[i].cut_n);
+	analysis_free(a);
+	script_free(s);
+}
+
+/* 35 goroutines are 35, however often each is woken within a millisecond. */
+static void test_a_burst_is_of_goroutines(void **state)
+{
+	enum { WORKERS = 35, ROUNDS = 4, WAKER = WORKERS + 1 };
+	struct script *s = script_new(1000 * MS);
+	uint32_t entry = stack(s, "main.work", NULL, 1, NULL), wait = stack(s, "main.work", NULL, 2, NULL);
+	struct analysis *a;
+
+	(void)state;
+	procs(s, 2);
+	for (uint32_t g = 1; g <= WAKER; g++)
+		create(s, g, entry);
+	at(s, 10 * MS);
+	start(s, WAKER, 0);
+	for (unsigned i = 0; i <= ROUNDS; i++) {
+		for (uint32_t g = 1; g <= WORKERS; g++) {
+			if (i)
+				wake(s, WAKER, 0, g, wait);
+			start(s, g, 1);
+			block(s, g, 1, "chan receive", wait);
+		}
+	}
+	a = analyse(s, NULL);
+	assert_int_equal(a->burst_most, WORKERS);
+	assert_int_equal(a->bursts, 0);
+	analysis_free(a);
+	script_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -408,6 +461,8 @@ int main(void)
 		cmocka_unit_test(test_netpoll),
 		cmocka_unit_test(test_threads_that_burn_are_counted),
 		cmocka_unit_test(test_threads_that_sleep_are_threads),
+		cmocka_unit_test(test_own_goroutine),
+		cmocka_unit_test(test_a_burst_is_of_goroutines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
