@@ -351,6 +351,59 @@ static void test_netpoll(void **state)
 	check_polled(true, true, false);
 }
 
+/* --- threads that wait for a CPU --- */
+
+/* A thread runs for 2 ms, sleeps for 1 ms, and waits for a CPU; with `full`, others of its program have both
+ * CPUs then. */
+static void check_waiting(uint64_t wait_ns, bool full, bool wanted)
+{
+	struct script *s = script_new(901 * MS);
+	uint32_t entry = stack(s, "main", NULL, 1, NULL), sleep = stack(s, "nanosleep", "main", 5, NULL);
+	struct analysis *a;
+
+	procs(s, 2);
+	for (uint32_t g = 1; g <= 3; g++) {
+		s->goids[g] = 5000 + (g == 2);
+		create(s, g, entry);
+	}
+	start(s, 3, 0);
+	block(s, 3, 0, "sleep", sleep);
+	start(s, 2, 1);
+	if (!full)
+		block(s, 2, 1, "sleep", sleep);
+	for (unsigned i = 0; i < 150; i++) {
+		uint64_t begin = MS / 10 + i * 6 * MS;
+
+		at(s, begin);
+		start(s, 1, 0);
+		at(s, begin + 2 * MS);
+		block(s, 1, 0, "sleep", sleep);
+		at(s, begin + 3 * MS);
+		if (full) {
+			wake(s, 0, NO_P, 3, 0);
+			start(s, 3, 0);
+		}
+		at(s, begin + 6 * MS - wait_ns - 100);
+		wake(s, 0, NO_P, 1, 0);
+		at(s, begin + 6 * MS - 50);
+		if (full)
+			block(s, 3, 0, "sleep", sleep);
+	}
+	a = analyse(s, NULL);
+	assert_true(is_of_threads(a));
+	assert_true((found(a, "neighbour") != NULL) == wanted);
+	analysis_free(a);
+	script_free(s);
+}
+
+static void test_neighbour_of_threads(void **state)
+{
+	(void)state;
+	check_waiting(2 * MS, false, true);
+	check_waiting(MS / 10, false, false); /* a CPU wakes up */
+	check_waiting(2 * MS, true, false);   /* they wait for each other */
+}
+
 /* --- threads without a stack --- */
 
 /* Two threads spin all the time, and are not seen to start or to wait; the third one sleeps. */
@@ -461,6 +514,7 @@ int main(void)
 		cmocka_unit_test(test_netpoll),
 		cmocka_unit_test(test_threads_that_burn_are_counted),
 		cmocka_unit_test(test_threads_that_sleep_are_threads),
+		cmocka_unit_test(test_neighbour_of_threads),
 		cmocka_unit_test(test_own_goroutine),
 		cmocka_unit_test(test_a_burst_is_of_goroutines),
 	};

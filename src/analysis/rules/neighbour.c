@@ -9,24 +9,27 @@
 /* gotrace takes 99 samples per second of CPU time; Go's profiler takes about as many. */
 #define SAMPLE_NS 10100000.0
 
+/* Less is what a CPU takes to wake up, or to leave the thread before. */
+#define LONG_WAIT_NS 500000
+
+/* Threads that wait for each other, because the program uses all CPUs, do not count. */
 static void of_threads(struct analysis *a)
 {
-	double waited = (double)a->total_spent[ACT_RUNNABLE], running = user_running_ns(a);
+	double off = (double)a->queued_idle_ns, used = utilisation(a) * p_time(a);
+	uint64_t p99 = histogram_quantile(&a->latency, 0.99);
 	struct finding *finding;
 
-	if (running <= 0 || waited < 0.1 * running)
+	if (off < 0.1 * used || p99 < LONG_WAIT_NS)
 		return;
-	/* If there are more threads than CPUs, they wait for each other. */
-	finding = finding_add(a, "neighbour", utilisation(a) > 0.9 ? 0 : share_of_tasks(a, waited));
+	finding = finding_add(a, "neighbour", off / p_time(a));
 	finding_text(finding,
-		     "Threads waited %s for a CPU, and ran for %s: other programs used the CPUs, or a CPU "
-		     "quota ran out.",
-		     label_time((uint64_t)waited).text, label_time((uint64_t)running).text);
-	finding->total_ns = (uint64_t)waited;
+		     "For %s a thread was ready and a CPU not used by the program, which used CPUs for %s: "
+		     "other programs used them, or a CPU quota ran out.",
+		     label_time((uint64_t)off).text, label_time((uint64_t)used).text);
+	finding->total_ns = (uint64_t)off;
 	finding_evidence(finding, "CPUs %.0f %% used by this program; latency p99 %s, max %s",
-			 100 * utilisation(a), label_time(histogram_quantile(&a->latency, 0.99)).text,
-			 label_time(a->latency.max).text);
-	finding_next(finding, "gotrace -p PID --as c");
+			 100 * utilisation(a), label_time(p99).text, label_time(a->latency.max).text);
+	finding_next(finding, "top");
 }
 
 /* Uses the process's CPU time, which is exact, but includes the runtime's own threads. */
