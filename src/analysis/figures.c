@@ -43,11 +43,14 @@ bool is_of_threads(const struct analysis *a)
 	return a->starts_as_thread * 2 > a->starts;
 }
 
+double busy_ns(const struct analysis *a)
+{
+	return (double)(a->used_ns[P_CODE] + a->used_ns[P_GC] + a->used_ns[P_IN_SYSCALL]);
+}
+
 double utilisation(const struct analysis *a)
 {
-	double busy = (double)(a->used_ns[P_CODE] + a->used_ns[P_GC] + a->used_ns[P_IN_SYSCALL]);
-
-	return busy / p_time(a);
+	return busy_ns(a) / p_time(a);
 }
 
 double user_running_ns(const struct analysis *a)

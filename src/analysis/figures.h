@@ -10,6 +10,7 @@ uint64_t watched_ns(const struct analysis *a);
 uint64_t watched_since(const struct analysis *a, uint64_t since);
 double p_time(const struct analysis *a);      /* ns: integral of GOMAXPROCS over time */
 bool is_of_threads(const struct analysis *a); /* the trace is not of goroutines */
+double busy_ns(const struct analysis *a); /* time of Ps or CPUs with code, the collector, or system calls */
 double utilisation(const struct analysis *a); /* of the Ps, 0 to 1 */
 double user_running_ns(const struct analysis *a);
 double share_of_tasks(const struct analysis *a, double lost_ns); /* of task time, else of P time; 0 to 1 */

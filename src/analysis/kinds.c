@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "util/array.h"
+#include "util/gap_log.h"
 
 static const char *const activity_names[ACT_COUNT] = {
 	[ACT_NONE] = "none",
@@ -92,7 +93,7 @@ static const struct keyword reason_words[] = {
 	{"forever", ACT_FOREVER},
 	{"disk", ACT_DISK},
 	{"page fault", ACT_DISK},
-	{"not watched", ACT_UNWATCHED},
+	{GAP_REASON, ACT_UNWATCHED},
 	{"preempted", GO_SUSPENDED},
 };
 

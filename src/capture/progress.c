@@ -47,11 +47,13 @@ static uint64_t bytes_so_far(const struct capture *capture)
 
 void progress_learn(struct capture *capture, bool watched)
 {
-	const struct governor_window window = {.watched = watched,
-					       .cpu_ns = watch_cpu_ns(&capture->watch),
-					       .cost_ns = capture->cost_ns,
-					       .work = bytes_so_far(capture)};
+	struct governor_window window;
 
-	if (!capture->options.children) /* their hits are counted, but not their work */
-		governor_learn(&capture->governor, &window);
+	if (capture->options.children) /* their hits are counted, but not their work */
+		return;
+	window = (struct governor_window){.watched = watched,
+					  .cpu_ns = watch_cpu_ns(&capture->watch),
+					  .cost_ns = capture->cost_ns,
+					  .work = bytes_so_far(capture)};
+	governor_learn(&capture->governor, &window);
 }

@@ -249,9 +249,8 @@ static void report_blind(struct flight *flight)
 	if (flight->looked_ns && blind > took / 2) {
 		flight->blind_reported = true;
 		status_line_clear(&flight->session.status);
-		message("not watched: %s of the last %s, in which no trigger can fire; a higher "
-			"--max-overhead "
-			"records more",
+		message("not watched: %s of the last %s, in which no trigger can fire; the traces say why "
+			"(a higher --max-overhead records more, if it is the limit)",
 			text_time(blind).bytes, text_time(took).bytes);
 	}
 	flight->looked_ns = now;

@@ -7,6 +7,7 @@
 
 #include "sched/transition.h"
 #include "util/array.h"
+#include "util/gap_log.h"
 
 /* The current state of a goroutine. */
 struct interval {
@@ -135,7 +136,8 @@ static bool may_fire(struct trigger_eval *eval, unsigned which)
 
 /* --- states of goroutines --- */
 
-/* Reasons for intended waits, which are not waits for another goroutine of the program. */
+/* Reasons for intended waits, which are not waits for another goroutine of the program; and one that says
+ * nothing. */
 static const char *const own_reasons[] = {
 	"forever",
 	"network",
@@ -145,8 +147,7 @@ static const char *const own_reasons[] = {
 	"preempted",
 	"unspecified",
 	"",
-	/* What a goroutine that ran when a gap began has waited for since then is not known (model/gap.c). */
-	"not watched",
+	GAP_REASON,
 };
 
 static bool is_wait_for_others(const char *reason)

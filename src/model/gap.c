@@ -18,7 +18,7 @@ static void leave_running(struct model *md, struct m *m, uint32_t reason)
 
 void gap_begin(struct model *md, uint64_t since)
 {
-	uint32_t reason = string_id(md, "not watched");
+	uint32_t reason = string_id(md, GAP_REASON);
 	enum provenance before = md->ops.provenance;
 
 	if (md->gap_since)

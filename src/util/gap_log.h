@@ -14,6 +14,9 @@
 /* The last event of a trace, if its recording ends within a gap. */
 #define GAP_LOG_LAST "not watched until here, the end of the trace"
 
+/* What a goroutine that ran when a gap began waits for from then on. */
+#define GAP_REASON "not watched"
+
 enum gap_log {
 	GAP_LOG_NONE, /* it is about something else */
 	GAP_LOG_BEGINS,

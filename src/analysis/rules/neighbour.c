@@ -15,11 +15,11 @@
 /* Threads that wait for each other, because the program uses all CPUs, do not count. */
 static void of_threads(struct analysis *a)
 {
-	double off = (double)a->queued_idle_ns, used = utilisation(a) * p_time(a);
+	double off = (double)a->queued_idle_ns, used = busy_ns(a);
 	uint64_t p99 = histogram_quantile(&a->latency, 0.99);
 	struct finding *finding;
 
-	if (off < 0.1 * used || p99 < LONG_WAIT_NS)
+	if (off <= 0 || off < 0.1 * used || p99 < LONG_WAIT_NS)
 		return;
 	finding = finding_add(a, "neighbour", off / p_time(a));
 	finding_text(finding,

@@ -11,7 +11,7 @@ enum { FEW = 10000 };
 
 static double traced_share(const struct analysis *a)
 {
-	double running = user_running_ns(a);
+	double running = busy_ns(a);
 
 	return running > 0 ? (double)a->options.host.tracing_ns / running : 0;
 }
@@ -42,7 +42,7 @@ static void rule_cost(struct analysis *a)
 	finding_text(finding,
 		     "Tracing took %s, %.0f %% of the %s that the program ran: short times look longer.",
 		     label_time(a->options.host.tracing_ns).text, 100 * share,
-		     label_time((uint64_t)user_running_ns(a)).text);
+		     label_time((uint64_t)busy_ns(a)).text);
 	finding_next(finding, "gotrace -p PID %s", words_of(a)->cheaper);
 }
 
