@@ -34,10 +34,15 @@ static int check_kind(const Elf64_Ehdr *header, struct error *err)
 	return 0;
 }
 
+/* No process has memory above it (TASK_SIZE_MAX with five levels of pages). So an address can be rounded up.
+ */
+#define END_OF_ADDRESSES ((uint64_t)1 << 56)
+
 static int add_segment(struct image *image, const Elf64_Phdr *header, struct error *err)
 {
 	if (header->p_filesz > image->size || header->p_offset > image->size - header->p_filesz ||
-	    header->p_filesz > header->p_memsz || header->p_vaddr > UINT64_MAX - header->p_memsz)
+	    header->p_filesz > header->p_memsz || header->p_memsz > END_OF_ADDRESSES ||
+	    header->p_vaddr > END_OF_ADDRESSES - header->p_memsz)
 		return error_set(err, EBADMSG, "damaged executable: a segment is not within its %zu bytes",
 				 image->size);
 	if (image->n == MAX_SEGMENTS)

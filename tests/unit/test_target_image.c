@@ -361,6 +361,11 @@ static void other_files(void **state)
 	file[BUILDINFO] = 0;
 	assert_int_equal(image_parse(&image, file, SIZE, &err), 0);
 	assert_int_equal(buildinfo_version(&image, &(struct go_version){.minor = 0}, &err), -ENOEXEC);
+	/* At the end of all addresses: rounded up, it would be 0, and a search would not end. */
+	put64(file, sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr) + offsetof(Elf64_Phdr, p_vaddr), UINT64_MAX - 7);
+	put64(file, sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr) + offsetof(Elf64_Phdr, p_filesz), 0);
+	put64(file, sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr) + offsetof(Elf64_Phdr, p_memsz), 0);
+	assert_int_equal(image_parse(&image, file, SIZE, &err), -EBADMSG);
 	free(file);
 }
 
