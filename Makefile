@@ -59,8 +59,8 @@ BPFSRC   := $(wildcard bpf/*.bpf.c)
 SKEL     := $(BPFSRC:bpf/%.bpf.c=$(BUILD)/bpf/%.skel.h) $(BPFSRC:bpf/%.bpf.c=$(BUILD)/bpf/%_before512.skel.h) \
 	    $(BUILD)/bpf/threads_nobtf.skel.h
 # Made of x86 assembly or rules, or of programs that they compile and start: not for arm64.
-UNITX86  := $(patsubst %,tests/unit/test_%.c,capture_native_tables native_bounds native_names native_type_layout native_value_plan \
-	symbol_ehframe_libdw)
+UNITX86  := $(patsubst %,tests/unit/test_%.c,capture_native_tables code_elf_bounds target_names target_functions_type_layout target_functions_value_plan \
+	code_symbol_ehframe_libdw)
 # These need calls of the kernel that the emulator of user mode does not pass on: openat2, process_vm_readv,
 # seccomp, ids of children in /proc.
 UNITREAL := $(patsubst %,tests/unit/test_%.c,capture_features pipeline sandbox_inside sandbox_limits target_family target_maps \

@@ -248,7 +248,7 @@ enum value_kind {
 };
 
 /*
- * Where a value begins: the index of a word in struct pt_regs (isa/value_places.h has them by argument), or
+ * Where a value begins: the index of a word in struct pt_regs (code/isa/value_places.h has them by argument), or
  * VALUE_STACK: the caller's stack pointer. Up to Go 1.16, argument word n is in memory 8 * n bytes above
  * that.
  */

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Finds files of a module that call one another in a circle. Give every file twice: the first pass collects the
 # functions that other files can call, the second their uses.
-function module(path,    part) {
-	split(path, part, "/")
-	return part[2]
+function module(path,    part, n) {
+	n = split(path, part, "/")
+	return n > 3 && part[2] ~ /^(code|trace|target|workers)$/ ? part[2] "/" part[3] : part[2]
 }
 function code_of(line,    at) {
 	while (match(line, /\/\*[^*]*(\*[^*\/][^*]*)*\*\//))

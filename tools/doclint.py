@@ -119,7 +119,8 @@ def name_faults(path):
 
 
 # Code that decides what tracing costs; and how much older than it a figure of that may be.
-COSTS = ["bpf", *(f"src/{module}" for module in "capture model sched native pipeline sandbox wire writer".split())]
+COSTS = ["bpf", *(f"src/{module}" for module in
+		   "capture model trace target/names code/symbol pipeline sandbox workers/writer".split())]
 MOST_DAYS = 3
 
 

@@ -17,17 +17,21 @@ status=0
 find src bpf -name '*.[ch]' | sort | xargs awk -v most=$most -v columns=$columns '
 # A module, and everything that it may include: modules above it in this list, or single headers of such
 # modules.
-function module_reads(name, list,    n, i, one, path) {
+function module_reads(name, list,    n, i, one) {
 	n = split(list, one, " ")
 	for (i = 1; i <= n; i++) {
-		split(one[i], path, "/")
-		if (!(path[1] in allow) && path[1] != "bpf") {
+		if (!(one[i] in allow) && one[i] !~ /^bpf/ && !(module_of(one[i]) in allow)) {
 			printf "tools/lint.sh: %s may read %s, which does not stand above it\n", name, one[i]
 			bad = 1
 		}
 		unread[name " " one[i]] = 1
 	}
 	allow[name] = " " list " "
+}
+# The module of a file, by its path under src/: a folder, or a folder in it that has a line of its own.
+function module_of(path,    part, n) {
+	n = split(path, part, "/")
+	return n > 2 && (part[1] "/" part[2]) in allow ? part[1] "/" part[2] : part[1]
 }
 # Words that are allowed in one file of src only, "" = in none.
 function only_in(file, pattern) {
@@ -47,28 +51,30 @@ BEGIN {
 	only_in("", "(creat|creat64|freopen|truncate|mknod|mknodat|mkfifo|mkfifoat|symlink|symlinkat)\\(")
 	only_in("", "(mktemp|mkstemp|mkostemp|mkstemps|mkostemps|mkdtemp|tmpfile|tmpnam|tempnam)\\(")
 	module_reads("util", "")
-	module_reads("isa", "bpf")
 	module_reads("rawlog", "bpf")
-	module_reads("symbol", "bpf rawlog")
-	module_reads("target", "bpf isa rawlog symbol")
-	module_reads("native", "bpf isa rawlog symbol target")
-	module_reads("sandbox", "bpf rawlog target native")
-	module_reads("capture", "bpf rawlog symbol target native")
-	module_reads("goroutines", "rawlog symbol")
-	module_reads("sched", "")
-	module_reads("model", "bpf/site_list.h rawlog sched")
-	module_reads("wire", "symbol sched")
-	module_reads("convert", "symbol sched wire")
-	module_reads("dump", "wire")
-	module_reads("export", "symbol sched wire")
-	module_reads("cut", "symbol sched")
-	module_reads("analysis", "symbol sched")
+	module_reads("code/isa", "bpf")
+	module_reads("code/symbol", "bpf rawlog")
+	module_reads("code/elf", "rawlog")
+	module_reads("target", "bpf code/isa rawlog code/symbol")
+	module_reads("target/names", "rawlog code/symbol code/elf target")
+	module_reads("target/functions", "bpf code/isa rawlog code/elf target target/names")
+	module_reads("trace/ops", "")
+	module_reads("trace/wire", "code/symbol trace/ops")
+	module_reads("trace/convert", "code/symbol trace/ops trace/wire")
+	module_reads("trace/cut", "code/symbol trace/ops")
+	module_reads("trace/dump", "trace/wire")
+	module_reads("model", "bpf/site_list.h rawlog trace/ops")
+	module_reads("analysis", "code/symbol trace/ops")
+	module_reads("analysis/goroutines", "rawlog code/symbol")
+	module_reads("export", "code/symbol trace/ops trace/wire")
+	module_reads("capture", "bpf rawlog code/symbol trace/ops/gap_log.h target target/functions target/names")
 	# From the log to the file. Modules that include pipeline see the model, too.
-	module_reads("pipeline", "rawlog symbol model wire")
-	module_reads("report", "pipeline")
-	module_reads("flight", "native sandbox sched wire convert pipeline")
-	module_reads("writer", "rawlog native sandbox pipeline report flight")
-	module_reads("cli", "bpf/site_list.h goroutines sched target native sandbox capture wire convert dump export cut analysis pipeline report flight writer")
+	module_reads("sandbox", "bpf rawlog target target/names target/functions")
+	module_reads("pipeline", "rawlog code/symbol model trace/wire")
+	module_reads("flight", "target/functions sandbox trace/ops trace/wire trace/convert pipeline")
+	module_reads("workers/summary", "pipeline")
+	module_reads("workers/writer", "rawlog target/names sandbox pipeline workers/summary flight")
+	module_reads("cli", "bpf/site_list.h analysis/goroutines trace/ops target target/functions sandbox capture trace/wire trace/convert trace/dump export trace/cut analysis pipeline workers/summary flight workers/writer")
 	module_reads("main.c", "cli")
 }
 function width(line,    i, n, at) {
@@ -86,7 +92,7 @@ function complain(text) {
 }
 FNR == 1 {
 	split(FILENAME, part, "/")
-	module = part[1] == "src" ? part[2] : ""
+	module = part[1] == "src" ? module_of(substr(FILENAME, 5)) : ""
 	if ($0 !~ /SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause/)
 		complain("the first line must name the license")
 	if (module != "" && !(module in allow))
@@ -96,7 +102,7 @@ FNR == 1 {
 module != "" && /^[ \t]*#[ \t]*include[ \t]+"/ {
 	split($0, quoted, "\"")
 	n = split(quoted[2], path, "/")
-	other = n > 1 ? path[1] : module
+	other = n > 1 ? module_of(quoted[2]) : module
 	# Generated from a .proto file of the same module.
 	if (quoted[2] ~ /\.pb-c\.h$/)
 		next

@@ -3,14 +3,14 @@
  * Analyses a trace in one pass over its generations. Memory is bounded by goroutines and stacks, not by
  * events. docs/analysis.md defines the figures.
  */
-#ifndef GOTRACE_ANALYSIS_H
-#define GOTRACE_ANALYSIS_H
+#ifndef GOTRACE_ANALYSIS_ANALYSIS_H
+#define GOTRACE_ANALYSIS_ANALYSIS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "sched/op.h"
+#include "trace/ops/op.h"
 
 /* Facts about a live process and its host, which a trace does not contain. */
 struct analysis_host {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analysis/names.h"
-#include "util/own_names.h"
+#include "trace/ops/own_names.h"
 #include "util/text.h"
 
 uint64_t watched_ns(const struct analysis *a)

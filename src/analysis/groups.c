@@ -10,7 +10,7 @@
 #include "analysis/intervals.h"
 #include "analysis/names.h"
 #include "util/array.h"
-#include "util/own_names.h"
+#include "trace/ops/own_names.h"
 
 uint32_t group_get(struct analysis *a, uint32_t func, uint32_t file, uint32_t line, uint32_t creator)
 {

@@ -7,7 +7,7 @@
 
 #include "analysis/names.h"
 #include "util/array.h"
-#include "util/own_names.h"
+#include "trace/ops/own_names.h"
 
 enum { MAX_TASKS = 1 << 20, MAX_REGIONS = 256 };
 

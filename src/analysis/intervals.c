@@ -9,7 +9,7 @@
 #include "analysis/path.h"
 #include "analysis/procs.h"
 #include "util/array.h"
-#include "util/own_names.h"
+#include "trace/ops/own_names.h"
 
 #define MS 1000000ull
 

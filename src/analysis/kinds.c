@@ -7,7 +7,7 @@
 #include <strings.h>
 
 #include "util/array.h"
-#include "util/gap_log.h"
+#include "trace/ops/gap_log.h"
 
 static const char *const activity_names[ACT_COUNT] = {
 	[ACT_NONE] = "none",

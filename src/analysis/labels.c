@@ -11,7 +11,7 @@
 #include "analysis/instances.h"
 #include "util/array.h"
 #include "util/hash.h"
-#include "util/labels.h"
+#include "trace/ops/labels.h"
 
 /* Limits of rows. Beyond the first, new values of a key share a row; beyond the second, new labels do. */
 enum { MOST_LABELS = 1024, MOST_WITH_REST = MOST_LABELS + 256 };

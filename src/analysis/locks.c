@@ -10,7 +10,7 @@
 #include "analysis/figures.h"
 #include "analysis/intervals.h"
 #include "util/array.h"
-#include "util/own_logs.h"
+#include "trace/ops/own_logs.h"
 
 enum { MAX_LOCKS = 8192, ONE_UNLOCK_NS = 50000 };
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "analysis/kinds.h"
-#include "symbol/library.h"
-#include "symbol/symbol.h"
+#include "code/symbol/library.h"
+#include "code/symbol/symbol.h"
 #include "util/array.h"
 
 uint32_t name_string(struct analysis *a, uint32_t id)

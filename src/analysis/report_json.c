@@ -12,7 +12,7 @@
 #include "analysis/state.h"
 #include "analysis/words.h"
 #include "util/json.h"
-#include "util/own_logs.h"
+#include "trace/ops/own_logs.h"
 #include "util/utf8.h"
 
 enum { DEFAULT_BYTES = 64 << 10, FRAMES = 12, MAX_TEXT = 200, TAIL_BYTES = 1024 };

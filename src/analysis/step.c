@@ -16,8 +16,8 @@
 #include "analysis/procs.h"
 #include "analysis/resources.h"
 #include "util/array.h"
-#include "util/gap_log.h"
-#include "util/own_logs.h"
+#include "trace/ops/gap_log.h"
+#include "trace/ops/own_logs.h"
 
 enum { MAX_GOROUTINES = 1 << 28, HERD = 8, SHARED = 4, LOCKED_STARTS = 100, SHORT_RUN_NS = 20000 };
 /* Timers are late if LATE_TIMERS fire within AT_ONCE_NS of a slice as long as sysmon's limit or longer. */

@@ -3,8 +3,8 @@
  * Loads the BPF programs, attaches the plan, and drains the rings into the log. Also sets the pace of the
  * trace: decides when a generation ends, and takes a new snapshot after a loss.
  */
-#ifndef GOTRACE_CAPTURE_H
-#define GOTRACE_CAPTURE_H
+#ifndef GOTRACE_CAPTURE_CAPTURE_H
+#define GOTRACE_CAPTURE_CAPTURE_H
 
 #include "capture/options.h"
 

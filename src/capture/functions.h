@@ -6,7 +6,7 @@
 #include <sys/types.h>
 
 #include "capture/bpf.h"
-#include "native/functions.h"
+#include "target/functions/functions.h"
 
 /*
  * Returns the cost of a hit in ns, or 0 if it cannot be measured: the mean of a cheap hit at a function's

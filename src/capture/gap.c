@@ -7,7 +7,7 @@
 #include "capture/notes.h"
 #include "capture/snapshot.h"
 #include "util/clock.h"
-#include "util/gap_log.h"
+#include "trace/ops/gap_log.h"
 
 #define MS 1000000ull
 

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "native/modules.h"
+#include "target/names/modules.h"
 
 #define NATIVE_MODULES_MAX 4096u /* as many as a list of mappings has entries: bpf/unwind.h */
 

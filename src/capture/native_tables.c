@@ -11,7 +11,7 @@
 
 #include "capture/map_array.h"
 #include "capture/native_modules.h"
-#include "symbol/native_walk.h"
+#include "code/symbol/native_walk.h"
 #include "target/memory.h"
 #include "util/clock.h"
 

@@ -17,7 +17,7 @@
 #include <sys/types.h>
 
 #include "bpf/unwind.h"
-#include "native/modules.h"
+#include "target/names/modules.h"
 #include "util/error.h"
 
 struct bpf_object;

@@ -16,7 +16,7 @@
 #include "capture/snapshot.h"
 #include "capture/tally.h"
 #include "util/clock.h"
-#include "util/gap_log.h"
+#include "trace/ops/gap_log.h"
 
 /* The note in the trace that begins each level. */
 static const char *const level_texts[] = {

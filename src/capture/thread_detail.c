@@ -10,7 +10,7 @@
 #include "capture/notes.h"
 #include "capture/progress.h"
 #include "capture/tally.h"
-#include "util/gap_log.h"
+#include "trace/ops/gap_log.h"
 
 static enum detail_level last_level(const struct capture *capture)
 {

@@ -6,7 +6,7 @@
 #include <sys/types.h>
 
 #include "capture/bpf.h"
-#include "native/functions.h"
+#include "target/functions/functions.h"
 
 /* Makes space for n value_rules, before the object is loaded. *reads is a variable of the programs. */
 void values_prepare(const struct bpf *bpf, unsigned n, bool *reads);

@@ -9,8 +9,8 @@
 #include "cli/recording_child.h"
 #include "sandbox/privilege.h"
 #include "util/message.h"
-#include "wire/read_v1.h"
-#include "wire/wire.h"
+#include "trace/wire/read_v1.h"
+#include "trace/wire/wire.h"
 
 int trace_input_open(struct trace_input *input, const char *path, struct error *err)
 {

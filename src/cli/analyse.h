@@ -11,7 +11,7 @@
 #include "analysis/analysis.h"
 #include "cli/input.h"
 #include "cli/options.h"
-#include "convert/convert.h"
+#include "trace/convert/convert.h"
 #include "util/error.h"
 
 struct recording_child;

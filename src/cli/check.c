@@ -10,12 +10,12 @@
 
 #include "cli/input.h"
 #include "cli/options.h"
-#include "report/table.h"
+#include "workers/summary/table.h"
 #include "sandbox/sandbox.h"
 #include "util/json.h"
 #include "util/message.h"
 #include "util/text.h"
-#include "wire/wire.h"
+#include "trace/wire/wire.h"
 
 struct checked {
 	const struct check_options *options;

@@ -3,10 +3,10 @@
  * The commands of gotrace, one function each. argv holds the command's own arguments; argv[0] is the
  * command's name for messages. Each function returns the exit status of gotrace.
  */
-#ifndef GOTRACE_CLI_H
-#define GOTRACE_CLI_H
+#ifndef GOTRACE_CLI_CLI_H
+#define GOTRACE_CLI_CLI_H
 
-#include "report/exit_status.h"
+#include "workers/summary/exit_status.h"
 
 /* Runs the command that argv names, or traces. It has the privileges that its row allows. */
 int run_commands(int argc, char **argv);

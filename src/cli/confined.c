@@ -12,7 +12,7 @@
 #include "cli/cli.h"
 #include "sandbox/privilege.h"
 #include "util/message.h"
-#include "writer/file_server.h"
+#include "workers/writer/file_server.h"
 
 struct confined {
 	const struct confined_job *job;

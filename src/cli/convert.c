@@ -11,13 +11,13 @@
 #include "cli/export.h"
 #include "cli/options.h"
 #include "cli/signals.h"
-#include "convert/convert.h"
+#include "trace/convert/convert.h"
 #include "pipeline/output.h"
 #include "sandbox/sandbox.h"
 #include "target/target.h"
 #include "util/message.h"
 #include "util/text.h"
-#include "wire/wire.h"
+#include "trace/wire/wire.h"
 
 struct conversion {
 	const struct convert_options *options;

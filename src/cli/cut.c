@@ -12,13 +12,13 @@
 #include "cli/options.h"
 #include "cli/signals.h"
 #include "cli/trace_file.h"
-#include "cut/anonymize.h"
-#include "cut/cut.h"
+#include "trace/cut/anonymize.h"
+#include "trace/cut/cut.h"
 #include "pipeline/output.h"
 #include "sandbox/sandbox.h"
 #include "util/message.h"
 #include "util/text.h"
-#include "wire/wire.h"
+#include "trace/wire/wire.h"
 
 struct cut {
 	const struct cut_command_options *options;

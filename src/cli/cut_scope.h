@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sched/op.h"
+#include "trace/ops/op.h"
 
 struct cut_scope {
 	uint64_t task;                 /* its goroutines are wanted, too; 0 = none */

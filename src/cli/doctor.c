@@ -10,7 +10,7 @@
 #include "cli/layout_file.h"
 #include "cli/options.h"
 #include "cli/with_inspector.h"
-#include "native/request_wants.h"
+#include "target/functions/request_wants.h"
 #include "sandbox/remote.h"
 #include "target/process.h"
 #include "target/target.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dump/dump.h"
+#include "trace/dump/dump.h"
 #include "cli/input.h"
 #include "cli/options.h"
 #include "sandbox/sandbox.h"

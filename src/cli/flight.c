@@ -16,7 +16,7 @@
 #include "cli/recorder.h"
 #include "cli/session.h"
 #include "cli/signals.h"
-#include "native/value_list.h"
+#include "target/functions/value_list.h"
 #include "sandbox/privilege.h"
 #include "util/clock.h"
 #include "util/limits.h"

@@ -8,10 +8,10 @@
 #include <sys/types.h>
 
 #include "export/export.h"
-#include "native/functions.h"
-#include "report/style.h"
+#include "target/functions/functions.h"
+#include "workers/summary/style.h"
 #include "util/error.h"
-#include "wire/wire.h"
+#include "trace/wire/wire.h"
 
 struct record_parts;
 

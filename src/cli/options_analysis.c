@@ -8,7 +8,7 @@
 #include "cli/options_common.h"
 #include "cli/options_recording.h"
 #include "cli/values.h"
-#include "native/value_list.h"
+#include "target/functions/value_list.h"
 
 enum key {
 	KEY_JSON = 1000,

@@ -7,7 +7,7 @@
 
 #include "cli/options_common.h"
 #include "cli/values.h"
-#include "native/value_list.h"
+#include "target/functions/value_list.h"
 
 enum files_key {
 	KEY_FORMAT = 1000,

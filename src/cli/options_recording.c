@@ -7,8 +7,8 @@
 
 #include "cli/options_common.h"
 #include "cli/values.h"
-#include "native/request_wants.h"
-#include "native/value_list.h"
+#include "target/functions/request_wants.h"
+#include "target/functions/value_list.h"
 
 /* Unique among the tables of recording_live, where recording_refuse() looks up the name of a key. */
 enum recording_key {

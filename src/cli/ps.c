@@ -11,7 +11,7 @@
 #include "cli/layout_file.h"
 #include "cli/options.h"
 #include "cli/with_inspector.h"
-#include "goroutines/print.h"
+#include "analysis/goroutines/print.h"
 #include "sandbox/remote.h"
 #include "target/target.h"
 #include "util/clock.h"

@@ -20,7 +20,7 @@
 #include "cli/spawn.h"
 #include "cli/titles.h"
 #include "pipeline/pipeline.h"
-#include "report/status.h"
+#include "workers/summary/status.h"
 #include "target/target.h"
 #include "util/clock.h"
 #include "util/limits.h"

@@ -10,7 +10,7 @@
 #include "flight/snapshot_socket.h"
 #include "flight/snapshot_files.h"
 #include "flight/snapshot_store.h"
-#include "writer/writer.h"
+#include "workers/writer/writer.h"
 
 struct recorder {
 	const struct flight_options *options;

@@ -9,8 +9,8 @@
 #include "capture/capture.h"
 #include "cli/options.h"
 #include "cli/workers.h"
-#include "native/request_wants.h"
-#include "report/status.h"
+#include "target/functions/request_wants.h"
+#include "workers/summary/status.h"
 
 struct session {
 	const struct record_options *options;

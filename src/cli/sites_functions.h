@@ -3,7 +3,7 @@
 #ifndef GOTRACE_CLI_SITES_FUNCTIONS_H
 #define GOTRACE_CLI_SITES_FUNCTIONS_H
 
-#include "native/functions.h"
+#include "target/functions/functions.h"
 
 /* On standard output: "main.f begin 0x1234", "main.f id: signed64 rax". */
 void sites_functions_print(const struct function_plan *plan);

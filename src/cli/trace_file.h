@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 #include "cli/input.h"
-#include "convert/convert.h"
+#include "trace/convert/convert.h"
 #include "util/error.h"
 
 struct target;

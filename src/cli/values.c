@@ -3,7 +3,7 @@
 
 #include "cli/options.h"
 #include "pipeline/pipeline.h"
-#include "report/style.h"
+#include "workers/summary/style.h"
 #include "util/utf8.h"
 
 #include <ctype.h>

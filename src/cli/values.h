@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 #include "util/error.h"
-#include "wire/wire.h"
+#include "trace/wire/wire.h"
 
 /* All return 0, or -EINVAL and set *err to a line that names the option. */
 

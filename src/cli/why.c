@@ -10,9 +10,9 @@
 #include "analysis/why.h"
 #include "cli/analyse.h"
 #include "cli/options_analysis.h"
-#include "native/function_names.h"
-#include "native/functions.h"
-#include "native/value_list.h"
+#include "target/functions/function_names.h"
+#include "target/functions/functions.h"
+#include "target/functions/value_list.h"
 #include "sandbox/sandbox.h"
 #include "util/message.h"
 

@@ -11,7 +11,7 @@
 #include "capture/capture.h"
 #include "sandbox/broker.h"
 #include "sandbox/sandbox.h"
-#include "writer/writer.h"
+#include "workers/writer/writer.h"
 
 struct workers {
 	struct broker *broker;

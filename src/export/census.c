@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "export/timeline.h"
-#include "symbol/symbol.h"
+#include "code/symbol/symbol.h"
 #include "util/array.h"
-#include "util/own_names.h"
-#include "wire/buffer.h"
+#include "trace/ops/own_names.h"
+#include "trace/wire/buffer.h"
 
 struct census_pass {
 	struct census *census;

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sched/op.h"
+#include "trace/ops/op.h"
 #include "util/strtab.h"
 
 struct census_goroutine {

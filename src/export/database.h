@@ -7,7 +7,7 @@
 
 #include "export/census.h"
 #include "util/error.h"
-#include "wire/wire.h"
+#include "trace/wire/wire.h"
 
 enum database_table {
 	TABLE_GOROUTINE,

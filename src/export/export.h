@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Exports generations of ops to the formats of other tools: Perfetto, pprof, folded stacks, a flame graph,
  * SQLite. */
-#ifndef GOTRACE_EXPORT_H
-#define GOTRACE_EXPORT_H
+#ifndef GOTRACE_EXPORT_EXPORT_H
+#define GOTRACE_EXPORT_EXPORT_H
 
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "export/census.h"
 #include "util/error.h"
-#include "wire/wire.h"
+#include "trace/wire/wire.h"
 
 enum export_format {
 	EXPORT_NONE,

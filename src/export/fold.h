@@ -4,7 +4,7 @@
 #define GOTRACE_EXPORT_FOLD_H
 
 #include "export/profile.h"
-#include "wire/buffer.h"
+#include "trace/wire/buffer.h"
 
 /* Appends lines `root;...;leaf N`. N > 0 is in us; for CPU samples, their number. Equal lines may repeat.
  * Returns 0 or -ENOMEM. */

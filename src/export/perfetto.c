@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "util/array.h"
-#include "util/gap_log.h"
-#include "util/own_logs.h"
-#include "util/own_names.h"
+#include "trace/ops/gap_log.h"
+#include "trace/ops/own_logs.h"
+#include "trace/ops/own_names.h"
 #include "export/format.h"
 #include "export/perfetto_about.h"
 #include "export/perfetto_cpus.h"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "util/labels.h"
+#include "trace/ops/labels.h"
 
 /* The labels as a dictionary annotation. */
 struct label_dictionary {

@@ -32,7 +32,7 @@ struct pf_event {
 	uint32_t tid;    /* annotation, 0 = none */
 	const char *text;
 	enum pf_annotation number_is, text_is;
-	uint32_t labels; /* string id of the stacktab: pprof labels as text (util/labels.h), 0 = none */
+	uint32_t labels; /* string id of the stacktab: pprof labels as text (trace/ops/labels.h), 0 = none */
 	bool aside;      /* out of time order */
 };
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "export/protobuf.h"
-#include "symbol/symbol.h"
+#include "code/symbol/symbol.h"
 
 /* What one compressed packet unpacks to must stay below 512 KB. */
 enum { BLOCK_BYTES = 400 << 10 };

@@ -9,8 +9,8 @@
 #include "export/stacktab.h"
 #include "export/perfetto.pb-c.h"
 #include "util/error.h"
-#include "wire/buffer.h"
-#include "wire/wire.h"
+#include "trace/wire/buffer.h"
+#include "trace/wire/wire.h"
 
 /* TrackEvent.type, of Perfetto's track_event.proto. */
 enum pf_type { PF_BEGIN = 1, PF_END = 2, PF_INSTANT = 3, PF_COUNTER = 4, PF_STATE = 5 };

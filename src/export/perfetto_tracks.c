@@ -167,7 +167,7 @@ void pf_tracks_free(struct pf_tracks *tracks)
 
 /* --- Ps --- */
 
-enum { MAX_PLACES = 1 << 16 }; /* as in src/convert/builder.c */
+enum { MAX_PLACES = 1 << 16 }; /* as in src/trace/convert/builder.c */
 
 struct pf_proc *pf_proc(struct pf_tracks *tracks, int32_t p, int *rc)
 {

@@ -7,7 +7,7 @@
 
 #include "export/format.h"
 #include "export/profile.h"
-#include "util/labels.h"
+#include "trace/ops/labels.h"
 #include "export/protobuf.h"
 #include "export/profile.pb-c.h"
 

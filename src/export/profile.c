@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "util/array.h"
-#include "wire/buffer.h"
+#include "trace/wire/buffer.h"
 
 struct profile_annotation {
 	uint32_t range; /* id of the region */

@@ -16,7 +16,7 @@ struct profile_labels {
 	uint32_t function; /* of the goroutine */
 	uint32_t task, region;
 	uint32_t state; /* only in wall: "running", or why it does not run */
-	uint32_t set;   /* pprof labels as text (util/labels.h); only if wants_sets */
+	uint32_t set;   /* pprof labels as text (trace/ops/labels.h); only if wants_sets */
 };
 
 struct profile_sample {

@@ -5,7 +5,7 @@
 
 #include <protobuf-c/protobuf-c.h>
 
-#include "wire/buffer.h"
+#include "trace/wire/buffer.h"
 
 /* Appends the bare message: several of one type concatenate to one. Returns 0, or -1 when out of memory. */
 static inline int protobuf_append(struct buffer *out, const ProtobufCMessage *message)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "util/array.h"
-#include "wire/buffer.h"
+#include "trace/wire/buffer.h"
 
 void ranges_init(struct tl_ranges *ranges, const struct tl_visitor *visitor)
 {

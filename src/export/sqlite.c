@@ -11,8 +11,8 @@
 #include "export/format.h"
 #include "export/stacktab.h"
 #include "util/array.h"
-#include "util/labels.h"
-#include "util/own_logs.h"
+#include "trace/ops/labels.h"
+#include "trace/ops/own_logs.h"
 
 struct open_label {          /* a label that a goroutine has */
 	uint32_t key, value; /* string ids of the stacktab; 0 = empty */

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/symbol.h"
+#include "code/symbol/symbol.h"
 #include "util/utf8.h"
 #include "util/array.h"
-#include "wire/buffer.h"
+#include "trace/wire/buffer.h"
 
 int stacktab_init(struct stacktab *st)
 {

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sched/op.h"
+#include "trace/ops/op.h"
 #include "util/map64.h"
 
 struct st_function {

@@ -8,10 +8,10 @@
 #include "export/census.h"
 #include "export/ranges.h"
 #include "util/array.h"
-#include "util/gap_log.h"
-#include "util/labels.h"
+#include "trace/ops/gap_log.h"
+#include "trace/ops/labels.h"
 #include "util/map64.h"
-#include "wire/buffer.h"
+#include "trace/wire/buffer.h"
 
 struct op_timeline {
 	struct tl_visitor visitor;

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sched/op.h"
+#include "trace/ops/op.h"
 
 enum tl_state {
 	TL_NONE = 0, /* not born, or dead */
@@ -87,7 +87,7 @@ struct tl_change {
 	int32_t p;
 };
 
-/* The pprof labels of a goroutine from here on, as text (util/labels.h). */
+/* The pprof labels of a goroutine from here on, as text (trace/ops/labels.h). */
 struct tl_labels {
 	uint64_t time;
 	const char *text; /* valid during the call */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* A flight recorder keeps the last seconds of a trace in memory and writes them to a file on a trigger. */
-#ifndef GOTRACE_FLIGHT_H
-#define GOTRACE_FLIGHT_H
+#ifndef GOTRACE_FLIGHT_FLIGHT_H
+#define GOTRACE_FLIGHT_FLIGHT_H
 
 #include <stddef.h>
 #include <stdint.h>

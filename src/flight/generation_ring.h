@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wire/wire.h"
+#include "trace/wire/wire.h"
 
 struct generation_ring;
 

@@ -8,7 +8,7 @@
 
 #include "flight/trigger_eval.h"
 #include "flight/snapshot_bytes.h"
-#include "native/functions.h"
+#include "target/functions/functions.h"
 #include "util/utf8.h"
 
 enum {

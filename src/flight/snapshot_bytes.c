@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/convert.h"
+#include "trace/convert/convert.h"
 
 enum wire_format snapshot_kept_format(enum wire_format format)
 {

@@ -5,7 +5,7 @@
 
 #include "flight/generation_ring.h"
 #include "pipeline/output.h"
-#include "wire/wire.h"
+#include "trace/wire/wire.h"
 
 /*
  * Writes and commits a snapshot in this format (output_commit()). Converts the kept generations if they have

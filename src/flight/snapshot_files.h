@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "flight/snapshot_store.h"
-#include "wire/wire.h"
+#include "trace/wire/wire.h"
 
 struct snapshot_files;
 

@@ -10,7 +10,7 @@
 #include "flight/generation_ring.h"
 #include "pipeline/output.h"
 #include "sandbox/channel.h"
-#include "wire/wire.h"
+#include "trace/wire/wire.h"
 
 /* --- the thread --- */
 

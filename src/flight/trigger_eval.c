@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sched/transition.h"
+#include "trace/ops/transition.h"
 #include "util/array.h"
-#include "util/gap_log.h"
+#include "trace/ops/gap_log.h"
 
 /* The current state of a goroutine. */
 struct interval {

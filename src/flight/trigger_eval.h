@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "flight/trigger.h"
-#include "sched/op.h"
+#include "trace/ops/op.h"
 
 enum { NO_PLACE = -1 };
 

@@ -4,7 +4,7 @@
 #define GOTRACE_MODEL_APPLY_H
 
 #include "model/entities.h"
-#include "sched/transition.h"
+#include "trace/ops/transition.h"
 
 static inline void change_g(struct g *g, const struct status_change *change, struct m *m)
 {

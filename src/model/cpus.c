@@ -6,7 +6,7 @@
 
 #include "model/inserts.h"
 #include "model/runs_on.h"
-#include "util/own_names.h"
+#include "trace/ops/own_names.h"
 
 /* The state of a thread at the current op. */
 struct cpu_thread {

@@ -6,9 +6,9 @@
 #ifndef GOTRACE_MODEL_ENTITIES_H
 #define GOTRACE_MODEL_ENTITIES_H
 
-#include "sched/op.h"
+#include "trace/ops/op.h"
 #include "util/map64.h"
-#include "util/own_names.h"
+#include "trace/ops/own_names.h"
 
 /* An open user region. */
 struct user_region {

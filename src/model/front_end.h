@@ -7,7 +7,7 @@
 #define GOTRACE_MODEL_FRONT_END_H
 
 #include "rawlog/rawlog.h"
-#include "sched/op.h"
+#include "trace/ops/op.h"
 
 struct model;
 struct g;

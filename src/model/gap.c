@@ -4,7 +4,7 @@
 #include "model/notes.h"
 #include "model/stats.h"
 #include "model/step.h"
-#include "util/gap_log.h"
+#include "trace/ops/gap_log.h"
 
 static void leave_running(struct model *md, struct m *m, uint32_t reason)
 {

@@ -3,7 +3,7 @@
 
 #include "model/go_runtime.h"
 #include "model/labels.h"
-#include "util/labels.h"
+#include "trace/ops/labels.h"
 
 void on_labels(struct model *md, const struct probe_hit *hit)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "util/array.h"
-#include "util/labels.h"
+#include "trace/ops/labels.h"
 
 enum { MAX_SETS = 1 << 16 }; /* distinct sets in a generation: at most 64 MB */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * pprof labels of goroutines, as user logs (util/labels.h). A goroutine whose labels change logs them. One
- * that already has labels, from its creator or from before the trace, logs them when it first runs in a
+ * pprof labels of goroutines, as user logs (trace/ops/labels.h). A goroutine whose labels change logs them.
+ * One that already has labels, from its creator or from before the trace, logs them when it first runs in a
  * generation, so that every part of a trace has them. Goroutines that do not run are listed at the
  * generation's end if readers may not know their labels (labels_others.h).
  */

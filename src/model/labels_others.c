@@ -7,7 +7,7 @@
 #include "model/labels.h"
 #include "model/notes.h"
 #include "util/array.h"
-#include "util/labels.h"
+#include "trace/ops/labels.h"
 
 enum { MAX_LOGS = 1 << 14 }; /* in a generation */
 

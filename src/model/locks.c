@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "model/emit.h"
-#include "util/own_names.h"
+#include "trace/ops/own_names.h"
 
 /* For a semaphore, the waiting function shows what kind of lock it belongs to. */
 static enum lock_kind kind_of(const struct model *md, const struct op *op)

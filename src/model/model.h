@@ -4,8 +4,8 @@
  * into ops, generation by generation. Steps without a probe point are inferred, and lost ones are repaired.
  * The ops are valid whatever the log holds.
  */
-#ifndef GOTRACE_MODEL_H
-#define GOTRACE_MODEL_H
+#ifndef GOTRACE_MODEL_MODEL_H
+#define GOTRACE_MODEL_MODEL_H
 
 #include "model/types.h"
 #include "util/error.h"

@@ -6,9 +6,9 @@
 
 #include "model/synthetic.h"
 #include "util/array.h"
-#include "util/gap_log.h"
-#include "util/own_logs.h"
-#include "util/own_names.h"
+#include "trace/ops/gap_log.h"
+#include "trace/ops/own_logs.h"
+#include "trace/ops/own_names.h"
 
 uint32_t note_text(struct model *md, const char *text)
 {

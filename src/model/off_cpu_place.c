@@ -8,7 +8,7 @@
 #include "model/runs_on.h"
 #include "model/stats.h"
 #include "util/array.h"
-#include "util/own_names.h"
+#include "trace/ops/own_names.h"
 
 /* The state of a thread that had intervals, at the current op. */
 struct place_thread {

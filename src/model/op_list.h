@@ -6,7 +6,7 @@
 #ifndef GOTRACE_MODEL_OP_LIST_H
 #define GOTRACE_MODEL_OP_LIST_H
 
-#include "sched/op.h"
+#include "trace/ops/op.h"
 
 /* Where an op comes from. */
 enum provenance {

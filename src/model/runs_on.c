@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "model/runs_on.h"
 
-#include "sched/transition.h"
+#include "trace/ops/transition.h"
 
 void runs_on_follow(struct runs_on *on, const struct op *op)
 {

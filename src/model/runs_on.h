@@ -3,7 +3,7 @@
 #ifndef GOTRACE_MODEL_RUNS_ON_H
 #define GOTRACE_MODEL_RUNS_ON_H
 
-#include "sched/op.h"
+#include "trace/ops/op.h"
 
 struct runs_on {
 	uint32_t g; /* the running goroutine, 0 = none */

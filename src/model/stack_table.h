@@ -4,7 +4,7 @@
 #define GOTRACE_MODEL_STACK_TABLE_H
 
 #include "rawlog/rawlog.h"
-#include "sched/op.h"
+#include "trace/ops/op.h"
 #include "util/map64.h"
 
 enum { RECENT_STACKS = 256 };

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "model/program_stats.h"
-#include "sched/transition.h"
+#include "trace/ops/transition.h"
 #include "util/array.h"
 
 /* What a goroutine is doing, and since when. */

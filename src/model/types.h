@@ -5,7 +5,7 @@
 
 #include "rawlog/awaited.h"
 #include "rawlog/rawlog.h"
-#include "sched/op.h"
+#include "trace/ops/op.h"
 
 /*
  * Takes one closed generation, which the model owns and which is valid during the call. Returns 0 or a

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/functab_record.h"
-#include "symbol/lock_kind.h"
-#include "symbol/natives.h"
-#include "symbol/symbol.h"
+#include "code/symbol/functab_record.h"
+#include "code/symbol/lock_kind.h"
+#include "code/symbol/natives.h"
+#include "code/symbol/symbol.h"
 #include "util/strtab.h"
-#include "wire/frames.h"
+#include "trace/wire/frames.h"
 
 /* Initial estimate of the trace bytes per raw record. */
 #define GUESS_BYTES_A_RECORD 10

@@ -4,8 +4,8 @@
  * (if requested) and to the model. The model's generations are encoded and written one at a time. Symbols
  * come only from the log.
  */
-#ifndef GOTRACE_PIPELINE_H
-#define GOTRACE_PIPELINE_H
+#ifndef GOTRACE_PIPELINE_PIPELINE_H
+#define GOTRACE_PIPELINE_PIPELINE_H
 
 #include <stdbool.h>
 
@@ -15,7 +15,7 @@
 #include "rawlog/rawlog.h"
 #include "util/error.h"
 #include "util/text.h"
-#include "wire/wire.h"
+#include "trace/wire/wire.h"
 
 /* Keeps the trace in memory instead of a file. The thread that feeds the pipeline calls all functions. */
 struct pipeline_keep {

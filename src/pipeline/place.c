@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "symbol/library.h"
+#include "code/symbol/library.h"
 #include "util/text.h"
 
 enum { FUNCTION_WIDTH = 60, FILE_WIDTH = 40, CALL_WIDTH = 60 };

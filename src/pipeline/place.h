@@ -3,7 +3,7 @@
 #ifndef GOTRACE_PIPELINE_PLACE_H
 #define GOTRACE_PIPELINE_PLACE_H
 
-#include "symbol/frame.h"
+#include "code/symbol/frame.h"
 #include "util/strtab.h"
 
 struct place_text {

@@ -7,8 +7,8 @@
  * One thread of one process puts, and one thread of another process takes. The memory is allocated before the
  * fork. The producer reads only the consumer's position from it, and validates that.
  */
-#ifndef GOTRACE_QUEUE_H
-#define GOTRACE_QUEUE_H
+#ifndef GOTRACE_RAWLOG_QUEUE_H
+#define GOTRACE_RAWLOG_QUEUE_H
 
 #include "rawlog/rawlog.h"
 #include "util/error.h"

@@ -4,8 +4,8 @@
  * directly from capture to the model. With --raw it is also written to a file, from which `gotrace replay`
  * feeds the same model. Consumers of the log never access the live process.
  */
-#ifndef GOTRACE_RAWLOG_H
-#define GOTRACE_RAWLOG_H
+#ifndef GOTRACE_RAWLOG_RAWLOG_H
+#define GOTRACE_RAWLOG_RAWLOG_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
 
 #include "util/utf8.h"
 
-#define MAX_CODE (1ull << 30) /* per file: native/modules.c */
+#define MAX_CODE (1ull << 30) /* per file: target/names/modules.c */
 
 enum {
 	LAST_MINOR = 99,     /* allows for future Go releases */

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "native/functions.h"
+#include "target/functions/functions.h"
 #include "sandbox/protocol.h"
 
 bool answer_facts_are_good(const struct target_facts *facts);

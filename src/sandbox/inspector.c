@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "native/functions.h"
-#include "native/go_functions.h"
+#include "target/functions/functions.h"
+#include "target/functions/go_functions.h"
 #include "sandbox/protocol.h"
 #include "sandbox/rpc.h"
 #include "target/layout_text.h"

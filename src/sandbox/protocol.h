@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "bpf/record.h"
-#include "native/modules.h"
+#include "target/names/modules.h"
 #include "target/target.h"
 
 enum inspect_kind {

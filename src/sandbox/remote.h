@@ -6,8 +6,8 @@
 #ifndef GOTRACE_SANDBOX_REMOTE_H
 #define GOTRACE_SANDBOX_REMOTE_H
 
-#include "native/functions.h"
-#include "native/modules.h"
+#include "target/functions/functions.h"
+#include "target/names/modules.h"
 #include "sandbox/sandbox.h"
 #include "target/target.h"
 

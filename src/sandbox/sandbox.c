@@ -38,7 +38,7 @@ enum {
 	KILLED_MS = 500,   /* time to reap a killed worker; the kernel may hold it for longer */
 	/*
 	 * Most descriptors of a worker: a file of /proc that is being read holds some pages. Names take up to
-	 * 2,112 files with their debug files (native/map.c), and 1,024 processes two files each.
+	 * 2,112 files with their debug files (target/names/map.c), and 1,024 processes two files each.
 	 */
 	MAX_FILES = 16384,
 	MAX_THREADS = 64, /* of all workers */

@@ -6,8 +6,8 @@
  * that started them exits. Every wait for them is limited, except while a worker writes to a pipe whose
  * reader may be slow (has_reader).
  */
-#ifndef GOTRACE_SANDBOX_H
-#define GOTRACE_SANDBOX_H
+#ifndef GOTRACE_SANDBOX_SANDBOX_H
+#define GOTRACE_SANDBOX_SANDBOX_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "isa/code.h"
+#include "code/isa/code.h"
 #include "target/layout.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

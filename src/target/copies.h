@@ -7,8 +7,8 @@
 #ifndef GOTRACE_TARGET_COPIES_H
 #define GOTRACE_TARGET_COPIES_H
 
-#include "isa/code.h"
-#include "symbol/inlined.h"
+#include "code/isa/code.h"
+#include "code/symbol/inlined.h"
 #include "target/target.h"
 
 /* Profiles decide what is inlined from Go 1.20 on, where they were a preview. */

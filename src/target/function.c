@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "isa/arm64.h"
-#include "isa/x86.h"
+#include "code/isa/arm64.h"
+#include "code/isa/x86.h"
 #include "target/private.h"
 #include "util/edits.h"
 #include "util/utf8.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "isa/jumps.h"
+#include "code/isa/jumps.h"
 #include "target/labels.h"
 #include "target/memory.h"
 #include "target/remote.h"

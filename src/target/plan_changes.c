@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "bpf/copy_place.h"
-#include "isa/memory_jumps.h"
+#include "code/isa/memory_jumps.h"
 #include "target/planner.h"
 #include "target/stack.h"
 

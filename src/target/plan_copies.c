@@ -9,8 +9,8 @@
 
 #include "bpf/copy_place.h"
 #include "bpf/record.h"
-#include "isa/call_argument.h"
-#include "isa/memory_jumps.h"
+#include "code/isa/call_argument.h"
+#include "code/isa/memory_jumps.h"
 #include "target/planner.h"
 #include "target/stack.h"
 

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "bpf/record.h"
-#include "isa/regions.h"
+#include "code/isa/regions.h"
 #include "target/planner.h"
 
 /*

@@ -5,7 +5,7 @@
 
 #include "target/buildinfo.h"
 #include "target/copies.h"
-#include "isa/code.h"
+#include "code/isa/code.h"
 #include "target/image.h"
 #include "target/layout_table.h"
 #include "target/load.h"

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "isa/field_access.h"
+#include "code/isa/field_access.h"
 #include "target/code_rules.h"
 #include "target/reasons.h"
 

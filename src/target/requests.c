@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "isa/jumps.h"
-#include "isa/value_places.h"
-#include "symbol/inlined.h"
+#include "code/isa/jumps.h"
+#include "code/isa/value_places.h"
+#include "code/symbol/inlined.h"
 #include "target/function.h"
 #include "target/private.h"
 

@@ -3,7 +3,7 @@
 #ifndef GOTRACE_TARGET_REQUESTS_H
 #define GOTRACE_TARGET_REQUESTS_H
 
-#include "symbol/inlined.h"
+#include "code/symbol/inlined.h"
 #include "target/request_presets.h"
 #include "target/target.h"
 #include "target/type_descriptors.h"

@@ -4,8 +4,8 @@
  * to place where, and which goroutines exist. Reading (privileged) is separate from parsing (pure functions
  * over bytes).
  */
-#ifndef GOTRACE_TARGET_H
-#define GOTRACE_TARGET_H
+#ifndef GOTRACE_TARGET_TARGET_H
+#define GOTRACE_TARGET_TARGET_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@
 
 #include "bpf/record.h"
 #include "rawlog/rawlog.h"
-#include "symbol/symbol.h"
+#include "code/symbol/symbol.h"
 #include "util/error.h"
 
 /*

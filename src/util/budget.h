@@ -4,8 +4,8 @@
  * calling thread. Work whose budget is used up stops and keeps its results so far. A budget belongs to one
  * thread.
  */
-#ifndef GOTRACE_BUDGET_H
-#define GOTRACE_BUDGET_H
+#ifndef GOTRACE_UTIL_BUDGET_H
+#define GOTRACE_UTIL_BUDGET_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* One line of text: what failed, on what, and what to do. */
-#ifndef GOTRACE_ERROR_H
-#define GOTRACE_ERROR_H
+#ifndef GOTRACE_UTIL_ERROR_H
+#define GOTRACE_UTIL_ERROR_H
 
 struct error {
 	char text[512]; /* one line without a newline; "" = no error */

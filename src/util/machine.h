@@ -3,8 +3,8 @@
  * The architecture that gotrace was built for, by its names in ELF files; only programs for it can be traced.
  * Also the maximum number of CPUs.
  */
-#ifndef GOTRACE_MACHINE_H
-#define GOTRACE_MACHINE_H
+#ifndef GOTRACE_UTIL_MACHINE_H
+#define GOTRACE_UTIL_MACHINE_H
 
 #include <elf.h>
 

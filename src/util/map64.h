@@ -4,8 +4,8 @@
  * cannot be chosen to collide. The order of slots therefore differs from run to run; map64_sorted_keys()
  * gives a reproducible order.
  */
-#ifndef GOTRACE_MAP64_H
-#define GOTRACE_MAP64_H
+#ifndef GOTRACE_UTIL_MAP64_H
+#define GOTRACE_UTIL_MAP64_H
 
 #include <stdbool.h>
 #include <stddef.h>

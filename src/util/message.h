@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Messages on standard error, one line each. On a terminal, a message replaces the live line
- * (report/status.h). */
+ * (workers/summary/status.h). */
 #ifndef GOTRACE_UTIL_MESSAGE_H
 #define GOTRACE_UTIL_MESSAGE_H
 

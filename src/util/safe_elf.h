@@ -3,8 +3,8 @@
  * Opens ELF files for libelf and libdw. These libraries trust the sizes in a file. So headers are counted,
  * and decompressed sizes are determined, before the libraries allocate memory for them.
  */
-#ifndef GOTRACE_SAFE_ELF_H
-#define GOTRACE_SAFE_ELF_H
+#ifndef GOTRACE_UTIL_SAFE_ELF_H
+#define GOTRACE_UTIL_SAFE_ELF_H
 
 #include <gelf.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* A string table: equal strings get equal ids. Id 0 is the empty string. */
-#ifndef GOTRACE_STRTAB_H
-#define GOTRACE_STRTAB_H
+#ifndef GOTRACE_UTIL_STRTAB_H
+#define GOTRACE_UTIL_STRTAB_H
 
 #include <stddef.h>
 #include <stdint.h>

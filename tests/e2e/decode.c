@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "isa/x86.h"
+#include "code/isa/x86.h"
 
 enum { MAX_CODE = 4 << 20 };
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "isa/arm64.h"
+#include "code/isa/arm64.h"
 
 struct line {
 	uint64_t address;

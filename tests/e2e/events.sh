@@ -32,7 +32,7 @@ event_cell() {
 
 # event_table: checks that every type of the encoder's table has exactly one row, and that there are no other rows.
 event_table() {
-	sed -nE 's/.*(TABLE|EVENT|BARE)\("(\w+)".*/\2/p' src/wire/event.c | sort >"$W/types"
+	sed -nE 's/.*(TABLE|EVENT|BARE)\("(\w+)".*/\2/p' src/trace/wire/event.c | sort >"$W/types"
 	event_rows | awk '{print $1}' | sort >"$W/rows"
 	[ "$(wc -l <"$W/types")" -ge 60 ] || die "the encoder's types were not found"
 	diff "$W/types" "$W/rows" >"$W/diff" || die "types (<) and rows (>) differ: $(grep '^[<>]' "$W/diff" | tr '\n' ' ')"

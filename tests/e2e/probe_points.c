@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "native/function_file.h"
+#include "target/functions/function_file.h"
 
 static void print_points(const struct function_symbol *symbol, const struct probe_points *points)
 {

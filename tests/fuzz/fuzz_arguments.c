@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "native/value_debug.h"
-#include "native/value_plan.h"
+#include "target/functions/value_debug.h"
+#include "target/functions/value_plan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "isa/call_argument.h"
-#include "isa/field_access.h"
-#include "isa/jumps.h"
-#include "isa/memory_jumps.h"
-#include "isa/scan_x86.h"
+#include "code/isa/call_argument.h"
+#include "code/isa/field_access.h"
+#include "code/isa/jumps.h"
+#include "code/isa/memory_jumps.h"
+#include "code/isa/scan_x86.h"
 #include "target/go14_tids.h"
-#include "isa/regions.h"
+#include "code/isa/regions.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

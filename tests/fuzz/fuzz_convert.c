@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "convert/convert.h"
-#include "wire/buffer.h"
-#include "wire/wire.h"
+#include "trace/convert/convert.h"
+#include "trace/wire/buffer.h"
+#include "trace/wire/wire.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,9 +11,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "symbol/native_walk.h"
-#include "native/modules.h"
-#include "native/plt_arm64.h"
+#include "code/symbol/native_walk.h"
+#include "target/names/modules.h"
+#include "code/symbol/plt_arm64.h"
 
 #define BASE 0x401000ull
 #define SIZE 0x3000ull

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/symbol.h"
+#include "code/symbol/symbol.h"
 #include "target/buildinfo.h"
 #include "target/layout.h"
 #include "target/module.h"

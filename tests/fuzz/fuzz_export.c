@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "convert/convert.h"
-#include "cut/anonymize.h"
-#include "cut/cut.h"
+#include "trace/convert/convert.h"
+#include "trace/cut/anonymize.h"
+#include "trace/cut/cut.h"
 #include "export/export.h"
-#include "wire/buffer.h"
-#include "wire/wire.h"
+#include "trace/wire/buffer.h"
+#include "trace/wire/wire.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/labels.h"
+#include "trace/ops/labels.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "goroutines/listing.h"
+#include "analysis/goroutines/listing.h"
 #include "target/labels.h"
 
 #define BASE 0x20000000ull

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "model/model.h"
-#include "wire/wire.h"
+#include "trace/wire/wire.h"
 
 struct file {
 	struct wire *wire;

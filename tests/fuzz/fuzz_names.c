@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "rawlog/rawlog.h"
-#include "symbol/natives.h"
-#include "native/file.h"
+#include "code/symbol/natives.h"
+#include "code/elf/file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

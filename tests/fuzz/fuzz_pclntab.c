@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/inlined.h"
-#include "symbol/symbol.h"
+#include "code/symbol/inlined.h"
+#include "code/symbol/symbol.h"
 
 #define TEXT   0x400000ull
 #define GOFUNC (1ull << 30)

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "native/function_names.h"
-#include "isa/probe_points.h"
+#include "target/functions/function_names.h"
+#include "code/isa/probe_points.h"
 
 #define BASE 0x401000u
 

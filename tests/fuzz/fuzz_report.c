@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "analysis/path.h"
-#include "convert/convert.h"
+#include "trace/convert/convert.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "model/values.h"
-#include "native/value_list.h"
+#include "target/functions/value_list.h"
 #include "rawlog/values_settle.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

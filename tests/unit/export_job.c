@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "convert/convert.h"
+#include "trace/convert/convert.h"
 
 const char *const export_fixtures[3] = {
 	"tests/fixtures/rawlog/go1.22.12.trace",

@@ -7,7 +7,7 @@
 #ifndef GOTRACE_OP_RULES_H
 #define GOTRACE_OP_RULES_H
 
-#include "sched/op.h"
+#include "trace/ops/op.h"
 #include "util/error.h"
 
 struct op_rules;

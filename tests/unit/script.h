@@ -15,7 +15,7 @@
 
 #include "analysis/path.h"
 #include "analysis/state.h"
-#include "symbol/symbol.h"
+#include "code/symbol/symbol.h"
 
 #define MS 1000000ull
 

@@ -2,7 +2,7 @@
 /* Tests each rule on a program with its fault and on the same program without it. */
 #include "analysis/figures.h"
 #include "analysis/kinds.h"
-#include "util/own_names.h"
+#include "trace/ops/own_names.h"
 
 #include "script.h"
 

@@ -14,7 +14,7 @@
 #include "flight/snapshot_files.h"
 #include "flight/recorder_pipeline.h"
 #include "sim_log.h"
-#include "wire/wire.h"
+#include "trace/wire/wire.h"
 
 struct world {
 	char dir[32];

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "checked_model.h"
-#include "util/own_logs.h"
+#include "trace/ops/own_logs.h"
 
 enum { P0 = 0xc000050000, G1 = 0xc000001000, G2 = 0xc000002000, TID = 500, START = 1000000 };
 

@@ -17,7 +17,7 @@
 #include "op_rules.h"
 #include "sim.h"
 #include "util/map64.h"
-#include "wire/wire.h"
+#include "trace/wire/wire.h"
 
 #define MADE_UP_GOID (1ull << 52) /* invented ids begin here: no record had the goroutine's id */
 

@@ -17,7 +17,7 @@
 
 #include "model/model.h"
 #include "op_rules.h"
-#include "wire/wire.h"
+#include "trace/wire/wire.h"
 
 enum { PID = 100, TIDS = 14, CPUS = 3, FIRST_TID = 100, CALL = 1 + 202, OTHER_TID = 900 };
 

@@ -17,7 +17,7 @@
 #include "cli/cli.h"
 #include "pipeline/pipeline.h"
 #include "sim_log.h"
-#include "wire/wire.h"
+#include "trace/wire/wire.h"
 
 enum { STEPS = 6000, BOUNDARY_EVERY = 700, STACK_OF_NATIVE = 5 };
 

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "target/descendants.h"
-#include "native/shared_names.h"
+#include "target/names/shared_names.h"
 
 /* --- finding --- */
 

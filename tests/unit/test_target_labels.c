@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "goroutines/listing.h"
+#include "analysis/goroutines/listing.h"
 #include "target/labels.h"
 
 struct go_string {

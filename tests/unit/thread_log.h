@@ -4,8 +4,8 @@
 #define GOTRACE_THREAD_LOG_H
 
 #include "model/model.h"
-#include "symbol/symbol.h"
-#include "wire/wire.h"
+#include "code/symbol/symbol.h"
+#include "trace/wire/wire.h"
 
 enum { LOG_PID = 100, LOG_START = 1000000 };
 

@@ -3,8 +3,8 @@
 #ifndef GOTRACE_WIRE_TRACE_H
 #define GOTRACE_WIRE_TRACE_H
 
-#include "sched/op.h"
-#include "wire/wire.h"
+#include "trace/ops/op.h"
+#include "trace/wire/wire.h"
 
 struct wire_trace;
 

@@ -18,7 +18,7 @@
 
 #include "capture/features.h"
 #include "capture/ring.h"
-#include "native/modules.h"
+#include "target/names/modules.h"
 #include "util/clock.h"
 
 enum { ROUNDS = 7, RING_BYTES = 16 << 20, RECORD_BYTES = 64, RECORDS = 200000 };

@@ -3,8 +3,8 @@
  * The rules. Each looks at the figures of the whole trace and adds the findings that they support. A new rule
  * needs a file here, a line in this header and in findings.c, a test, and a row in docs/analysis.md.
  */
-#ifndef GOTRACE_ANALYSIS_RULES_H
-#define GOTRACE_ANALYSIS_RULES_H
+#ifndef GOTRACE_ANALYSIS_RULES_RULES_H
+#define GOTRACE_ANALYSIS_RULES_RULES_H
 
 #include "analysis/figures.h"
 #include "analysis/state.h"

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Recognizes library functions, which act for the program: a wait in them is named after the caller. Pure. */
+#ifndef GOTRACE_CODE_SYMBOL_LIBRARY_H
+#define GOTRACE_CODE_SYMBOL_LIBRARY_H
+
+#include <stdbool.h>
+
+/* True if a function belongs to a Go package or to one below it; for "net", only to the package itself. */
+bool library_in_package(const char *func, const char *package);
+/*
+ * True for Go's runtime and the packages close to the system, the C library's waits, and system calls as
+ * gotrace names them.
+ */
+bool library_has(const char *func);
+/* True for those that locks are made of: Go's runtime, sync and internal; in C, all of library_has(). */
+bool library_is_lock(const char *func);
+/* True for a system call as gotrace names it, with its descriptor: "read(7: /data/x)", "epoll_wait(5)". */
+bool library_is_call(const char *func);
+/* True for a function of the kernel (--kernel-stacks), by its file. */
+bool library_is_kernel(const char *func, const char *file);
+
+#endif

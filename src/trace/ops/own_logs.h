@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Log events of gotrace that carry data: what a goroutine is about to wait for, and the CPU that a thread
+ * runs on. They are untrusted input: any program can write such a text. Events about gaps are in
+ * trace/ops/gap_log.h.
+ */
+#ifndef GOTRACE_TRACE_OPS_OWN_LOGS_H
+#define GOTRACE_TRACE_OPS_OWN_LOGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum lock_form {
+	FORM_MUTEX,
+	FORM_RWMUTEX,
+	FORM_SEMAPHORE,
+	FORM_FUTEX, /* the last form that can have a holder */
+	FORM_WAITGROUP,
+	FORM_COND,
+	FORM_CHAN,
+};
+
+struct lock_log {
+	uint64_t address; /* not 0 */
+	enum lock_form form;
+	bool reads; /* the goroutine waits for an RWMutex as a reader */
+};
+
+/* The word that a message begins with: "rwmutex". */
+const char *lock_form_name(enum lock_form form);
+
+/* "rwmutex 0xc000012340 (read)". Returns false if the log has another category or another form. */
+bool lock_log_parse(const char *category, const char *message, struct lock_log *log);
+
+/*
+ * Of a generation, in the category of notes: the number of its events that were not seen, and were made up so
+ * that the events that were seen follow from others.
+ */
+#define REPAIR_LOG_FORMAT "repaired %llu events: they were not seen, but later ones imply them"
+
+/* Returns false if the log has another category or another form. */
+bool repair_log_parse(const char *category, const char *message, uint64_t *events);
+
+/* "3". Returns false if the log has another category, or its message is not the number of a CPU. */
+bool cpu_log_parse(const char *category, const char *message, uint32_t *cpu);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Names of gotrace's own goroutine, log events and regions, by which readers of a trace recognise them. Any
+ * program can use the same names. The names of labels are in trace/ops/labels.h.
+ */
+#ifndef GOTRACE_TRACE_OPS_OWN_NAMES_H
+#define GOTRACE_TRACE_OPS_OWN_NAMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* The goroutine that gotrace's own events are on. Made-up goids follow; a runtime never numbers so many. */
+#define OWN_GOID ((uint64_t)1 << 52)
+
+/* Category of log events: notes about the trace itself. */
+#define OWN_LOG_CATEGORY "gotrace"
+/* What the goroutine is about to wait for (docs/analysis.md). */
+#define LOCK_LOG_CATEGORY "lock"
+/* The number of the CPU that the log's thread runs on from then on. */
+#define CPU_LOG_CATEGORY "[CPU]"
+
+/* Prefix of the names of regions in which a running goroutine had no CPU; a reason and "]" follow. */
+#define OFF_CPU_REGION "[off CPU: "
+
+/* True for `function [comm]`, the name of a thread whose function is known (src/model/threads_names.c). */
+static inline bool has_thread_name(const char *name, size_t len)
+{
+	return len > 2 && name[len - 1] == ']' && memmem(name, len, " [", 2);
+}
+
+#endif

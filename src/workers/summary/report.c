@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "workers/summary/report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "util/message.h"
+
+static void close_file(struct output *out, struct error *failure)
+{
+	int rc = output_close(out);
+
+	if (rc && failure->text[0] == '\0')
+		error_set(failure, -rc, "cannot write %s: %s", output_name(out), strerror(-rc));
+}
+
+static int end_without_trace(struct report *report, const struct error *failure)
+{
+	struct error none;
+
+	output_discard(report->trace);
+	if (failure->text[0])
+		message_error(failure);
+	error_set(&none, ENODATA, "no trace was written: %s",
+		  report->summary.cut ? report->summary.cut : "no complete generation was recorded");
+	message_error(&none);
+	return STATUS_NONE;
+}
+
+/* True if the trace reached --max-size: it is valid, but does not cover the requested time. */
+static bool ended_by_size(const struct summary *sum)
+{
+	const struct log_end *end = pipeline_end(sum->pipe);
+
+	return end && end->reason == LOG_END_SIZE;
+}
+
+static int decide_status(const struct report *report, const struct error *failure, const struct error *raw)
+{
+	if (failure->text[0] || raw->text[0] || report->summary.cut || summary_has_losses(&report->summary) ||
+	    ended_by_size(&report->summary) ||
+	    model_stats(pipeline_model(report->summary.pipe))->incomplete ||
+	    (report->summary.exact && summary_unwatched(&report->summary)))
+		return STATUS_CUT;
+	return STATUS_WHOLE;
+}
+
+static void print_losses(const struct summary *sum)
+{
+	struct log_loss loss = summary_losses(sum);
+
+	if (summary_has_losses(sum))
+		message("lost: ring full %llu, stacks %llu, unreadable %llu, missed %llu, "
+			"CPU samples %llu",
+			(unsigned long long)loss.ring_full, (unsigned long long)loss.stack_full,
+			(unsigned long long)loss.unreadable, (unsigned long long)loss.missed,
+			(unsigned long long)summary_lost_samples(sum));
+	summary_print_unwatched(sum, stderr);
+	summary_print_incomplete(sum, stderr);
+}
+
+static void print(const struct report *report)
+{
+	if (report->json)
+		summary_print_json(&report->summary, stdout);
+	if (report->quiet || report->json)
+		print_losses(&report->summary);
+	else
+		summary_print(&report->summary, stderr);
+}
+
+int report_end(struct report *report)
+{
+	struct summary *sum = &report->summary;
+	struct error failure = *pipeline_trace_error(sum->pipe), raw = *pipeline_raw_error(sum->pipe);
+
+	if (report->raw) {
+		close_file(report->raw, &raw);
+		if (raw.text[0])
+			message_error(&raw);
+	}
+	if (report->trace->committed == 0)
+		return end_without_trace(report, &failure);
+	close_file(report->trace, &failure);
+	if (failure.text[0]) {
+		message_error(&failure);
+		sum->cut = failure.text;
+	}
+	sum->raw_is_partial = raw.text[0];
+	sum->exit_status = decide_status(report, &failure, &raw);
+	print(report);
+	if (report->json && (fflush(stdout) || ferror(stdout))) {
+		error_set(&failure, EIO, "cannot write the summary: %s", strerror(errno));
+		message_error(&failure);
+		return STATUS_CUT;
+	}
+	return sum->exit_status;
+}
