@@ -13,7 +13,7 @@ mkdir -p "$dir/traces"
 cd "$root"
 ${CC:-cc} -std=c17 -I. -Isrc -Itests/unit -D_GNU_SOURCE -O1 -o "$dir/test_wire_encode" \
 	tests/unit/test_trace_wire_encode.c tests/unit/op_rules.c tests/unit/wire_trace.c \
-	src/wire/*.c src/util/*.c src/symbol/*.c src/sched/*.c -lcmocka
+	src/trace/wire/*.c src/util/*.c src/code/symbol/*.c src/trace/ops/*.c -lcmocka
 WIRE_TRACE_DIR="$dir/traces" "$dir/test_wire_encode"
 
 (cd tests/readers && go build -o "$dir/tracecheck" .)
