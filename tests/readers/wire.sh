@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Passes the files of the encoder's unit test to Go's own readers: those of go 1.11 and later to
 # golang.org/x/exp/trace, those with the header go 1.22 also to the tool of Go 1.22, and the flat ones to the parsers
-# of the releases that wrote them. Needs cc, cmocka, Go, and its proxy or module cache.
+# of the releases that wrote them. Needs what make needs, Go, and its proxy or module cache.
 # usage: tests/readers/wire.sh [DIR]   (DIR keeps the files)
 set -eu
 
@@ -11,10 +11,8 @@ dir=${1:-$(mktemp -d)}
 mkdir -p "$dir/traces"
 
 cd "$root"
-${CC:-cc} -std=c17 -I. -Isrc -Itests/unit -D_GNU_SOURCE -O1 -o "$dir/test_wire_encode" \
-	tests/unit/test_trace_wire_encode.c tests/unit/op_rules.c tests/unit/wire_trace.c \
-	src/trace/wire/*.c src/util/*.c src/code/symbol/*.c src/trace/ops/*.c -lcmocka
-WIRE_TRACE_DIR="$dir/traces" "$dir/test_wire_encode"
+make build/unit/test_trace_wire_encode
+WIRE_TRACE_DIR="$dir/traces" build/unit/test_trace_wire_encode
 
 (cd tests/readers && go build -o "$dir/tracecheck" .)
 for format in 11 19 21 22 23 25 26; do
