@@ -102,6 +102,12 @@ static const char *short_file(const char *file)
 	return slash ? slash + 1 : file;
 }
 
+/* A name without code, as "[interrupt: disk]", is its own file. */
+bool place_has_line(const struct code_place *at)
+{
+	return at->line && at->func != at->file;
+}
+
 static struct label label_place(const struct analysis *a, const struct code_place *at)
 {
 	struct label label;
@@ -110,7 +116,7 @@ static struct label label_place(const struct analysis *a, const struct code_plac
 
 	if (!at->func)
 		snprintf(label.text, sizeof(label.text), "(unknown)");
-	else if (!at->line)
+	else if (!place_has_line(at))
 		snprintf(label.text, sizeof(label.text), "%.*s", text_fit(shown.bytes, 80), shown.bytes);
 	else
 		snprintf(label.text, sizeof(label.text), "%.*s (%.*s:%u)", text_fit(shown.bytes, 80),
@@ -120,7 +126,16 @@ static struct label label_place(const struct analysis *a, const struct code_plac
 
 struct label label_stack(const struct analysis *a, uint32_t stack)
 {
-	return label_place(a, stack_site(a, stack));
+	struct label label = label_place(a, stack_site(a, stack));
+	const struct code_place *leaf = stack_leaf(a, stack);
+	const char *called = short_function(name_text(a, leaf->func));
+	struct text in = text_name(called, strlen(called), 40);
+	size_t len = strlen(label.text);
+
+	if (leaf->func)
+		snprintf(label.text + len, sizeof(label.text) - len, " in %.*s",
+			 text_fit(in.bytes, (int)(sizeof(label.text) - len) - 5), in.bytes);
+	return label;
 }
 
 struct label label_near(const struct analysis *a, uint32_t stack)

@@ -15,10 +15,12 @@ double utilisation(const struct analysis *a); /* of the Ps, 0 to 1 */
 double user_running_ns(const struct analysis *a);
 double share_of_tasks(const struct analysis *a, double lost_ns); /* of task time, else of P time; 0 to 1 */
 const char *short_function(const char *func);                    /* without the package path */
+bool place_has_line(const struct code_place *at);
 struct label {
 	char text[160];
 };
-struct label label_stack(const struct analysis *a, uint32_t stack); /* "(*Cache).Get (main.go:40)" */
+/* "main.load (main.go:40) in sql.(*DB).Query": the program's own code, and the library function it is in */
+struct label label_stack(const struct analysis *a, uint32_t stack);
 struct label label_near(const struct analysis *a, uint32_t stack);
 struct label label_time(uint64_t ns);
 struct label label_lock(const struct lock *lock); /* "mutex 0xc000012340" */

@@ -46,6 +46,46 @@ static uint32_t find_frame(const struct analysis *a, const struct stack_info *in
 	return UINT32_MAX;
 }
 
+/* Returns the first frame of the main module, else of another module, else of Go's standard library. */
+static uint32_t find_site(const struct analysis *a, const struct stack_info *info)
+{
+	enum code_owner best = CODE_OF_LIBRARY;
+	uint32_t site = UINT32_MAX;
+
+	for (uint32_t i = 0; i < info->n && best > CODE_OF_PROGRAM; i++) {
+		const struct code_place *place = &a->frames[info->first + i];
+		const char *func = name_text(a, place->func), *file = name_text(a, place->file);
+		enum code_owner owner = library_is_kernel(func, file) ? CODE_OF_LIBRARY :
+									 library_owner(func, file);
+
+		if (owner < best) {
+			best = owner;
+			site = i;
+		}
+	}
+	return site;
+}
+
+/*
+ * Returns the library function that the site is in: of Go, the first one outside the runtime and sync; of C,
+ * the one that the site calls. A primitive says no more than the activity does.
+ */
+static uint32_t find_leaf(const struct analysis *a, const struct stack_info *info)
+{
+	uint32_t leaf = info->site;
+	const char *func;
+
+	if (!info->site || info->site >= info->n)
+		return info->site;
+	func = name_text(a, a->frames[info->first + info->near].func);
+	leaf = info->near < info->site && strchr(func, '.') ? info->near : info->site - 1;
+	func = name_text(a, a->frames[info->first + leaf].func);
+	if (!func[0] || func[0] == '[' || library_in_package(func, "runtime") || primitive_of(func) ||
+	    library_is_kernel(func, name_text(a, a->frames[info->first + leaf].file)))
+		return info->site;
+	return leaf;
+}
+
 /*
  * True for Go's resolver (src/net/lookup.go, dnsclient_unix.go, cgo_unix.go; functions rather than methods
  * before Go 1.8), and the C library's.
@@ -74,17 +114,22 @@ static bool is_lookup(const char *func)
 
 static void look_at_leaf(const struct analysis *a, struct stack_info *info)
 {
+	uint32_t called = find_frame(a, info, library_has);
+
 	info->near = find_frame(a, info, library_is_lock);
-	info->site = find_frame(a, info, library_has);
+	info->site = find_site(a, info);
 	if (info->near == UINT32_MAX)
 		info->near = info->n ? info->n - 1 : 0;
 	/* If all frames are the library's, use the first one outside runtime and sync. */
 	if (info->site == UINT32_MAX)
 		info->site = info->near;
+	info->leaf = find_leaf(a, info);
+	if (called == UINT32_MAX)
+		called = info->near;
 	for (uint32_t i = 0; i < info->n && i <= info->near + 1 && !info->primitive; i++)
 		info->primitive = (uint8_t)primitive_of(name_text(a, a->frames[info->first + i].func));
 	/* Frames above the program's own code are a system call, or library code that leads to one. */
-	for (uint32_t i = 0; i < info->n && i < info->site && !info->io_call; i++)
+	for (uint32_t i = 0; i < info->n && i < called && !info->io_call; i++)
 		info->io_call = io_call_of(name_text(a, a->frames[info->first + i].func));
 	for (uint32_t i = 0; i < info->n && !info->lookup; i++)
 		info->lookup = is_lookup(name_text(a, a->frames[info->first + i].func));
@@ -159,6 +204,14 @@ static const struct code_place *frame_at(const struct analysis *a, uint32_t stac
 const struct code_place *stack_site(const struct analysis *a, uint32_t stack)
 {
 	return frame_at(a, stack, a->stacks[stack < a->nstacks ? stack : 0].site);
+}
+
+const struct code_place *stack_leaf(const struct analysis *a, uint32_t stack)
+{
+	const struct stack_info *info = &a->stacks[stack < a->nstacks ? stack : 0];
+	static const struct code_place none;
+
+	return info->leaf == info->site ? &none : frame_at(a, stack, info->leaf);
 }
 
 const struct code_place *stack_near(const struct analysis *a, uint32_t stack)

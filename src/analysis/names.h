@@ -10,6 +10,8 @@ const char *name_text(const struct analysis *a, uint32_t string);
 /* Returns the index in a->stacks of a stack id of the tables; 0 = none. */
 uint32_t stack_index(struct analysis *a, uint32_t id);
 const struct code_place *stack_site(const struct analysis *a, uint32_t stack);
+/* The library function that the site is in, such as "sql.(*DB).conn"; func is 0 if that says nothing more. */
+const struct code_place *stack_leaf(const struct analysis *a, uint32_t stack);
 const struct code_place *stack_near(const struct analysis *a, uint32_t stack);
 const struct code_place *stack_root(const struct analysis *a, uint32_t stack);
 /* True in a select with a default case, or in a receive or send that was compiled from one. */

@@ -103,8 +103,10 @@ static void put_row(struct json *json, const struct analysis *a, uint32_t i)
 	json_number(json, "max_at_ns", from_begin(a, row->max_at));
 	json_number(json, "max_goroutine", row->max_g);
 	json_number(json, "no_waker", row->no_waker);
+	put_text(json, "where", label_stack(a, row->stack).text);
 	put_frames(json, a, "stack", row->stack);
 	if (pair) {
+		put_text(json, "ended_in", label_stack(a, pair->stack).text);
 		json_number(json, "ended_by_n", pair->n);
 		json_number(json, "ended_by_ns", pair->ns);
 		put_frames(json, a, "ended_by", pair->stack);

@@ -102,17 +102,21 @@ static struct text fit(const struct page *page, const char *name, unsigned used)
 /* "http.(*conn).serve:812", truncated at its beginning. */
 static struct text spot(const struct page *page, uint32_t stack, unsigned used)
 {
-	const struct code_place *at = stack_site(page->a, stack);
-	const char *function;
-	char text[300];
+	const struct code_place *at = stack_site(page->a, stack), *leaf = stack_leaf(page->a, stack);
+	const char *function, *called = short_function(name_text(page->a, leaf->func));
+	char text[640];
 
 	if (!at->func)
 		return fit(page, "(unknown)", used);
 	function = short_function(name_text(page->a, at->func));
-	if (at->line)
+	if (place_has_line(at))
 		snprintf(text, sizeof(text), "%.*s:%u", text_fit(function, 280), function, at->line);
 	else
 		snprintf(text, sizeof(text), "%.*s", text_fit(function, 280), function);
+	/* Where both do not fit, the program's own function says more. */
+	if (leaf->func && used + strlen(text) + 8 < page->width)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), " in %.*s", text_fit(called, 280),
+			 called);
 	return fit(page, text, used);
 }
 

@@ -78,6 +78,7 @@ enum primitive {
 struct stack_info {
 	uint32_t first, n; /* range in frames */
 	uint32_t site;     /* index of the first frame of the program's own code, else near */
+	uint32_t leaf;     /* index of the library function that the site is in; else site */
 	uint32_t near;     /* index of the first frame outside runtime and sync */
 	uint32_t resource; /* index of the one waited for or released at near; 0 = not looked up */
 	uint8_t primitive; /* enum primitive */

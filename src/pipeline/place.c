@@ -30,11 +30,18 @@ static const char *file(const struct placed_frames *stack, int i)
 /* Returns the index of the program's own function that the stack is in, or n if there is none. */
 static int find_own(const struct placed_frames *stack)
 {
-	int i = stack->first;
+	enum code_owner best = CODE_OF_LIBRARY;
+	int own = stack->n;
 
-	while (i < stack->n && library_has(function(stack, i)))
-		i++;
-	return i;
+	for (int i = stack->first; i < stack->n && best > CODE_OF_PROGRAM; i++) {
+		enum code_owner owner = library_owner(function(stack, i), file(stack, i));
+
+		if (owner < best) {
+			best = owner;
+			own = i;
+		}
+	}
+	return own;
 }
 
 /* Returns the first function outside Go's runtime, which acts for the program everywhere, or "". */

@@ -58,6 +58,28 @@ static void compiler_copies(void **state)
 	assert_false(library_has("runtime_init.part.0"));
 }
 
+/* The reader knows the main module best, then other modules, then the standard library. */
+static void owners(void **state)
+{
+	(void)state;
+	assert_int_equal(library_owner("main.get", "/home/u/shop/main.go"), CODE_OF_PROGRAM);
+	assert_int_equal(library_owner("shop/store.Get", "shop/store/get.go"), CODE_OF_PROGRAM);
+	assert_int_equal(library_owner("example.com/shop/store.(*DB).Get", "/src/store/get.go"), CODE_OF_PROGRAM);
+	assert_int_equal(library_owner("golang.org/x/sync/semaphore.(*Weighted).Acquire",
+				       "/root/go/pkg/mod/golang.org/x/sync@v0.7.0/semaphore/semaphore.go"),
+			 CODE_OF_MODULE);
+	assert_int_equal(library_owner("example.com/x.F", "/src/shop/vendor/example.com/x/f.go"), CODE_OF_MODULE);
+	assert_int_equal(library_owner("database/sql.(*DB).conn", "/go/src/database/sql/sql.go"), CODE_OF_STANDARD);
+	assert_int_equal(library_owner("net/http.(*conn).serve", "/go/src/net/http/server.go"), CODE_OF_STANDARD);
+	assert_int_equal(library_owner("bytes.growSlice", ""), CODE_OF_STANDARD);
+	assert_int_equal(library_owner("sync.(*Mutex).Lock", ""), CODE_OF_LIBRARY);
+	assert_int_equal(library_owner("parse_message", "parse.c"), CODE_OF_PROGRAM);
+	assert_int_equal(library_owner("malloc", "./malloc/malloc.c"), CODE_OF_LIBRARY);
+	assert_int_equal(library_owner("tcache_init", "./malloc/malloc.c"), CODE_OF_LIBRARY);
+	assert_int_equal(library_owner("malloc_stats_page", "page.c"), CODE_OF_PROGRAM);
+	assert_int_equal(library_owner("SSL_read", "/usr/lib/libssl.so.3"), CODE_OF_MODULE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -65,6 +87,7 @@ int main(void)
 		cmocka_unit_test(c_library),
 		cmocka_unit_test(c_program),
 		cmocka_unit_test(compiler_copies),
+		cmocka_unit_test(owners),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,6 +46,9 @@ static void go_programs(void **state)
 	PLACE("main.fetch (fetch.go:4) in sync.(*Mutex).Lock", "runtime.semacquire1|r.go:1",
 	      "sync.(*Mutex).lockSlow|mutex.go:1", "sync.(*Mutex).Lock|mutex.go:2",
 	      "main.fetch|/x/fetch.go:4");
+	PLACE("main.get (get.go:4) in database/sql.(*DB).QueryContext", "runtime.selectgo|r.go:1",
+	      "database/sql.(*DB).conn|/go/sql.go:2", "database/sql.(*DB).QueryContext|/go/sql.go:3",
+	      "main.get|/x/get.go:4");
 	PLACE("os/signal.loop", "runtime.selectgo|r.go:1", "os/signal.loop|/go/signal.go:2");
 	PLACE("", "runtime.goexit1|r.go:1");
 	assert_place("", (const char *const[]){NULL});

@@ -85,6 +85,86 @@ bool library_has(const char *func)
 	return false;
 }
 
+/* First elements of the import paths of Go's standard library, beside library_packages. */
+static const char *const standard_packages[] = {
+	"archive",  "bytes", "cmp",   "compress", "container", "database", "debug", "embed",   "encoding", "errors",
+	"expvar",   "flag",  "go",    "hash",     "html",      "image",    "index", "maps",    "math",     "mime",
+	"path",     "plugin", "regexp", "slices", "sort",      "strconv",  "strings", "structs", "testing",
+	"text",     "unicode", "unique", "vendor", "weak",
+};
+
+static bool is_standard(const char *func)
+{
+	if (strncmp(func, "net/", 4) == 0)
+		return true;
+	for (size_t i = 0; i < sizeof(standard_packages) / sizeof(standard_packages[0]); i++) {
+		if (library_in_package(func, standard_packages[i]))
+			return true;
+	}
+	return false;
+}
+
+/* "/root/go/pkg/mod/golang.org/x/sync@v0.7.0/semaphore/semaphore.go", with -trimpath without what is before the
+ * module; or in the folder vendor. */
+static bool is_of_module(const char *file)
+{
+	const char *at = strchr(file, '@');
+
+	return (at && at[1] == 'v' && strchr(at, '/')) || strstr(file, "/vendor/");
+}
+
+static bool is_shared_library(const char *file)
+{
+	const char *so = strstr(file, ".so");
+
+	return so && (so[3] == '\0' || so[3] == '.');
+}
+
+/* Folders of glibc's source, and allocators whose functions the library lists do not have. */
+static bool is_c_standard(const char *func, const char *file)
+{
+	static const char *const folders[] = {
+		"../sysdeps/", "./sysdeps/", "./nptl/", "./malloc/", "./libio/", "./elf/", "./stdio-common/",
+	};
+	static const char *const begins[] = {
+		"operator new", "operator delete", "_int_", "je_", "tc_", "mi_", "sysmalloc", "systrim",
+	};
+	static const char *const whole[] = {
+		"malloc", "calloc", "realloc", "free", "cfree", "memalign", "posix_memalign", "aligned_alloc",
+		"reallocarray", "mmap", "mmap64", "munmap", "mremap", "mprotect", "madvise", "brk", "sbrk",
+		"memcpy", "memmove", "memset", "memcmp", "strdup", "strndup", "malloc_consolidate",
+	};
+	size_t len = c_name_length(func);
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		if (strncmp(file, folders[i], strlen(folders[i])) == 0)
+			return true;
+	}
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
+		if (strncmp(func, begins[i], strlen(begins[i])) == 0)
+			return true;
+	}
+	for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++) {
+		if (strlen(whole[i]) == len && memcmp(func, whole[i], len) == 0)
+			return true;
+	}
+	return false;
+}
+
+enum code_owner library_owner(const char *func, const char *file)
+{
+	if (library_has(func))
+		return CODE_OF_LIBRARY;
+	if (!is_go(func)) {
+		if (is_c_standard(func, file))
+			return CODE_OF_LIBRARY;
+		return is_shared_library(file) ? CODE_OF_MODULE : CODE_OF_PROGRAM;
+	}
+	if (is_standard(func))
+		return CODE_OF_STANDARD;
+	return is_of_module(file) ? CODE_OF_MODULE : CODE_OF_PROGRAM;
+}
+
 bool library_is_lock(const char *func)
 {
 	if (!is_go(func))

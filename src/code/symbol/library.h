@@ -14,6 +14,15 @@ bool library_in_package(const char *func, const char *package);
 bool library_has(const char *func);
 /* True for those that locks are made of: Go's runtime, sync and internal; in C, all of library_has(). */
 bool library_is_lock(const char *func);
+/* Whose code a function is. The lower, the better it names a place for the program's author. */
+enum code_owner {
+	CODE_OF_PROGRAM,  /* of the main module; in C, of no library */
+	CODE_OF_MODULE,   /* of another Go module, or of a shared library */
+	CODE_OF_STANDARD, /* of Go's standard library */
+	CODE_OF_LIBRARY,  /* library_has(), and C's standard library */
+};
+/* The file is that of the function's source, or "". */
+enum code_owner library_owner(const char *func, const char *file);
 /* True for a system call as gotrace names it, with its descriptor: "read(7: /data/x)", "epoll_wait(5)". */
 bool library_is_call(const char *func);
 /* True for a function of the kernel (--kernel-stacks), by its file. */
