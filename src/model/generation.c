@@ -3,15 +3,12 @@
 
 #include "model/announce.h"
 #include "model/annotations.h"
-#include "model/cpus.h"
 #include "model/prune.h"
 #include "model/labels.h"
 #include "model/labels_others.h"
 #include "model/locks.h"
 #include "model/notes.h"
-#include "model/off_cpu.h"
 #include "model/requests.h"
-#include "model/sample.h"
 #include "model/stats.h"
 #include "model/step.h"
 #include "model/synthetic.h"
@@ -228,9 +225,8 @@ void generation_close(struct model *md, bool last)
 		fill_tables(md); /* for the watcher, which refers to stacks */
 		notes_watch(md);
 	}
-	off_cpu_close(md);
-	cpus_close(md);
-	sample_flush(md);
+	annotators_close(&md->annotators);
+	md->view.pending = 0;
 	gen.end = end_time(md);
 	gen.nops = md->ops.n;
 	gen.ops = md->ops.ops;

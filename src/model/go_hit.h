@@ -8,14 +8,6 @@
 
 #include "model/state.h"
 
-/* A record with its pointers looked up. */
-struct probe_hit {
-	const struct raw_record *rec;
-	struct m *m; /* the thread that was hit */
-	struct p *p; /* its P, or the P concerned; NULL if none, or unknown */
-	uint32_t stack;
-};
-
 typedef void (*probe_hit_handler)(struct model *md, const struct probe_hit *hit);
 
 /* Makes the record's goroutine run on the thread that was hit. Returns it, or NULL if that is impossible. */

@@ -12,8 +12,6 @@
 #include "model/go_sched.h"
 #include "model/go_syscalls.h"
 #include "model/go_labels.h"
-#include "model/off_cpu.h"
-#include "model/sample.h"
 #include "model/step.h"
 
 static const probe_hit_handler handlers[UINT8_MAX + 1] = {
@@ -31,6 +29,37 @@ static struct p *p_of_record(struct model *md, const struct m *m, const struct r
 					      : p_find(&md->entities, rec->p);
 }
 
+/*
+ * Returns NULL if the goroutine is unknown, or if its runtime.g has been reused. A goroutine without a goid
+ * (up to Go 1.23 newproc1 assigns it late) has the record's from here on; a made-up goid proves nothing.
+ */
+static struct g *sampled_g(struct model *md, const struct raw_record *rec)
+{
+	struct g *g = g_find(&md->entities, rec->g);
+	uint64_t goid;
+
+	if (!g)
+		return NULL;
+	g_set_goid(&md->entities, g, rec->goid);
+	goid = md->entities.gs.goids[g->index];
+	return goid < OWN_GOID && rec->goid && goid != rec->goid ? NULL : g;
+}
+
+/* A record that shows no state of goroutines and Ps: only for annotators. */
+static void observe_aside(struct model *md, const struct raw_record *rec)
+{
+	struct probe_hit hit = {.rec = rec};
+
+	if (rec->site == SITE_CPU_SAMPLE) {
+		if (!rec->tid || rec->tid >= SYNTHETIC_TID)
+			return;
+		hit.p = p_find(&md->entities, rec->p);
+		hit.g = sampled_g(md, rec);
+		hit.stack = stack_table_find(&md->stacks, rec->stack);
+	}
+	annotators_observe(&md->annotators, &hit);
+}
+
 bool go_is_hit(const struct raw_record *rec)
 {
 	return handlers[rec->site] && rec->tid && rec->tid < SYNTHETIC_TID;
@@ -40,12 +69,8 @@ void go_observe(struct model *md, const struct raw_record *rec)
 {
 	struct probe_hit hit = {.rec = rec};
 
-	if (rec->site == SITE_CPU_SAMPLE)
-		sample_take(md, rec);
-	if (rec->site == SITE_OFF_CPU)
-		off_cpu_take(md, rec);
-	if (rec->site == SITE_CPU)
-		off_cpu_take_move(md, rec);
+	if (!handlers[rec->site])
+		observe_aside(md, rec);
 	if (!go_is_hit(rec))
 		return;
 	hit.m = m_get(&md->entities, rec->tid);

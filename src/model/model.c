@@ -10,7 +10,6 @@
 #include "model/generation.h"
 #include "model/labels.h"
 #include "model/notes.h"
-#include "model/off_cpu.h"
 #include "model/requests.h"
 #include "model/stats.h"
 #include "model/step.h"
@@ -29,6 +28,14 @@ struct model *model_new(const struct model_options *options)
 		md->options.generation_ops = MAX_GENERATION_OPS;
 	md->front = &go_front_end; /* until LOG_TARGET */
 	md->reasons.strings = options->strings;
+	md->view = (struct model_view){.model = md,
+				       .ops = &md->ops,
+				       .entities = &md->entities,
+				       .stacks = &md->stacks,
+				       .strings = options->strings,
+				       .generation = &md->generation,
+				       .target = &md->target,
+				       .any_first = options->any_first};
 	md->stats = stats_new();
 	if (!md->stats || !stack_table_init(&md->stacks) || !entities_init(&md->entities) ||
 	    !annotations_init(md) || !labels_init(md)) {
@@ -36,6 +43,46 @@ struct model *model_new(const struct model_options *options)
 		return NULL;
 	}
 	return md;
+}
+
+bool model_annotate(struct model *md, const struct annotator *const *table, struct annotations *state)
+{
+	return annotators_open(&md->annotators, table, state);
+}
+
+struct annotations *model_annotations(const struct model *md)
+{
+	return md->annotators.state;
+}
+
+struct model_view *model_view(struct model *md)
+{
+	return &md->view;
+}
+
+uint32_t model_text_id(struct model *md, const char *text, size_t len)
+{
+	uint32_t id = strtab_add(md->annotations.texts, text, len);
+
+	if (!id && len)
+		md->oom = true;
+	return id ? id | TEXT_ID : 0;
+}
+
+void model_write_log(struct model *md, const char *category, uint32_t text)
+{
+	note_write_as(md, category, text);
+}
+
+void model_end_call(struct model *md, struct g *g)
+{
+	md->front->end_call(md, g);
+}
+
+void model_count_off_cpu(struct model *md, uint32_t g, uint64_t ns)
+{
+	if (stats_off_cpu(md->stats, md, g, ns))
+		md->oom = true;
 }
 
 void model_free(struct model *md)
@@ -51,17 +98,16 @@ void model_free(struct model *md)
 	labels_free_all(md);
 	early_free(&md->early);
 	op_list_free(&md->ops);
-	free(md->samples.ops);
 	notes_free(&md->logs);
-	off_cpu_free(&md->off_cpu);
 	free(md->functions.all);
 	requests_free(md);
+	annotators_free(&md->annotators);
 	free(md);
 }
 
 static bool is_out_of_memory(const struct model *md)
 {
-	return md->oom || md->ops.oom || md->entities.oom || md->stacks.oom;
+	return md->oom || md->view.oom || md->ops.oom || md->entities.oom || md->stacks.oom;
 }
 
 /* Nothing precedes the first record of a program that gotrace started: no snapshot to wait for. */
@@ -87,10 +133,8 @@ static int feed_some(struct model *md, const struct raw_record *records, size_t 
 	if (md->phase != RUNNING)
 		return early_keep(&md->early, records, n);
 	for (size_t i = 0; i < n; i++) {
-		bool due =
-			md->generation.boundary_due ||
-			md->ops.n + md->samples.n + md->off_cpu.n + md->off_cpu.nmoves - md->ops.statuses >=
-				md->options.generation_ops;
+		bool due = md->generation.boundary_due || md->ops.n + md->view.pending - md->ops.statuses >=
+								  md->options.generation_ops;
 
 		md->front->observe(md, &records[i]);
 		if (due && !md->gc.stw) {
@@ -143,8 +187,9 @@ static uint64_t lost_records(const struct log_loss *loss)
 	return loss->ring_full + loss->unreadable + loss->missed;
 }
 
-static void feed_note(struct model *md, const struct log_note *note)
+static void feed_note(struct model *md, const struct log_record *record)
 {
+	const struct log_note *note = record->data;
 	uint32_t text;
 
 	if (note->flags & LOG_NOTE_RENEW) {
@@ -162,15 +207,14 @@ static void feed_note(struct model *md, const struct log_note *note)
 	/* Earlier observations take effect with the snapshot that follows. */
 	if (note->flags & (LOG_NOTE_GAP | LOG_NOTE_RESUMED) && note->time > md->ops.now)
 		md->ops.now = note->time;
-	if (note->flags & LOG_NOTE_RESUMED) {
+	if (note->flags & LOG_NOTE_RESUMED)
 		gap_end(md, note->time);
-		off_cpu_watched_since(md, note->time);
-	}
 	md->ops.provenance = INFERRED;
 	if (note->flags & LOG_NOTE_NO_HEAP)
 		step_end_sweeps(md);
 	if (note->flags & LOG_NOTE_NO_CALLS)
 		md->front->lose_calls(md);
+	annotators_learn(&md->annotators, record);
 	note_write(md, text);
 	if (note->flags & LOG_NOTE_GAP)
 		gap_begin(md, note->time);
@@ -325,7 +369,7 @@ static int dispatch(struct model *md, const struct log_record *record)
 		feed_loss(md, record->data);
 		return 0;
 	case LOG_NOTE:
-		feed_note(md, record->data);
+		feed_note(md, record);
 		return 0;
 	case LOG_END:
 		gap_end_of_trace(md, ((const struct log_end *)record->data)->clock.mono_ns);
@@ -333,13 +377,8 @@ static int dispatch(struct model *md, const struct log_record *record)
 	case LOG_HEAP_LIVE:
 		feed_heap_live(md, record->data);
 		return 0;
-	case LOG_THREAD_TIMES:
-		off_cpu_take_times(md, record->data);
-		return 0;
-	case LOG_QUOTA:
-		off_cpu_take_quota(md, record);
-		return 0;
 	default:
+		annotators_learn(&md->annotators, record);
 		return 0;
 	}
 }
@@ -420,11 +459,6 @@ const struct goroutine_stats *model_goroutine_stats(struct model *md, enum stat_
 const struct program_stats *model_program_stats(const struct model *md)
 {
 	return stats_program(md->stats);
-}
-
-void model_cpu_figures(struct model *md, struct cpu_figures *figures)
-{
-	off_cpu_figures(md, figures);
 }
 
 unsigned model_threads(const struct model *md)

@@ -40,8 +40,6 @@ const struct model_stats *model_stats(const struct model *model);
 const struct goroutine_stats *model_goroutine_stats(struct model *model, enum stat_order order,
 						    size_t *count);
 const struct program_stats *model_program_stats(const struct model *model);
-/* To be called after model_finish(). The model owns the memory behind the pointers. */
-void model_cpu_figures(struct model *model, struct cpu_figures *figures);
 unsigned model_threads(const struct model *model); /* number known now */
 const struct tables *model_tables(const struct model *model);
 /* Returns the target as described by LOG_TARGET; NULL before that record. */

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "model/annotators.h"
 #include "model/early.h"
 #include "model/emit.h"
 #include "model/entities.h"
@@ -36,18 +37,6 @@ enum model_phase {
 	RUNNING,
 };
 
-/* The open generation. */
-struct open_generation {
-	uint32_t number;        /* from 1; 0 = none is open */
-	uint64_t start;         /* ns */
-	uint64_t until;         /* ns: of the boundary that closes it; 0 = not known */
-	struct log_clock clock; /* the newest */
-	bool boundary_due;      /* waits for the end of a stop-the-world */
-	bool renew_due;         /* stacks are to be forgotten at its end */
-	bool procs_announced;   /* ProcsChange was written */
-	bool gc_announced;      /* it has an event of a cycle, or announces that one runs */
-};
-
 /* The garbage collector, and the stopped world. */
 struct collector {
 	struct g *stw; /* the goroutine that stopped the world, NULL = it runs */
@@ -59,56 +48,6 @@ struct collector {
 	uint64_t heap_goal, heap_live; /* bytes */
 };
 
-/* CPU samples of the open generation. They follow its ops, because they are not ordered with them. */
-struct sample_list {
-	struct op *ops;
-	size_t n, capacity;
-	uint64_t last; /* ns: time of the latest */
-};
-
-/* An interval in which a thread had no CPU (off_cpu.c). */
-struct off_cpu_interval {
-	uint64_t since, until; /* ns */
-	uint64_t throttled_ns; /* part of it due to a quota */
-	uint32_t tid, taker;   /* taker: string id, 0 = none */
-	uint8_t why;           /* enum off_cpu_why, for the part that was not throttled */
-};
-
-/* A thread moves to another CPU. */
-struct cpu_move {
-	uint64_t time; /* ns */
-	uint32_t tid;
-	uint32_t cpu; /* 1 + its number; 0: the thread has ended */
-};
-
-struct off_cpu_thread {
-	struct thread_cpu cpu;
-	/* The latest interval: its begin, how far it is known, and the throttled part of it, ns. */
-	uint64_t since, until, throttled_ns;
-	uint64_t cpu_seen, wait_seen; /* the kernel's figures at the last reading */
-	uint32_t on;                  /* the CPU at the end of the previous generation, as in cpu_move */
-};
-
-struct off_cpu {
-	bool known;                         /* the log has such records */
-	uint64_t watched_since;             /* ns */
-	struct off_cpu_interval *intervals; /* of the open generation */
-	size_t n, capacity;
-	struct cpu_move *moves; /* of the open generation */
-	size_t nmoves, move_capacity;
-	bool knows_cpus; /* there was a move */
-	struct off_cpu_thread *threads;
-	size_t nthreads, thread_capacity;
-	struct map64 thread_by_tid; /* -> index */
-	struct cpu_taker *takers;
-	size_t ntakers, taker_capacity;
-	struct thread_cpu *listed;        /* for cpu_figures.threads */
-	uint64_t off_ns[OFF_CPU_REASONS]; /* of running goroutines */
-	struct log_quota quota, first_quota;
-	char cgroup[256];
-	bool has_quota, has_times;
-};
-
 /* Heap spans and stacks: address -> whether it is in use, and the time of its latest record (go_memory.c). */
 struct memory {
 	struct map64 spans, stacks;
@@ -116,7 +55,7 @@ struct memory {
 };
 
 /* The user's annotations. */
-struct annotations {
+struct user_annotations {
 	struct strtab *texts;    /* messages of logs, of the open generation */
 	struct map64 open_tasks; /* ids */
 	uint32_t losses;         /* number of losses and gaps so far */
@@ -169,19 +108,20 @@ struct model {
 	int sink_error;
 
 	const struct front_end *front;
+	struct annotators annotators;
+	struct model_view view;
 	struct threads_state *threads; /* of threads_front_end; NULL = the target is traced as goroutines */
 
 	/* --- the state, and the ops that led to it --- */
 	struct entities entities;
 	struct synthetic synthetic;
 	struct op_list ops;
-	struct sample_list samples;
 	struct stack_table stacks;
 	struct reason_table reasons;
 	struct collector gc;
 	uint32_t gomaxprocs;
 	struct memory memory;
-	struct annotations annotations;
+	struct user_annotations annotations;
 	struct label_sets labels;
 	struct function_table functions;
 	struct request_table requests;
@@ -189,7 +129,6 @@ struct model {
 	struct pending_logs logs;
 	uint64_t repairs_noted; /* repaired ops that a log event counts already */
 	size_t lock_logs;       /* number in the open generation, without messages yet (locks.c) */
-	struct off_cpu off_cpu;
 
 	/* --- before and after gaps --- */
 	enum model_phase phase;

@@ -10,7 +10,6 @@
 #include "model/threads_observe.h"
 
 #include "model/locks.h"
-#include "model/sample.h"
 #include "model/step.h"
 #include "model/syscalls.h"
 #include "model/threads_functions.h"
@@ -331,18 +330,16 @@ static void on_function(struct model *md, const struct seen *seen)
 		function_end(md, t, seen->rec);
 }
 
-static void on_sample(struct model *md, const struct seen *seen)
+static void on_sample(struct model *md, const struct raw_record *rec)
 {
-	struct raw_record rec = *seen->rec;
-	struct thread_life *t = is_tid(rec.tid) ? thread_find(md, rec.tid) : NULL;
-	struct op *op;
+	struct thread_life *t = is_tid(rec->tid) ? thread_find(md, rec->tid) : NULL;
+	struct probe_hit hit = {.rec = rec, .g = t ? t->g : NULL};
 
-	rec.p++; /* the key of a CPU is 1 + its number */
-	rec.g = t ? rec.tid : 0;
-	rec.goid = 0;
-	op = sample_take(md, &rec);
-	if (op && t)
-		op->stack = thread_stack(md, t, rec.stack, 0);
+	if (!rec->tid || rec->tid >= SYNTHETIC_TID)
+		return;
+	hit.p = p_find(&md->entities, rec->p + 1);
+	hit.stack = t ? thread_stack(md, t, rec->stack, 0) : stack_table_find(&md->stacks, rec->stack);
+	annotators_observe(&md->annotators, &hit);
 }
 
 typedef void (*seen_handler)(struct model *md, const struct seen *seen);
@@ -359,7 +356,7 @@ void threads_observe(struct model *md, const struct raw_record *rec)
 	seen_handler handle = handlers[rec->site];
 
 	if (rec->site == SITE_CPU_SAMPLE)
-		on_sample(md, &seen);
+		on_sample(md, rec);
 	if (!handle)
 		return;
 	md->ops.now = rec->time;

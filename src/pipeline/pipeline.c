@@ -170,10 +170,10 @@ struct pipeline *pipeline_new(const struct pipeline_options *options)
 	struct model_options model = {
 		.sink = take_generation,
 		.ctx = pipe,
-		.off_cpu_ns = options->off_cpu_ns,
 		.locks = options->locks,
 		.lock_kind = find_lock_kind,
 	};
+	const struct annotate_options annotate = {.off_cpu_ns = options->off_cpu_ns};
 
 	if (!pipe)
 		return NULL;
@@ -189,7 +189,7 @@ struct pipeline *pipeline_new(const struct pipeline_options *options)
 	pipe->strings = strtab_new();
 	model.strings = pipe->strings;
 	if (pipe->strings)
-		pipe->model = model_new(&model);
+		pipe->model = annotate_model_new(&model, &annotate);
 	if (!pipe->model) {
 		pipeline_free(pipe);
 		return NULL;

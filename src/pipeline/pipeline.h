@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+#include "annotate/annotate.h"
 #include "model/model.h"
 #include "pipeline/output.h"
 #include "pipeline/place.h"
@@ -33,7 +34,7 @@ struct pipeline_options {
 	struct output *trace; /* not owned; may be opened later than the pipeline, before the first record */
 	struct output *raw;   /* not owned; NULL = no raw log is written */
 	enum wire_format format; /* WIRE_NONE: the format of the target's own release */
-	uint64_t off_cpu_ns;     /* model.h */
+	uint64_t off_cpu_ns;     /* annotate.h */
 	bool locks;              /* model.h */
 	bool runtime_frames;     /* keep the runtime's frames in stacks */
 };

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/model.h"
+#include "annotate/annotate.h"
 #include "trace/wire/wire.h"
 
 struct file {
@@ -498,7 +498,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		options.watch_ctx = &file;
 		file.dropped = data[2] % 4;
 	}
-	file.model = model = model_new(&options);
+	file.model = model = annotate_model_new(&options, NULL);
 	file.wire = wire_new(&wire_options, NULL);
 	feed(model, LOG_TARGET, &target, sizeof(target));
 	if (threads)

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "model/model.h"
+#include "annotate/annotate.h"
 #include "op_rules.h"
 
 struct checked_model {
@@ -24,7 +24,7 @@ static inline void checked_model_new(struct checked_model *checked, struct model
 {
 	checked->rules = op_rules_new();
 	checked->strings = options.strings = strtab_new();
-	checked->model = model_new(&options);
+	checked->model = annotate_model_new(&options, NULL);
 	assert_non_null(checked->model);
 }
 

@@ -591,7 +591,7 @@ static void begin(struct spread *spread, const struct spread_options *options, s
 		spread->clocks[i] = (int64_t)draw(spread, 2ull * options->clock_ns + 1) - options->clock_ns;
 	merge_init(&spread->merge, spread->plan.count, 0);
 	wanted.strings = spread->strings = strtab_new();
-	spread->model = model_new(&wanted);
+	spread->model = annotate_model_new(&wanted, NULL);
 }
 
 static void end(struct spread *spread)

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "model/model.h"
+#include "annotate/annotate.h"
 #include "util/error.h"
 
 struct spread_options {

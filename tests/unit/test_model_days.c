@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "model/model.h"
+#include "annotate/annotate.h"
 #include "op_rules.h"
 #include "sim.h"
 #include "util/strtab.h"
@@ -72,8 +72,11 @@ static void begin(struct world *world, bool any_first)
 	*world = (struct world){.now = 1000, .thread = 100};
 	world->strings = strtab_new();
 	world->rules = op_rules_new();
-	world->model = model_new(&(struct model_options){
-		.sink = take, .ctx = world, .strings = world->strings, .any_first = any_first});
+	world->model = annotate_model_new(&(struct model_options){.sink = take,
+								  .ctx = world,
+								  .strings = world->strings,
+								  .any_first = any_first},
+					  NULL);
 	assert_non_null(world->model);
 	put(world, LOG_TARGET, &target, sizeof(target));
 	put(world, LOG_RECORDS, markers, sizeof(markers));

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "model/model.h"
+#include "annotate/annotate.h"
 #include "op_rules.h"
 #include "values_record.h"
 
@@ -113,7 +113,7 @@ static void begin(struct story *story)
 
 	*story = (struct story){.rules = op_rules_new(), .strings = strtab_new(), .now = 1000};
 	options.strings = story->strings;
-	story->model = model_new(&options);
+	story->model = annotate_model_new(&options, NULL);
 	assert_non_null(story->model);
 	feed(story, LOG_TARGET, &target, sizeof(target));
 	rec = record(story, SITE_ACQUIREP);
@@ -530,7 +530,7 @@ static void test_texts_wait_for_the_snapshot(void **state)
 	begin(&story);
 	model_free(story.model);
 	options = (struct model_options){.sink = take, .ctx = &story, .strings = story.strings};
-	story.model = model_new(&options);
+	story.model = annotate_model_new(&options, NULL);
 	feed(&story, LOG_TARGET, &target, sizeof(target));
 	named(&story, SITE_REGION_BEGIN, 1, "too early");
 	hit(&story, SITE_MARKER, 1);

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "model/model.h"
+#include "annotate/annotate.h"
 #include "op_rules.h"
 
 /* Presets' probes by their numbers in LOG_FUNCTION. */
@@ -161,7 +161,7 @@ static void begin(struct story *story)
 
 	*story = (struct story){.rules = op_rules_new(), .strings = strtab_new(), .now = 1000};
 	options.strings = story->strings;
-	story->model = model_new(&options);
+	story->model = annotate_model_new(&options, NULL);
 	assert_non_null(story->model);
 	feed(story, LOG_TARGET, &target, sizeof(target));
 	learn(story, SERVE, "http.server", SITE_REQUEST_BEGIN, "key method path");

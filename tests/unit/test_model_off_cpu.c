@@ -88,7 +88,7 @@ static struct cpu_figures finish(struct run *run)
 {
 	struct cpu_figures figures;
 	checked_model_finish(&run->checked);
-	model_cpu_figures(run->checked.model, &figures);
+	annotate_cpu_figures(run->checked.model, &figures);
 	return figures;
 }
 

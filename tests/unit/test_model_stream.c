@@ -13,7 +13,7 @@
 #include <cmocka.h>
 #include <errno.h>
 
-#include "model/model.h"
+#include "annotate/annotate.h"
 #include "op_rules.h"
 #include "sim.h"
 #include "util/map64.h"
@@ -311,7 +311,7 @@ static void begin(struct run *run, uint64_t seed, unsigned go_minor)
 
 	*run = (struct run){.seed = seed, .rules = op_rules_new(), .strings = strtab_new()};
 	options.strings = run->strings;
-	run->model = model_new(&options);
+	run->model = annotate_model_new(&options, NULL);
 	open_wire(run);
 	assert_non_null(run->rules);
 	assert_non_null(run->model);

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "model/model.h"
+#include "annotate/annotate.h"
 #include "op_rules.h"
 #include "trace/wire/wire.h"
 
@@ -525,7 +525,7 @@ static void begin(struct play *play, uint64_t seed)
 	play->rules = op_rules_new();
 	wire.symbol = play->symbol = symbol_new(NULL, play->strings);
 	play->wire = wire_new(&wire, NULL);
-	play->model = model_new(&options);
+	play->model = annotate_model_new(&options, NULL);
 	play->with_calls = roll(play, 2);
 	feed(play, LOG_TARGET, &target, sizeof(target));
 	for (int cpu = 0; cpu < CPUS; cpu++)

@@ -119,7 +119,7 @@ static void begin(struct thread_log *log, uint32_t flags, const enum wire_format
 	*log = (struct thread_log){.now = LOG_START};
 	log->strings = options.strings = strtab_new();
 	log->rules = op_rules_new();
-	log->model = model_new(&options);
+	log->model = annotate_model_new(&options, NULL);
 	if (format) {
 		wire.format = *format;
 		wire.symbol = log->symbol = symbol_new(NULL, log->strings);

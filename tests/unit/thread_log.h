@@ -3,7 +3,7 @@
 #ifndef GOTRACE_THREAD_LOG_H
 #define GOTRACE_THREAD_LOG_H
 
-#include "model/model.h"
+#include "annotate/annotate.h"
 #include "code/symbol/symbol.h"
 #include "trace/wire/wire.h"
 

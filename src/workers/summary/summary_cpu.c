@@ -36,7 +36,7 @@ struct cpu_figures summary_cpu(const struct summary *sum)
 	const struct goroutine_stats *rows;
 	size_t n;
 
-	model_cpu_figures(model, &figures);
+	annotate_cpu_figures(model, &figures);
 	rows = model_goroutine_stats(model, sum->style.sort, &n);
 	for (size_t i = 0; i < n; i++)
 		figures.running_ns += rows[i].running_ns;

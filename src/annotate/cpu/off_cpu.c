@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include "model/off_cpu.h"
+#include "annotate/cpu/off_cpu.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "util/array.h"
 #include "util/machine.h"
+#include "util/utf8.h"
 
 enum {
 	MAX_THREADS = 1 << 14, /* tracked individually; Go's own limit is 10,000 at once */
@@ -23,9 +24,8 @@ void off_cpu_free(struct off_cpu *off)
 }
 
 /* Returns NULL if there are too many threads, or when out of memory. */
-static struct off_cpu_thread *thread_of(struct model *md, uint32_t tid)
+static struct off_cpu_thread *thread_of(struct off_cpu *off, uint32_t tid)
 {
-	struct off_cpu *off = &md->off_cpu;
 	uint32_t at = map64_find(&off->thread_by_tid, tid);
 
 	if (at != MAP64_NONE)
@@ -35,7 +35,7 @@ static struct off_cpu_thread *thread_of(struct model *md, uint32_t tid)
 	at = (uint32_t)off->nthreads;
 	if (array_grow(&off->threads, &off->thread_capacity, at + 1u, sizeof(*off->threads)) ||
 	    map64_set(&off->thread_by_tid, tid, at)) {
-		md->oom = true;
+		off->view->oom = true;
 		return NULL;
 	}
 	off->nthreads++;
@@ -61,17 +61,23 @@ static enum off_cpu_why why_of(const struct raw_record *rec)
 }
 
 /* Returns the name of what took the CPU; 0 = nothing: the thread waits because of a quota or only briefly. */
-static uint32_t taker_of(struct model *md, const struct raw_record *rec)
+static uint32_t taker_of(struct off_cpu *off, const struct raw_record *rec)
 {
 	const uint64_t words[] = {rec->goid, rec->p};
 	char comm[COMM_BYTES + 1] = {0};
+	size_t len;
+	uint32_t id;
 
 	if (rec->status != LEFT_RUNNABLE || !rec->g)
 		return 0;
 	if (rec->g == OFF_CPU_OWN)
-		return string_id(md, "the program's own threads");
+		return strtab_add_str(off->view->strings, "the program's own threads");
 	memcpy(comm, words, COMM_BYTES);
-	return comm_id(md, comm);
+	/* The kernel cuts it after 15 bytes, even inside a character. */
+	len = text_whole(comm, strlen(comm));
+	id = strtab_add(off->view->strings, comm, len);
+	off->view->oom = off->view->oom || (!id && len);
+	return id;
 }
 
 /* Removes the part of the interval that is already known: the log may report one that is not over yet. */
@@ -88,9 +94,8 @@ static void leave_out(struct off_cpu_interval *interval, const struct off_cpu_th
 		interval->since = from;
 }
 
-static void keep(struct model *md, struct off_cpu_thread *thread, struct off_cpu_interval interval)
+static void keep(struct off_cpu *off, struct off_cpu_thread *thread, struct off_cpu_interval interval)
 {
-	struct off_cpu *off = &md->off_cpu;
 	uint64_t whole_since = interval.since, throttled = interval.throttled_ns, ns;
 
 	leave_out(&interval, thread, off->watched_since);
@@ -104,15 +109,17 @@ static void keep(struct model *md, struct off_cpu_thread *thread, struct off_cpu
 		interval.throttled_ns = ns;
 	thread->cpu.off_ns[OFF_CPU_THROTTLED] += interval.throttled_ns;
 	thread->cpu.off_ns[interval.why] += ns - interval.throttled_ns;
-	if (array_grow(&off->intervals, &off->capacity, off->n + 1, sizeof(*off->intervals)))
-		md->oom = true;
-	else
-		off->intervals[off->n++] = interval;
+	if (array_grow(&off->intervals, &off->capacity, off->n + 1, sizeof(*off->intervals))) {
+		off->view->oom = true;
+		return;
+	}
+	off->intervals[off->n++] = interval;
+	off->view->pending++;
 }
 
-static void take_death(struct model *md, const struct raw_record *rec)
+static void take_death(struct off_cpu *off, const struct raw_record *rec)
 {
-	struct off_cpu_thread *thread = thread_of(md, rec->tid);
+	struct off_cpu_thread *thread = thread_of(off, rec->tid);
 
 	if (!thread)
 		return;
@@ -125,51 +132,46 @@ static void take_death(struct model *md, const struct raw_record *rec)
 	thread->cpu_seen = thread->wait_seen = 0;
 }
 
-void off_cpu_take(struct model *md, const struct raw_record *rec)
+void off_cpu_take(struct off_cpu *off, const struct raw_record *rec)
 {
 	struct off_cpu_interval interval = {.since = rec->arg, .until = rec->time, .tid = rec->tid};
 	struct off_cpu_thread *thread;
 
-	md->off_cpu.known = true;
+	off->known = true;
 	if (rec->status == LEFT_DEAD) {
-		take_death(md, rec);
+		take_death(off, rec);
 		return;
 	}
-	thread = rec->arg < rec->time ? thread_of(md, rec->tid) : NULL;
+	thread = rec->arg < rec->time ? thread_of(off, rec->tid) : NULL;
 	if (!thread)
 		return;
 	interval.why = why_of(rec);
-	interval.taker = taker_of(md, rec);
+	interval.taker = taker_of(off, rec);
 	if (rec->status == LEFT_RUNNABLE)
 		interval.throttled_ns = rec->arg2;
-	keep(md, thread, interval);
+	keep(off, thread, interval);
 }
 
-void off_cpu_take_move(struct model *md, const struct raw_record *rec)
+void off_cpu_take_move(struct off_cpu *off, const struct raw_record *rec)
 {
-	struct off_cpu *off = &md->off_cpu;
-
-	if (rec->arg > MAX_CPUS || !thread_of(md, rec->tid))
+	if (rec->arg > MAX_CPUS || !thread_of(off, rec->tid))
 		return;
 	off->knows_cpus = true;
-	if (array_grow(&off->moves, &off->move_capacity, off->nmoves + 1, sizeof(*off->moves)))
-		md->oom = true;
-	else
-		off->moves[off->nmoves++] =
-			(struct cpu_move){.time = rec->time, .tid = rec->tid, .cpu = (uint32_t)rec->arg};
-}
-
-void off_cpu_watched_since(struct model *md, uint64_t time)
-{
-	md->off_cpu.watched_since = time;
+	if (array_grow(&off->moves, &off->move_capacity, off->nmoves + 1, sizeof(*off->moves))) {
+		off->view->oom = true;
+		return;
+	}
+	off->moves[off->nmoves++] =
+		(struct cpu_move){.time = rec->time, .tid = rec->tid, .cpu = (uint32_t)rec->arg};
+	off->view->pending++;
 }
 
 /* --- figures from the kernel --- */
 
 /* A thread in the first reading existed before the trace; later ones are new. */
-static void take_time(struct model *md, const struct log_thread_time *now, bool first)
+static void take_time(struct off_cpu *off, const struct log_thread_time *now, bool first)
 {
-	struct off_cpu_thread *thread = thread_of(md, now->tid);
+	struct off_cpu_thread *thread = thread_of(off, now->tid);
 
 	if (!thread)
 		return;
@@ -182,19 +184,18 @@ static void take_time(struct model *md, const struct log_thread_time *now, bool 
 	thread->wait_seen = now->wait_ns;
 }
 
-void off_cpu_take_times(struct model *md, const struct log_thread_times *times)
+void off_cpu_take_times(struct off_cpu *off, const struct log_thread_times *times)
 {
 	const struct log_thread_time *all = (const struct log_thread_time *)(times + 1);
-	bool first = !md->off_cpu.has_times && !(md->target.flags & LOG_TARGET_SPAWNED);
+	bool first = !off->has_times && !(off->view->target->flags & LOG_TARGET_SPAWNED);
 
-	md->off_cpu.known = md->off_cpu.has_times = true;
+	off->known = off->has_times = true;
 	for (uint32_t i = 0; i < times->n; i++)
-		take_time(md, &all[i], first);
+		take_time(off, &all[i], first);
 }
 
-void off_cpu_take_quota(struct model *md, const struct log_record *record)
+void off_cpu_take_quota(struct off_cpu *off, const struct log_record *record)
 {
-	struct off_cpu *off = &md->off_cpu;
 	size_t most = sizeof(off->cgroup) - 1;
 
 	off->quota = *(const struct log_quota *)record->data;
@@ -233,10 +234,8 @@ static void list_threads(struct off_cpu *off, struct cpu_figures *figures)
 	figures->threads = listed;
 }
 
-void off_cpu_figures(struct model *md, struct cpu_figures *figures)
+void off_cpu_figures(struct off_cpu *off, struct cpu_figures *figures)
 {
-	struct off_cpu *off = &md->off_cpu;
-
 	*figures = (struct cpu_figures){.known = off->known, .has_quota = off->has_quota};
 	memcpy(figures->off_ns, off->off_ns, sizeof(figures->off_ns));
 	if (off->ntakers)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include "model/cpus.h"
+#include "annotate/cpu/off_cpu.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "model/inserts.h"
-#include "model/runs_on.h"
+#include "annotate/cpu/inserts.h"
+#include "annotate/cpu/runs_on.h"
 #include "trace/ops/own_names.h"
 
 /* The state of a thread at the current op. */
@@ -15,7 +15,7 @@ struct cpu_thread {
 };
 
 struct walk {
-	struct model *md;
+	struct off_cpu *off;
 	struct cpu_thread *threads; /* by index in off_cpu.threads */
 	size_t next;                /* the next move to be applied */
 	uint32_t category, stack;
@@ -31,12 +31,12 @@ static int by_time(const void *a, const void *b)
 	return one->tid < other->tid ? -1 : one->tid > other->tid;
 }
 
-static uint32_t number_text(struct model *md, uint32_t number)
+static uint32_t number_text(const struct model_view *view, uint32_t number)
 {
 	char text[16];
 
 	snprintf(text, sizeof(text), "%u", number);
-	return string_id(md, text);
+	return strtab_add_str(view->strings, text);
 }
 
 /* Adds the log if one is due and a goroutine runs on the thread. */
@@ -44,7 +44,7 @@ static void put_log(struct walk *walk, uint32_t at, size_t place, uint64_t time)
 {
 	struct cpu_thread *thread = &walk->threads[at];
 	struct op op = {.kind = OP_LOG,
-			.m = walk->md->off_cpu.threads[at].cpu.tid,
+			.m = walk->off->threads[at].cpu.tid,
 			.g = thread->on.g,
 			.p = thread->on.p,
 			.time = time,
@@ -53,17 +53,17 @@ static void put_log(struct walk *walk, uint32_t at, size_t place, uint64_t time)
 
 	if (!thread->due || !thread->on.g || thread->on.p == NO_P)
 		return;
-	op.string2 = number_text(walk->md, thread->due - 1);
+	op.string2 = number_text(walk->off->view, thread->due - 1);
 	thread->due = 0;
 	if (inserts_add(&walk->logs, place, &op))
-		walk->md->oom = true;
+		walk->off->view->oom = true;
 }
 
 /* Applies the moves before this time, ahead of the op at `place`. */
 static void pass_time(struct walk *walk, size_t place, uint64_t time)
 {
-	struct off_cpu *off = &walk->md->off_cpu;
-	uint64_t start = walk->md->generation.start;
+	struct off_cpu *off = walk->off;
+	uint64_t start = walk->off->view->generation->start;
 
 	for (; walk->next < off->nmoves && off->moves[walk->next].time < time; walk->next++) {
 		const struct cpu_move *move = &off->moves[walk->next];
@@ -78,9 +78,9 @@ static void pass_time(struct walk *walk, size_t place, uint64_t time)
 
 static void follow_ops(struct walk *walk)
 {
-	const struct off_cpu *off = &walk->md->off_cpu;
-	const struct op_list *list = &walk->md->ops;
-	uint64_t start = walk->md->generation.start;
+	const struct off_cpu *off = walk->off;
+	const struct op_list *list = walk->off->view->ops;
+	uint64_t start = walk->off->view->generation->start;
 
 	for (size_t i = 0; i < list->n; i++) {
 		const struct op *op = &list->ops[i];
@@ -102,20 +102,20 @@ static void follow_ops(struct walk *walk)
 /* Viewers up to Go 1.20 crash on annotations without a stack (cmd/trace/annotations.go). */
 static void name_logs(struct walk *walk)
 {
-	struct model *md = walk->md;
-	uint64_t frames[] = {string_id(md, CPU_LOG_CATEGORY), string_id(md, "gotrace")};
+	struct model_view *view = walk->off->view;
+	uint64_t frames[] = {strtab_add_str(view->strings, CPU_LOG_CATEGORY),
+			     strtab_add_str(view->strings, "gotrace")};
 
 	walk->category = (uint32_t)frames[0];
-	walk->stack = stack_table_literal(&md->stacks, frames, 2);
+	walk->stack = stack_table_literal(view->stacks, frames, 2);
 }
 
-static void log_cpus(struct model *md)
+static void log_cpus(struct off_cpu *off)
 {
-	struct off_cpu *off = &md->off_cpu;
-	struct walk walk = {.md = md, .threads = calloc(off->nthreads, sizeof(*walk.threads))};
+	struct walk walk = {.off = off, .threads = calloc(off->nthreads, sizeof(*walk.threads))};
 
 	if (!walk.threads) {
-		md->oom = true;
+		off->view->oom = true;
 		return;
 	}
 	for (size_t i = 0; i < off->nthreads; i++)
@@ -124,16 +124,16 @@ static void log_cpus(struct model *md)
 		qsort(off->moves, off->nmoves, sizeof(*off->moves), by_time);
 	name_logs(&walk);
 	follow_ops(&walk);
-	inserts_apply(&walk.logs, &md->ops);
+	inserts_apply(&walk.logs, off->view->ops);
 	off->nmoves = 0;
 	inserts_free(&walk.logs);
 	free(walk.threads);
 }
 
-void cpus_close(struct model *md)
+void off_cpu_log_cpus(struct off_cpu *off)
 {
-	if (md->options.off_cpu_ns == OFF_CPU_NO_REGIONS)
-		md->off_cpu.nmoves = 0;
-	else if (md->off_cpu.knows_cpus)
-		log_cpus(md);
+	if (off->region_ns == OFF_CPU_NO_REGIONS)
+		off->nmoves = 0;
+	else if (off->knows_cpus)
+		log_cpus(off);
 }

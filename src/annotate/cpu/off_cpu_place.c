@@ -3,10 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/inserts.h"
-#include "model/off_cpu.h"
-#include "model/runs_on.h"
-#include "model/stats.h"
+#include "annotate/cpu/inserts.h"
+#include "annotate/cpu/off_cpu.h"
+#include "annotate/cpu/runs_on.h"
 #include "util/array.h"
 #include "trace/ops/own_names.h"
 
@@ -20,7 +19,7 @@ struct place_thread {
 };
 
 struct places {
-	struct model *md;
+	struct off_cpu *off;
 	struct map64 by_tid; /* -> index in threads */
 	struct place_thread *threads;
 	size_t nthreads;
@@ -51,7 +50,7 @@ static int by_since(const void *a, const void *b)
 
 static bool open_threads(struct places *places)
 {
-	const struct off_cpu *off = &places->md->off_cpu;
+	const struct off_cpu *off = places->off;
 
 	places->threads = calloc(off->n, sizeof(*places->threads));
 	for (size_t i = 0; places->threads && i < off->n; i++) {
@@ -73,10 +72,8 @@ static struct place_thread *thread_of(const struct places *places, uint32_t tid)
 
 /* --- results --- */
 
-static void count_taker(struct model *md, uint32_t name, uint64_t ns)
+static void count_taker(struct off_cpu *off, uint32_t name, uint64_t ns)
 {
-	struct off_cpu *off = &md->off_cpu;
-
 	for (size_t i = 0; i < off->ntakers; i++) {
 		if (off->takers[i].name == name) {
 			off->takers[i].ns += ns;
@@ -84,7 +81,7 @@ static void count_taker(struct model *md, uint32_t name, uint64_t ns)
 		}
 	}
 	if (array_grow(&off->takers, &off->taker_capacity, off->ntakers + 1, sizeof(*off->takers)))
-		md->oom = true;
+		off->view->oom = true;
 	else
 		off->takers[off->ntakers++] = (struct cpu_taker){.name = name, .ns = ns};
 }
@@ -93,17 +90,18 @@ static void put_end(struct places *places, enum op_kind kind, size_t place, stru
 {
 	op.kind = (uint8_t)kind;
 	if (inserts_add(&places->ends, place, &op))
-		places->md->oom = true;
+		places->off->view->oom = true;
 }
 
 /* Viewers up to Go 1.20 crash on a region without a stack (cmd/trace/annotations.go). */
 static void name_regions(struct places *places, enum off_cpu_why why)
 {
-	struct model *md = places->md;
-	uint64_t frames[] = {string_id(md, region_names[why]), string_id(md, "gotrace")};
+	struct model_view *view = places->off->view;
+	uint64_t frames[] = {strtab_add_str(view->strings, region_names[why]),
+			     strtab_add_str(view->strings, "gotrace")};
 
 	places->names[why] = (uint32_t)frames[0];
-	places->stacks[why] = stack_table_literal(&md->stacks, frames, 2);
+	places->stacks[why] = stack_table_literal(view->stacks, frames, 2);
 }
 
 static void put_region(struct places *places, const struct place_thread *on, size_t place, uint64_t until,
@@ -121,30 +119,29 @@ static void put_region(struct places *places, const struct place_thread *on, siz
 }
 
 /* Returns the minimum length of a region, ns. If CPUs are known, all intervals show who had one. */
-static uint64_t region_ns(const struct model *md)
+static uint64_t region_ns(const struct off_cpu *off)
 {
-	if (md->options.off_cpu_ns)
-		return md->options.off_cpu_ns;
-	return md->off_cpu.knows_cpus ? 1 : OFF_CPU_REGION_NS;
+	if (off->region_ns)
+		return off->region_ns;
+	return off->knows_cpus ? 1 : OFF_CPU_REGION_NS;
 }
 
 /* The goroutine had no CPU until `until`. */
 static void found(struct places *places, struct place_thread *on, size_t place, uint64_t until)
 {
-	struct model *md = places->md;
+	struct off_cpu *off = places->off;
 	const struct off_cpu_interval *interval = on->interval;
 	uint64_t ns = until - on->since, all = interval->until - interval->since, throttled;
 
 	throttled = (uint64_t)((double)interval->throttled_ns * (double)ns / (double)all);
 	if (throttled > ns)
 		throttled = ns;
-	md->off_cpu.off_ns[OFF_CPU_THROTTLED] += throttled;
-	md->off_cpu.off_ns[interval->why] += ns - throttled;
+	off->off_ns[OFF_CPU_THROTTLED] += throttled;
+	off->off_ns[interval->why] += ns - throttled;
 	if (interval->why == OFF_CPU_PREEMPTED)
-		count_taker(md, interval->taker, ns - throttled);
-	if (stats_off_cpu(md->stats, md, on->on.g, ns))
-		md->oom = true;
-	if (ns >= region_ns(md) && on->on.p != NO_P)
+		count_taker(off, interval->taker, ns - throttled);
+	model_count_off_cpu(off->view->model, on->on.g, ns);
+	if (ns >= region_ns(off) && on->on.p != NO_P)
 		put_region(places, on, place, until, throttled > ns / 2 ? OFF_CPU_THROTTLED : interval->why);
 }
 
@@ -179,7 +176,7 @@ static void find_next_end(struct places *places)
 
 static void begin_next(struct places *places, size_t place, uint64_t start)
 {
-	const struct off_cpu_interval *interval = &places->md->off_cpu.intervals[places->next++];
+	const struct off_cpu_interval *interval = &places->off->intervals[places->next++];
 	struct place_thread *on = thread_of(places, interval->tid);
 
 	end_piece(places, on, place, interval->since);
@@ -205,7 +202,7 @@ static void end_next(struct places *places, size_t place)
 /* Handles intervals that begin or end before this time, ahead of the op at `place`. */
 static void pass_time(struct places *places, size_t place, uint64_t time, uint64_t start)
 {
-	const struct off_cpu *off = &places->md->off_cpu;
+	const struct off_cpu *off = places->off;
 
 	for (;;) {
 		uint64_t begin = places->next < off->n ? off->intervals[places->next].since : UINT64_MAX;
@@ -221,8 +218,8 @@ static void pass_time(struct places *places, size_t place, uint64_t time, uint64
 
 static void walk(struct places *places)
 {
-	const struct op_list *list = &places->md->ops;
-	uint64_t start = places->md->generation.start;
+	const struct op_list *list = places->off->view->ops;
+	uint64_t start = places->off->view->generation->start;
 
 	places->next_end = UINT64_MAX;
 	for (size_t i = 0; i < list->n; i++) {
@@ -241,19 +238,18 @@ static void walk(struct places *places)
 	pass_time(places, list->n, UINT64_MAX, start);
 }
 
-void off_cpu_close(struct model *md)
+void off_cpu_divide(struct off_cpu *off)
 {
-	struct off_cpu *off = &md->off_cpu;
-	struct places places = {.md = md};
+	struct places places = {.off = off};
 
 	if (!off->n)
 		return;
 	qsort(off->intervals, off->n, sizeof(*off->intervals), by_since);
 	if (open_threads(&places)) {
 		walk(&places);
-		inserts_apply(&places.ends, &md->ops);
+		inserts_apply(&places.ends, off->view->ops);
 	} else {
-		md->oom = true;
+		off->view->oom = true;
 	}
 	off->n = 0;
 	free(places.threads);

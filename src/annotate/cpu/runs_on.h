@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Tracks what runs on a thread along the ops of a generation. */
-#ifndef GOTRACE_MODEL_RUNS_ON_H
-#define GOTRACE_MODEL_RUNS_ON_H
+#ifndef GOTRACE_ANNOTATE_CPU_RUNS_ON_H
+#define GOTRACE_ANNOTATE_CPU_RUNS_ON_H
 
 #include "trace/ops/op.h"
 

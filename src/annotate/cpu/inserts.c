@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include "model/inserts.h"
+#include "annotate/cpu/inserts.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include "model/runs_on.h"
+#include "annotate/cpu/runs_on.h"
 
 #include "trace/ops/transition.h"
 

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* A record of a probe, with its pointers looked up. */
+#ifndef GOTRACE_MODEL_PROBE_HIT_H
+#define GOTRACE_MODEL_PROBE_HIT_H
+
+#include "rawlog/rawlog.h"
+
+struct probe_hit {
+	const struct raw_record *rec;
+	struct m *m; /* the thread that was hit */
+	struct p *p; /* its P, or the P concerned; NULL if none, or unknown */
+	uint32_t stack;
+	/* For annotators only. */
+	struct g *g;                 /* NULL if unknown */
+	const struct raw_text *text; /* the record with its texts; NULL: it has none */
+};
+
+#endif
