@@ -101,7 +101,14 @@ $(READY): tools/sysroot.sh
 	$(call msg,SYSROOT,$(SYSROOT))
 	$(Q)sh tools/sysroot.sh $(SYSROOT) && touch $@
 
-$(BUILD)/gen/%.pb-c.c: %.proto
+# Says what is missing, and installs it where make runs as root. DEPS=no: somebody else has seen to it.
+PACKAGES := $(BUILD)/packages
+$(PACKAGES): tools/deps.sh
+	@mkdir -p $(@D)
+	$(Q)[ "$(DEPS)" = no ] || sh tools/deps.sh build
+	@touch $@
+
+$(BUILD)/gen/%.pb-c.c: %.proto | $(PACKAGES)
 	$(call msg,PROTOC,$<)
 	@mkdir -p $(BUILD)/gen
 	$(Q)protoc-c --c_out=$(BUILD)/gen $<
@@ -144,7 +151,7 @@ $(BUILD)/san/%.o: %.c | $(SKEL) $(READY) $(PROTOC)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CSTD) $(CPPFLAGS) -O1 -g $(WARN) $(SANITIZE) -MMD -MP -c -o $@ $<
 
-$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h) $(wildcard vmlinux/$(ARCH)/*.h)
+$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h) $(wildcard vmlinux/$(ARCH)/*.h) | $(PACKAGES)
 	$(call msg,BPF,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CLANG) -target bpf -D__TARGET_ARCH_$(ARCH) -I. -Ivmlinux/$(ARCH) -O2 -g $(PREFIXMAP) -Wall -Werror -mcpu=v3 -c -o $@ $<
@@ -157,10 +164,10 @@ $(Q)$(CLANG) -target bpf -D__TARGET_ARCH_$(ARCH) -D$(1) -I. -Ivmlinux/$(ARCH) -O
 $(Q)$(BPFTOOL) gen object $@ $@.full
 endef
 
-$(BUILD)/bpf/%_before512.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h) $(wildcard vmlinux/$(ARCH)/*.h)
+$(BUILD)/bpf/%_before512.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h) $(wildcard vmlinux/$(ARCH)/*.h) | $(PACKAGES)
 	$(call BPFVARIANT,BEFORE_512)
 
-$(BUILD)/bpf/%_nobtf.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h) $(wildcard vmlinux/$(ARCH)/*.h)
+$(BUILD)/bpf/%_nobtf.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h) $(wildcard vmlinux/$(ARCH)/*.h) | $(PACKAGES)
 	$(call BPFVARIANT,NO_BTF)
 
 $(BUILD)/bpf/%.skel.h: $(BUILD)/bpf/%.bpf.o
@@ -226,8 +233,8 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZOBJ)
 
 -include $(shell find $(BUILD) \( -path $(BUILD)/deb -o -path $(BUILD)/release -o -path '$(BUILD)/e2e' \) -prune -o -type f -name '*.d' -print 2>/dev/null)
 
-deps: ## install what building and testing need (Debian 12, root)
-	$(Q)sh tools/deps.sh
+deps: ## install what building and installing need (Debian 12, root); test installs its own part
+	$(Q)sh tools/deps.sh install
 
 demo: ## trace a bundled Go server under load, live (root)
 	$(Q)sh tools/demo.sh

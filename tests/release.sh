@@ -134,7 +134,7 @@ release_glibc_2_41() {
 # Alpine's C library, in Debian's package. It has no unwind tables: a stack that begins in it ends there.
 release_musl() {
 	new_root musl
-	mkdir -p "$root/lib" && cp -L /lib/ld-musl-x86_64.so.1 "$root/lib/" || skip "no musl here: tools/deps.sh"
+	mkdir -p "$root/lib" && cp -L /lib/ld-musl-x86_64.so.1 "$root/lib/" || skip "no musl here: tools/deps.sh tests"
 	musl-gcc -std=gnu17 -O2 -fomit-frame-pointer -o "$root/ctarget" $(find tests/e2e/ctargets -name '*.c' ! -name plugin.c) -pthread \
 		2>"$W/build.err" || die "cannot build: $(tail -n 3 "$W/build.err")"
 	known=pthread_mutex_unlock
@@ -303,7 +303,7 @@ listed() {
 release_deb() {
 	local deb needs lint=
 	[ "$PART" = 0 ] || [ "$ALL" = 1 ] || skip "not today: ALL=1"
-	command -v dh lintian >/dev/null || skip "no debhelper or lintian here: tools/deps.sh"
+	command -v dh lintian >/dev/null || skip "no debhelper or lintian here: tools/deps.sh tests"
 	make deb >"$W/out" 2>&1 || die "cannot build: $(tail -n 3 "$W/out")"
 	deb=$(ls build/deb/gotrace_*.deb)
 	# The publisher's address comes from DEBEMAIL; otherwise there is none.

@@ -18,7 +18,7 @@ summary=
 
 mkdir -p $logs
 : >"$logs/$part.failed"
-sh tools/deps.sh || exit 1
+sh tools/deps.sh tests || exit 1
 . tools/go.sh
 find_go || { echo "no Go of 1.22 or later" >&2; exit 1; }
 

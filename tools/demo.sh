@@ -16,14 +16,14 @@ trap stop EXIT
 trap 'exit 130' INT TERM HUP
 
 [ "$(id -u)" -eq 0 ] || { echo "demo: tracing needs root: sudo make demo" >&2; exit 1; }
-sh tools/deps.sh
-find_go || { echo "demo: no Go of 1.22 or later" >&2; exit 1; }
+sh tools/deps.sh demo
+find_any_go || { echo "demo: no Go" >&2; exit 1; }
 make
 mkdir -p build
 # Uses the local Go, unless it is newer than the releases that gotrace knows.
 case "$(go env GOVERSION)" in
-go1.2[2-7]*) toolchain=local ;;
-*) toolchain=go1.27.4 ;;
+go1.2[89]* | go1.[3-9][0-9]*) toolchain=go1.27.4 ;;
+*) toolchain=local ;;
 esac
 (cd tools/demo && GOTOOLCHAIN=$toolchain CGO_ENABLED=0 go build -trimpath -buildvcs=false -o ../../build/demo-server .)
 

@@ -1,15 +1,24 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Installs what building and testing need on Debian 12. If everything is there, it does nothing, and returns
-# quickly. Needs root only if something is missing.
+# Installs the Debian packages that a part of the work needs, and nothing else. Says first what it installs. Never adds
+# a package source. If everything is there, it does nothing, and returns quickly.
+# usage: tools/deps.sh build      what make needs: before it compiles, it calls this
+#        tools/deps.sh demo       the same, and a Go toolchain to build the server that is traced
+#        tools/deps.sh install    what make install and make static need, too
+#        tools/deps.sh deb        what make deb needs, too
+#        tools/deps.sh tests      everything that make test and make test-more need
 set -eu
 cd "$(dirname "$0")/.."
 . tools/go.sh
 
-BUILD="gcc libc6-dev make clang bpftool libbpf-dev libelf-dev libdw-dev zlib1g-dev libdeflate-dev liblzma-dev libstdc++-12-dev libseccomp-dev libcap-dev libcap2-bin libprotobuf-c-dev protobuf-c-compiler libsqlite3-dev libbz2-dev libncurses-dev python3 pkg-config git"
-TESTS="sqlite3 libcmocka-dev libclang-rt-14-dev clang-format bpftrace procps util-linux bsdutils tmux xxd xz-utils ca-certificates chromium-headless-shell mandoc zsh fish debootstrap musl-tools codespell"
-# To build packages and to check them.
-PACKAGES="debhelper dpkg-dev fakeroot lintian man-db file"
+# libstdc++: the names of C++ are read by its demangler. Its package is named after a release of GCC.
+BUILD="gcc libc6-dev make clang bpftool libbpf-dev libelf-dev libdw-dev zlib1g-dev libdeflate-dev liblzma-dev libstdc++-12-dev libseccomp-dev libcap-dev libprotobuf-c-dev protobuf-c-compiler libsqlite3-dev libncurses-dev"
+# Man pages, file capabilities, the static file.
+INSTALL="python3 libcap2-bin libbz2-dev"
+DEB="git debhelper dpkg-dev fakeroot"
+TESTS="pkg-config sqlite3 libcmocka-dev libclang-rt-14-dev clang-format bpftrace procps util-linux bsdutils tmux xxd xz-utils ca-certificates chromium-headless-shell mandoc zsh fish debootstrap musl-tools codespell"
+# To check packages.
+PACKAGES="lintian man-db file"
 # For programs in C and C++: compiler, debugger, tracers to compare with, and real programs to trace.
 NATIVE="g++ gdb strace linux-perf redis-server redis-tools postgresql postgresql-client nginx-light wrk"
 # For booting other kernels in an emulated machine, and for fetching them.
@@ -22,11 +31,23 @@ stop() {
 	exit 1
 }
 
-# Prints the packages of "$@" that are not installed.
+case ${1:-} in
+build | demo) wanted=$BUILD ;;
+install) wanted="$BUILD $INSTALL" ;;
+deb) wanted="$BUILD $INSTALL $DEB" ;;
+tests) wanted="$BUILD $INSTALL $DEB $TESTS $PACKAGES $NATIVE $VMS $ARM64" ;;
+*) stop "usage: tools/deps.sh build|demo|install|deb|tests" ;;
+esac
+part=$1
+
+# Prints the packages of "$@" that are not installed. Any release of libstdc++ will do.
 missing() {
 	for package; do
-		state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) || state=
-		[ "$state" = installed ] || printf '%s ' "$package"
+		case $package in
+		libstdc++-12-dev) pattern='libstdc++-[0-9]*-dev' ;;
+		*) pattern=$package ;;
+		esac
+		dpkg-query -W -f '${db:Status-Status}\n' "$pattern" 2>/dev/null | grep -qx installed || printf '%s ' "$package"
 	done
 }
 
@@ -53,34 +74,39 @@ forbid_services() {
 	as_root chmod 755 $POLICY
 }
 
-install_packages() { # what apt-get install takes
+install_packages() { # PACKAGE...
+	as_root apt-get update -q || stop "apt-get update failed: is there a network?"
+	count=$(apt-get install -s --no-install-recommends "$@" | grep -c '^Inst') || stop "apt-get cannot install $*"
+	echo "deps: to be installed: $*"
+	echo "deps: $count packages, with what they depend on"
 	forbid_services
 	as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@" ||
 		stop "apt-get install $* failed"
 	allow_services
 }
 
-# Debian 12's own Go is 1.19, which cannot fetch other toolchains; backports have a newer one.
-install_go() {
-	if ! apt-cache policy | grep -q 'n=bookworm-backports'; then
-		echo 'deb http://deb.debian.org/debian bookworm-backports main' |
-			as_root tee /etc/apt/sources.list.d/gotrace-backports.list >/dev/null
-		as_root apt-get update -q || stop "apt-get update failed"
+if ! command -v dpkg-query >/dev/null; then
+	# make says itself which header or tool it does not find.
+	[ "$part" = build ] && exit 0
+	stop "this is no Debian: install by hand what these packages have: $wanted, and Go (1.22 or later for the tests)"
+fi
+needed=$(missing $wanted)
+case $part in
+build)
+	# Somebody who has built the libraries from source needs no packages.
+	if [ -n "$needed" ] && [ "$(id -u)" -ne 0 ]; then
+		echo "deps: not installed: $needed(sudo make deps installs them)" >&2
+		exit 0
 	fi
-	install_packages -t bookworm-backports golang-go
-	find_go || stop "golang-go from backports is older than 1.22: install Go 1.22 or later and put it on PATH"
-}
-
-command -v dpkg-query >/dev/null || stop "this is no Debian: install by hand: $BUILD $TESTS $NATIVE $PACKAGES $VMS $ARM64, and Go 1.22 or later"
-needed=$(missing $BUILD $TESTS $NATIVE $PACKAGES $VMS $ARM64)
-have_go=yes
-find_go || have_go=no
-[ -z "$needed" ] && [ $have_go = yes ] && exit 0
-
-echo "deps: to be installed: ${needed}$([ $have_go = yes ] || echo golang-go)"
-as_root apt-get update -q || stop "apt-get update failed: is there a network?"
+	;;
+demo | tests)
+	# Debian's Go builds the demo, and fetches newer releases for the tests.
+	find_any_go || needed="${needed}golang-go"
+	;;
+esac
 [ -z "$needed" ] || install_packages $needed
-[ $have_go = yes ] || install_go
-needed=$(missing $BUILD $TESTS $NATIVE $PACKAGES $VMS $ARM64)
+needed=$(missing $wanted)
 [ -z "$needed" ] || stop "still missing after installation: $needed"
-echo "deps: complete"
+if [ "$part" = tests ] && ! find_go; then
+	stop "the tests need Go 1.22 or later: fetching it from Go's module proxy failed; put one on PATH (https://go.dev/dl)"
+fi

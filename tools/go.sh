@@ -1,6 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# To be sourced: puts a Go of 1.22 or later first on PATH (sudo often drops /usr/local/go/bin). Such a Go
-# fetches the releases that tests name by GOTOOLCHAIN; an older one cannot.
+# To be sourced: finds a Go toolchain (sudo often drops /usr/local/go/bin from PATH), and other releases of it.
+
+# The release that runs the tests where the machine's own Go is too old.
+GO_OF_TESTS=1.26.8
+
+go_candidates() {
+	command -v go 2>/dev/null
+	ls /usr/local/go/bin/go /usr/lib/go-*/bin/go 2>/dev/null
+}
 
 go_is_new_enough() {
 	case "$("$1" env GOVERSION 2>/dev/null)" in
@@ -9,15 +16,36 @@ go_is_new_enough() {
 	return 1
 }
 
-find_go() {
-	for go_candidate in "$(command -v go 2>/dev/null)" /usr/local/go/bin/go /usr/lib/go-*/bin/go; do
-		if [ -x "$go_candidate" ] && go_is_new_enough "$go_candidate"; then
-			PATH="$(dirname "$go_candidate"):$PATH"
-			export PATH
+put_go_first() { # GO
+	PATH="$(dirname "$1"):$PATH"
+	export PATH
+}
+
+# Puts any Go first on PATH: the newest that find_go would take, or an older one.
+find_any_go() {
+	for go_candidate in $(go_candidates); do
+		if go_is_new_enough "$go_candidate"; then
+			put_go_first "$go_candidate"
+			return 0
+		fi
+	done
+	for go_candidate in $(go_candidates); do
+		if [ -n "$("$go_candidate" env GOVERSION 2>/dev/null)" ]; then
+			put_go_first "$go_candidate"
 			return 0
 		fi
 	done
 	return 1
+}
+
+# Puts a Go of 1.22 or later first on PATH. Such a Go fetches the releases that tests name by GOTOOLCHAIN. An older
+# one, as Debian 12 has it, cannot, but it can fetch a newer Go as a module.
+find_go() {
+	find_any_go || return 1
+	go_is_new_enough go && return 0
+	go_fetched=$(go_root $GO_OF_TESTS) || return 1
+	put_go_first "$go_fetched/bin/go"
+	go_is_new_enough go
 }
 
 # go_root RELEASE: prints the directory of the toolchain of that release (go 1.2 on), from Go's module proxy,

@@ -189,7 +189,7 @@ if command -v codespell >/dev/null; then
 	git ls-files -z | grep -zEv '^(vmlinux|LICENSES|tests/fuzz/corpus|tests/fixtures)/|\.(inc|png)$' |
 		xargs -0 codespell -q 3 --ignore-words-list=bu,chek,fro,iif,nd,wrok || status=1
 else
-	echo "tools/lint.sh: no codespell here: tools/deps.sh"
+	echo "tools/lint.sh: no codespell here: tools/deps.sh tests"
 	status=1
 fi
 exit $status

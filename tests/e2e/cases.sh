@@ -1142,7 +1142,7 @@ case_terminal() {
 
 # in_terminal COLUMNS COMMAND: runs it in a terminal of that width, which stays until terminal_ends.
 in_terminal() {
-	command -v tmux >/dev/null || skip "no tmux: tools/deps.sh"
+	command -v tmux >/dev/null || skip "no tmux: tools/deps.sh tests"
 	socket=gotrace-$BASHPID-$1
 	trap 'tmux -L "$socket" kill-server 2>/dev/null; kill -KILL $(jobs -p) 2>/dev/null' EXIT
 	tmux -L "$socket" -f /dev/null new-session -d -x "$1" -y 60 "$2; echo the end; sleep 60" || die "tmux does not start"

@@ -16,7 +16,7 @@ repeated=0 # tests that had to be tried again
 skipped=0
 
 . "$TOP/tools/go.sh"
-find_go || { echo "e2e: no Go of 1.22 or later on PATH: run tools/deps.sh" >&2; exit 1; }
+find_go || { echo "e2e: no Go of 1.22 or later on PATH: run tools/deps.sh tests" >&2; exit 1; }
 # The tests choose releases, whatever the user's environment says.
 unset GOFLAGS GOWORK GOOS GOARCH GODEBUG GOMAXPROCS
 export GO111MODULE=on

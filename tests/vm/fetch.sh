@@ -72,7 +72,7 @@ state() {
 # is no index.
 index() {
 	local dir
-	[ -r $KEYRING ] || stop "no $KEYRING: install debian-archive-keyring (tools/deps.sh)"
+	[ -r $KEYRING ] || stop "no $KEYRING: install debian-archive-keyring (tools/deps.sh tests)"
 	dir=$(state "$1" "$2") || return 1
 	if ! APT_CONFIG=$dir/apt.conf apt-get update -q >"$dir/update.log" 2>&1; then
 		if [ -z "$(find "$dir/lists" -maxdepth 1 -name '*_Packages*')" ]; then
@@ -219,7 +219,7 @@ virtme() {
 	home=$CACHE/virtme-$(sha256sum <"$VM_DIR/requirements.txt" | head -c 12)
 	if [ ! -e "$home/complete" ]; then
 		rm -rf "$home"
-		/usr/bin/python3 -m venv "$home" >&2 || stop "cannot make $home: is python3-venv installed (tools/deps.sh)?"
+		/usr/bin/python3 -m venv "$home" >&2 || stop "cannot make $home: is python3-venv installed (tools/deps.sh tests)?"
 		"$home/bin/pip" install -q --no-deps --disable-pip-version-check --require-hashes -r "$VM_DIR/requirements.txt" >&2 ||
 			stop "virtme-ng cannot be fetched from PyPI, and there is none in $CACHE"
 		: >"$home/complete"

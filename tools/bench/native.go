@@ -211,7 +211,7 @@ const postgresUser = "postgres"
 func asPostgres(name string, args ...string) *exec.Cmd {
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/" + name)
 	if len(found) == 0 {
-		fail(fmt.Errorf("no %s: run make deps", name))
+		fail(fmt.Errorf("no %s: run tools/deps.sh tests", name))
 	}
 	uid, gid := postgresIDs()
 	command := exec.Command(found[len(found)-1], args...)

@@ -5,7 +5,7 @@
 set -eu
 cd "$(dirname "$0")/../.."
 . tools/go.sh
-find_go || { echo "bench: no Go of 1.22 or later: run make deps" >&2; exit 1; }
+find_go || { echo "bench: no Go of 1.22 or later: run tools/deps.sh tests" >&2; exit 1; }
 [ "$(id -u)" -eq 0 ] || { echo "bench: needs root" >&2; exit 1; }
 [ -x ./gotrace ] || { echo "bench: no ./gotrace here: run make first" >&2; exit 1; }
 mkdir -p build

@@ -1,3 +1,3 @@
 module gotrace.test/demo
 
-go 1.22
+go 1.19

@@ -64,7 +64,7 @@ func (s *service) worker() {
 func (s *service) janitor() {
 	for range time.Tick(100 * time.Millisecond) {
 		s.mu.Lock()
-		clear(s.cache)
+		s.cache = map[string][]byte{}
 		s.tellReplica("clear")
 		s.mu.Unlock()
 	}

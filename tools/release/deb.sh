@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Builds the Debian package of HEAD in build/deb: deb.sh VERSION. Needs debhelper and dpkg-dev.
+# Builds the Debian package of HEAD in build/deb: deb.sh VERSION.
 # Its maintainer is DEBFULLNAME and DEBEMAIL, as for dch(1).
 set -eu
 cd "$(dirname "$0")/../.."
 version=$1
-command -v dh >/dev/null || { echo "deb: needs debhelper: apt-get install debhelper" >&2; exit 1; }
+command -v dh >/dev/null || { echo "deb: no debhelper: run tools/deps.sh deb" >&2; exit 1; }
 tree=build/deb/gotrace-$version
 rm -rf build/deb
 mkdir -p "$tree"
