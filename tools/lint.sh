@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Checks what the compiler does not: includes follow the direction of the data, functions are short, and no uretprobe
 # is used (Go moves its stacks); files are created in one place; tags are unique, lines have at most 120 columns,
-# retired words do not return, and the files of a module call one another in one direction.
+# retired words do not return, the files of a module call one another in one direction, and only the ledger follows states.
 set -u
 cd "$(dirname "$0")/.."
 most=100
@@ -46,6 +46,7 @@ function used(line, pattern) {
 	return line
 }
 BEGIN {
+	follows = "^src/(trace/(ops|wire|convert|ledger)|model|analysis|flight)/"
 	only_in("src/util/directory.c", "O_CREAT|O_TMPFILE|O_TRUNC|mkdir\\(|mkdirat\\(")
 	only_in("src/pipeline/hidden.c", "link\\(|linkat\\(|rename\\(|renameat\\(|renameat2\\(")
 	only_in("", "(creat|creat64|freopen|truncate|mknod|mknodat|mkfifo|mkfifoat|symlink|symlinkat)\\(")
@@ -59,15 +60,16 @@ BEGIN {
 	module_reads("target/names", "rawlog code/symbol code/elf target")
 	module_reads("target/functions", "bpf code/isa rawlog code/elf target target/names")
 	module_reads("trace/ops", "")
+	module_reads("trace/ledger", "trace/ops")
 	module_reads("trace/wire", "code/symbol trace/ops")
 	module_reads("trace/convert", "code/symbol trace/ops trace/wire")
-	module_reads("trace/cut", "code/symbol trace/ops")
+	module_reads("trace/cut", "code/symbol trace/ops trace/ledger")
 	module_reads("trace/dump", "trace/wire")
 	module_reads("model", "bpf/site_list.h rawlog trace/ops")
 	module_reads("annotate", "trace/ops model/annotator.h model/model.h")
 	module_reads("analysis", "code/symbol trace/ops")
 	module_reads("analysis/goroutines", "rawlog code/symbol")
-	module_reads("export", "code/symbol trace/ops trace/wire")
+	module_reads("export", "code/symbol trace/ops trace/ledger trace/wire")
 	module_reads("capture", "bpf rawlog code/symbol trace/ops/gap_log.h target target/functions target/names")
 	# From the log to the file. Modules that include pipeline see the model, too.
 	module_reads("sandbox", "bpf rawlog target target/names target/functions")
@@ -130,6 +132,11 @@ width($0) > columns {
 	if (tag in defined)
 		complain("the tag " tag " is defined in " defined[tag] ", too")
 	defined[tag] = FILENAME
+}
+# States are followed by the ledger alone; what stands before it has the automaton.
+module != "" && FILENAME !~ follows &&
+	/(case |\[)OP_(GO_(START|DESTROY|SWITCH|SWITCH_DESTROY)|SYSCALL_(BEGIN|END|END_BLOCKED))(:|\] =)|op_changes\(/ {
+	complain("only trace/ledger follows states by ops: observe it")
 }
 # gotrace runs as root in directories of other users: files are created and named in one way.
 module != "" {

@@ -84,7 +84,7 @@ static int on_change(void *ctx, const struct tl_change *change)
 	if (!seen)
 		return -ENOMEM;
 	seen->goid = change->g->goid;
-	seen->changes += change->g->now.state != TL_NONE && !change->final;
+	seen->changes += change->g->now.state != LEDGER_NONE && !change->final;
 	if (change->to->m)
 		seen->m = change->to->m;
 	return name_it(pass, seen, change);

@@ -24,13 +24,16 @@
 /* --- states of goroutines --- */
 
 /* "Running", "Waiting: sync". */
-static int state_name(struct perfetto *px, const struct tl_interval *now, uint32_t *name)
+static int state_name(struct perfetto *px, const struct ledger_interval *now, uint32_t *name)
 {
-	static const char *const names[TL_STATE_COUNT] = {
-		[TL_RUNNABLE] = "Runnable", [TL_RUNNING] = "Running",       [TL_SYSCALL] = "Syscall",
-		[TL_WAITING] = "Waiting",   [TL_UNWATCHED] = "Not watched",
+	static const char *const names[LEDGER_STATE_COUNT] = {
+		[G_RUNNABLE] = "Runnable",
+		[G_RUNNING] = "Running",
+		[G_SYSCALL] = "Syscall",
+		[G_WAITING] = "Waiting",
+		[LEDGER_UNWATCHED] = "Not watched",
 	};
-	uint32_t reason = now->state == TL_WAITING ? now->reason : 0, ours;
+	uint32_t reason = now->state == G_WAITING ? now->reason : 0, ours;
 	uint64_t key = (uint64_t)now->state << 32 | reason;
 	char text[256];
 	const char *why;
@@ -56,10 +59,10 @@ static int put_state(struct perfetto *px, const struct pf_goroutine *g, const st
 		.track = g->track,
 		.type = PF_STATE,
 		.category = PF_STATES,
-		.labels = change->to->state != TL_NONE ? g->labels : 0,
+		.labels = change->to->state != LEDGER_NONE ? g->labels : 0,
 	};
 
-	if (change->to->state != TL_NONE && state_name(px, change->to, &ev.name))
+	if (change->to->state != LEDGER_NONE && state_name(px, change->to, &ev.name))
 		return -ENOMEM;
 	return pf_put_event(px, &ev);
 }
@@ -71,9 +74,9 @@ static int put_row(struct perfetto *px, struct pf_goroutine *g, const struct tl_
 	char name[32];
 	int rc = g->open ? pf_put_event(px, &ev) : 0;
 
-	if (rc || (change->to->state == TL_NONE && !g->open))
+	if (rc || (change->to->state == LEDGER_NONE && !g->open))
 		return rc;
-	if (change->to->state == TL_NONE) {
+	if (change->to->state == LEDGER_NONE) {
 		g->open = false;
 		return pf_put_event(px, &ev);
 	}
@@ -99,7 +102,7 @@ static int show_state(struct perfetto *px, struct pf_goroutine *g, const struct 
 		rc = put_state(px, g, change);
 	else if (g->shape == PF_ROW)
 		rc = put_row(px, g, change);
-	if (!rc && change->to->state == TL_NONE)
+	if (!rc && change->to->state == LEDGER_NONE)
 		rc = pf_goroutine_ended(&px->tracks, g);
 	return rc;
 }
@@ -108,7 +111,7 @@ static int show_state(struct perfetto *px, struct pf_goroutine *g, const struct 
 
 static int leave_place(struct perfetto *px, const struct tl_change *change)
 {
-	const struct tl_interval *now = &change->g->now;
+	const struct ledger_interval *now = &change->g->now;
 	int rc;
 	struct pf_proc *proc = pf_proc(&px->tracks, now->p, &rc);
 	struct pf_event ev = {.time = change->time, .type = PF_END, .category = PF_RUN};
@@ -175,15 +178,15 @@ static int on_change(void *ctx, const struct tl_change *change)
 	int rc;
 	struct pf_goroutine *g = pf_goroutine(&px->tracks, change->g->serial, &rc);
 
-	if (!rc && change->wakes && change->to->state != TL_UNWATCHED)
+	if (!rc && change->wakes && change->to->state != LEDGER_UNWATCHED)
 		rc = show_waking(px, g, change);
-	if (!rc && change->g->now.state == TL_RUNNING)
+	if (!rc && change->g->now.state == G_RUNNING)
 		rc = leave_place(px, change);
 	if (!rc)
 		rc = show_state(px, g, change);
 	if (!rc)
 		rc = pf_threads_change(px, g, change);
-	if (!rc && change->to->state == TL_RUNNING)
+	if (!rc && change->to->state == G_RUNNING)
 		rc = enter_place(px, g, change);
 	return rc ? rc : pf_counters_change(&px->counters, change);
 }
@@ -201,7 +204,7 @@ static int on_labels(void *ctx, const struct tl_goroutine *g, const struct tl_la
 	shown->labels = 0;
 	if (g->labels && stacktab_text(&px->st, labels->text, labels->len, &shown->labels))
 		return -ENOMEM;
-	return g->now.state == TL_RUNNING ? show_state(px, shown, &change) : 0;
+	return g->now.state == G_RUNNING ? show_state(px, shown, &change) : 0;
 }
 
 /* --- ranges --- */

@@ -70,13 +70,13 @@ static int flush_if_due(struct pf_counters *counters, uint64_t time)
 
 static void count(struct pf_counters *counters, unsigned state, int by)
 {
-	static const int8_t which[TL_STATE_COUNT] = {
-		[TL_NONE] = -1,
-		[TL_RUNNABLE] = PF_COUNT_RUNNABLE,
-		[TL_RUNNING] = PF_COUNT_RUNNING,
-		[TL_SYSCALL] = PF_COUNT_SYSCALL,
-		[TL_WAITING] = PF_COUNT_WAITING,
-		[TL_UNWATCHED] = -1,
+	static const int8_t which[LEDGER_STATE_COUNT] = {
+		[LEDGER_NONE] = -1,
+		[G_RUNNABLE] = PF_COUNT_RUNNABLE,
+		[G_RUNNING] = PF_COUNT_RUNNING,
+		[G_SYSCALL] = PF_COUNT_SYSCALL,
+		[G_WAITING] = PF_COUNT_WAITING,
+		[LEDGER_UNWATCHED] = -1,
 	};
 
 	if (which[state] < 0)

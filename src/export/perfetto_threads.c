@@ -53,11 +53,11 @@ static int replace_dead(struct perfetto *px, uint64_t time, Perfetto__KernelTask
  */
 static int show_task(struct perfetto *px, const struct tl_change *change)
 {
-	static const uint8_t states[TL_STATE_COUNT] = {
-		[TL_NONE] = TASK_DEAD,       [TL_RUNNABLE] = TASK_RUNNABLE, [TL_RUNNING] = TASK_RUNNING,
-		[TL_SYSCALL] = TASK_RUNNING, [TL_WAITING] = TASK_SLEEPS,
+	static const uint8_t states[LEDGER_STATE_COUNT] = {
+		[LEDGER_NONE] = TASK_DEAD,  [G_RUNNABLE] = TASK_RUNNABLE, [G_RUNNING] = TASK_RUNNING,
+		[G_SYSCALL] = TASK_RUNNING, [G_WAITING] = TASK_SLEEPS,
 	};
-	const struct tl_interval *now = &change->g->now;
+	const struct ledger_interval *now = &change->g->now;
 	Perfetto__KernelTaskState task = PERFETTO__KERNEL_TASK_STATE__INIT;
 	uint32_t tid = px->census->goroutines[change->g->serial].m;
 	struct pf_thread *thread;
@@ -100,7 +100,7 @@ static int call_name(struct perfetto *px, uint32_t stack, uint32_t *name)
 /* Shows a system call as a slice of the thread. */
 static int show_call(struct perfetto *px, const struct tl_change *change)
 {
-	bool begins = change->to->state == TL_SYSCALL, ends = change->g->now.state == TL_SYSCALL;
+	bool begins = change->to->state == G_SYSCALL, ends = change->g->now.state == G_SYSCALL;
 	uint32_t tid = px->census->goroutines[change->g->serial].m;
 	struct pf_event ev = {
 		.time = change->time, .type = begins ? PF_BEGIN : PF_END, .category = PF_SYSCALL};
@@ -185,9 +185,9 @@ static struct pf_thread *thread_of(struct perfetto *px, const struct pf_goroutin
 	return thread && thread->depth && thread->serial == serial ? thread : NULL;
 }
 
-static bool is_on_thread(const struct tl_interval *interval)
+static bool is_on_thread(const struct ledger_interval *interval)
 {
-	return interval->m && (interval->state == TL_RUNNING || interval->state == TL_SYSCALL);
+	return interval->m && (interval->state == G_RUNNING || interval->state == G_SYSCALL);
 }
 
 /* If the goroutine keeps its thread, as at the end of a system call, its slice continues. */
@@ -204,7 +204,7 @@ static int move_goroutine(struct perfetto *px, struct pf_goroutine *g, const str
 		g->thread = 0;
 	if (!rc && on && !stays)
 		rc = enter_thread(px, g, change);
-	return rc || !on || change->to->state != TL_SYSCALL ? rc : begin_call(px, change);
+	return rc || !on || change->to->state != G_SYSCALL ? rc : begin_call(px, change);
 }
 
 static int show_goroutine(struct perfetto *px, struct pf_goroutine *g, const struct tl_change *change)

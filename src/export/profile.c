@@ -131,7 +131,7 @@ static int on_labels(void *ctx, const struct tl_goroutine *g, const struct tl_la
 	    (g->labels && stacktab_text(&ps->st, labels->text, labels->len, &set)))
 		return -ENOMEM;
 	life = &ps->lives[g->serial];
-	if (g->now.state != TL_NONE && g->now.state != TL_UNWATCHED && set != life->set &&
+	if (g->now.state != LEDGER_NONE && g->now.state != LEDGER_UNWATCHED && set != life->set &&
 	    keep_part(life, life->n ? life->since : g->now.since, labels->time))
 		return -ENOMEM;
 	life->set = set;
@@ -221,7 +221,7 @@ static bool holds(const char *text, size_t len, const char *part)
 }
 
 /* Selects the intervals of a profile: as go tool trace (Go 1.26, cmd/trace/pprof.go), and one for locks. */
-static bool is_wanted(const struct profiles *ps, enum profile_kind kind, const struct tl_interval *now)
+static bool is_wanted(const struct profiles *ps, enum profile_kind kind, const struct ledger_interval *now)
 {
 	size_t len = 0;
 	uint32_t id = now->reason < ps->st.copied_string_capacity ? ps->st.copied_strings[now->reason] : 0;
@@ -229,37 +229,36 @@ static bool is_wanted(const struct profiles *ps, enum profile_kind kind, const s
 
 	switch (kind) {
 	case PROFILE_WALL:
-		return now->state != TL_UNWATCHED;
+		return now->state != LEDGER_UNWATCHED;
 	case PROFILE_SCHED:
-		return now->state == TL_RUNNABLE;
+		return now->state == G_RUNNABLE;
 	case PROFILE_SYSCALL:
-		return now->state == TL_SYSCALL;
+		return now->state == G_SYSCALL;
 	case PROFILE_BLOCK:
-		return now->state == TL_WAITING &&
-		       (holds(reason, len, "chan") || holds(reason, len, "sync") ||
-			holds(reason, len, "select"));
+		return now->state == G_WAITING && (holds(reason, len, "chan") || holds(reason, len, "sync") ||
+						   holds(reason, len, "select"));
 	case PROFILE_MUTEX:
-		return now->state == TL_WAITING &&
+		return now->state == G_WAITING &&
 		       (strcmp(reason, "sync") == 0 || strncmp(reason, "sync (mutex", 11) == 0);
 	case PROFILE_NET:
-		return now->state == TL_WAITING && strcmp(reason, "network") == 0;
+		return now->state == G_WAITING && strcmp(reason, "network") == 0;
 	default:
 		return false;
 	}
 }
 
 /* What a goroutine does, as a label. */
-static int state_label(struct profiles *ps, const struct tl_interval *now, uint32_t *label)
+static int state_label(struct profiles *ps, const struct ledger_interval *now, uint32_t *label)
 {
-	static const char *const names[TL_STATE_COUNT] = {
-		[TL_RUNNABLE] = "runnable",
-		[TL_RUNNING] = "running",
-		[TL_SYSCALL] = "system call",
-		[TL_WAITING] = "waiting",
+	static const char *const names[LEDGER_STATE_COUNT] = {
+		[G_RUNNABLE] = "runnable",
+		[G_RUNNING] = "running",
+		[G_SYSCALL] = "system call",
+		[G_WAITING] = "waiting",
 	};
 
 	*label = 0;
-	if (now->state == TL_WAITING && stacktab_string(&ps->st, ps->tables, now->reason, label))
+	if (now->state == G_WAITING && stacktab_string(&ps->st, ps->tables, now->reason, label))
 		return -ENOMEM;
 	if (*label || !names[now->state])
 		return 0;
@@ -289,7 +288,7 @@ static int add_parts(struct profiles *ps, struct profile *profile, uint32_t stac
 
 static int add_interval(struct profiles *ps, struct profile *profile, const struct tl_change *change)
 {
-	const struct tl_interval *now = &change->g->now;
+	const struct ledger_interval *now = &change->g->now;
 	/* As go tool trace: a state from before the trace counts from where the file first records it. */
 	uint64_t since = profile->kind == PROFILE_WALL ? now->since : now->named;
 	uint32_t from = now->stack, stack;
@@ -299,7 +298,7 @@ static int add_interval(struct profiles *ps, struct profile *profile, const stru
 		return 0;
 
 	/* The stack of a run is the one at which it stopped. */
-	if (now->state == TL_RUNNING)
+	if (now->state == G_RUNNING)
 		from = change->final || change->wakes ? 0 : change->to->stack;
 	if (stacktab_stack(&ps->st, ps->tables, from, &stack) || labels_of(ps, change->g->serial, &labels))
 		return -ENOMEM;
@@ -311,14 +310,14 @@ static int add_interval(struct profiles *ps, struct profile *profile, const stru
 static int on_change(void *ctx, const struct tl_change *change)
 {
 	struct profiles *ps = ctx;
-	const struct tl_interval *now = &change->g->now;
+	const struct ledger_interval *now = &change->g->now;
 	uint32_t taken;
 
 	/* What ends with the trace may come when the tables are gone: copy it now. */
 	if (stacktab_stack(&ps->st, ps->tables, change->to->stack, &taken) ||
 	    stacktab_string(&ps->st, ps->tables, change->to->reason, &taken))
 		return -ENOMEM;
-	if (now->state == TL_NONE || change->time <= now->since)
+	if (now->state == LEDGER_NONE || change->time <= now->since)
 		return 0;
 	for (size_t i = 0; i < ps->n; i++) {
 		/* As go tool trace: no interval without an end, and none before the goroutine first runs. */

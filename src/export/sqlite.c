@@ -130,14 +130,17 @@ static int bind_stack(struct sqlite *sq, sqlite3_stmt *row, int column, uint32_t
 
 /* --- intervals and wake-ups --- */
 
-static const char *const state_names[TL_STATE_COUNT] = {
-	[TL_RUNNABLE] = "runnable", [TL_RUNNING] = "running",       [TL_SYSCALL] = "syscall",
-	[TL_WAITING] = "waiting",   [TL_UNWATCHED] = "not watched",
+static const char *const state_names[LEDGER_STATE_COUNT] = {
+	[G_RUNNABLE] = "runnable",
+	[G_RUNNING] = "running",
+	[G_SYSCALL] = "syscall",
+	[G_WAITING] = "waiting",
+	[LEDGER_UNWATCHED] = "not watched",
 };
 
 static int put_state(struct sqlite *sq, const struct tl_change *change)
 {
-	const struct tl_interval *now = &change->g->now;
+	const struct ledger_interval *now = &change->g->now;
 	sqlite3_stmt *row = database_row(sq->db, TABLE_STATE);
 	uint64_t since = now->since < change->time ? now->since : change->time;
 
@@ -151,7 +154,7 @@ static int put_state(struct sqlite *sq, const struct tl_change *change)
 	bind_place(row, 8, now->p);
 	sqlite3_bind_int(row, 9, !now->before);
 	sqlite3_bind_int(row, 10, !change->final);
-	bind_text(sq, row, 11, now->state == TL_WAITING ? sq->locks[change->g->serial] : 0);
+	bind_text(sq, row, 11, now->state == G_WAITING ? sq->locks[change->g->serial] : 0);
 	return database_add(sq->db, row);
 }
 
@@ -301,13 +304,13 @@ static int on_change(void *ctx, const struct tl_change *change)
 		return -ENOMEM;
 	if (change->g->serial >= sq->census->n)
 		return -EINVAL;
-	if (change->g->now.state != TL_NONE)
+	if (change->g->now.state != LEDGER_NONE)
 		rc = put_state(sq, change);
-	if (change->to->state != TL_WAITING)
+	if (change->to->state != G_WAITING)
 		sq->locks[change->g->serial] = 0;
 	if (!rc && change->wakes)
 		rc = put_wakeup(sq, change);
-	return rc || change->to->state != TL_NONE ? rc : end_goroutine(sq, change);
+	return rc || change->to->state != LEDGER_NONE ? rc : end_goroutine(sq, change);
 }
 
 /* --- ranges --- */

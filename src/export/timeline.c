@@ -8,18 +8,17 @@
 #include "export/census.h"
 #include "export/ranges.h"
 #include "util/array.h"
-#include "trace/ops/gap_log.h"
 #include "trace/ops/labels.h"
 #include "util/map64.h"
 #include "trace/wire/buffer.h"
 
 struct op_timeline {
 	struct tl_visitor visitor;
+	struct ledger ledger;
 	const struct tables *tables; /* of the open generation */
 	struct tl_goroutine *lives;  /* by index of ops */
 	size_t capacity;
 	uint32_t serials;
-	struct map64 p_of_thread; /* thread -> P + 1 */
 	struct tl_ranges ranges;
 	const struct census *census;
 	struct strtab *sets;        /* of labels, as text */
@@ -27,9 +26,10 @@ struct op_timeline {
 	uint64_t generations, goids_of;
 	const struct op **samples; /* of the open generation, by time */
 	size_t sample_capacity;
-	uint64_t start, now;
-	bool began, unwatched;
 };
+
+static int on_change(void *ctx, const struct ledger_change *from);
+static int on_gap(void *ctx, uint64_t time, bool begins);
 
 struct op_timeline *timeline_new(const struct tl_visitor *visitor, const struct census *census)
 {
@@ -45,6 +45,7 @@ struct op_timeline *timeline_new(const struct tl_visitor *visitor, const struct 
 	tl->visitor = *visitor;
 	tl->census = census;
 	ranges_init(&tl->ranges, visitor);
+	ledger_init(&tl->ledger, &(struct ledger_observer){.ctx = tl, .change = on_change, .gap = on_gap});
 	return tl;
 }
 
@@ -53,7 +54,7 @@ void timeline_free(struct op_timeline *tl)
 	if (!tl)
 		return;
 	ranges_free(&tl->ranges);
-	map64_free(&tl->p_of_thread);
+	ledger_free(&tl->ledger);
 	map64_free(&tl->index_of_goid);
 	strtab_free(tl->sets);
 	free(tl->lives);
@@ -63,19 +64,19 @@ void timeline_free(struct op_timeline *tl)
 
 uint64_t timeline_start(const struct op_timeline *tl)
 {
-	return tl->start;
+	return tl->ledger.start;
 }
 
 uint64_t timeline_end(const struct op_timeline *tl)
 {
-	return tl->now;
+	return tl->ledger.now;
 }
 
 /* --- goroutines --- */
 
 static bool is_alive(const struct tl_goroutine *g)
 {
-	return g->known.state != TL_NONE;
+	return g->now.state != LEDGER_NONE;
 }
 
 /* Returns the slot of an index; NULL for index 0 and when out of memory. */
@@ -86,13 +87,6 @@ static struct tl_goroutine *life_at(struct op_timeline *tl, uint32_t index)
 	return &tl->lives[index];
 }
 
-/* The same; the result stays valid while the slot of `other` is asked for. */
-static struct tl_goroutine *life_beside(struct op_timeline *tl, uint32_t index, uint32_t other)
-{
-	life_at(tl, other);
-	return life_at(tl, index);
-}
-
 /* Returns the goroutine of an op. One known only from samples gets a life without a state. */
 static struct tl_goroutine *life_of(struct op_timeline *tl, uint32_t index)
 {
@@ -101,18 +95,6 @@ static struct tl_goroutine *life_of(struct op_timeline *tl, uint32_t index)
 
 	if (g && (!g->serial || (g->goid != goid && goid)))
 		*g = (struct tl_goroutine){.serial = ++tl->serials, .goid = goid};
-	return g;
-}
-
-static struct tl_goroutine *new_life(struct op_timeline *tl, uint32_t index)
-{
-	struct tl_goroutine *g = life_at(tl, index);
-
-	if (g)
-		*g = (struct tl_goroutine){
-			.serial = ++tl->serials,
-			.goid = index < tl->tables->ngoroutines ? tl->tables->goids[index] : 0,
-		};
 	return g;
 }
 
@@ -191,181 +173,53 @@ static int labels_step(struct op_timeline *tl, const struct op *op)
 	return rc;
 }
 
-static int show(struct op_timeline *tl, struct tl_change *change, struct tl_goroutine *g,
-		const struct tl_interval *to)
+/* --- states --- */
+
+/* A goroutine appears. */
+static int begin_life(struct op_timeline *tl, struct tl_goroutine *g, const struct ledger_change *from,
+		      const struct tl_goroutine *creator)
 {
+	const struct ledger_g *entry = &tl->ledger.gs[from->g];
+
+	*g = (struct tl_goroutine){
+		.serial = ++tl->serials,
+		.goid = entry->goid,
+		.entry = entry->entry,
+		.parent = creator ? creator->serial : 0,
+		.born = entry->known.before ? 0 : from->time,
+	};
+	return first_labels(tl, g, from->time);
+}
+
+static int on_change(void *ctx, const struct ledger_change *from)
+{
+	struct op_timeline *tl = ctx;
+	struct tl_goroutine *g, *by;
+	struct tl_change change = {
+		.time = from->time,
+		.to = &from->to,
+		.wakes = from->wakes,
+		.final = from->final,
+		.m = from->op ? from->op->m : NO_M,
+		.p = from->op ? from->op->p : NO_P,
+	};
 	int rc = 0;
 
-	change->g = g;
-	change->to = to;
-	if (tl->visitor.change)
-		rc = tl->visitor.change(tl->visitor.ctx, change);
-	g->now = *to;
-	g->ran = g->ran || to->state == TL_RUNNING;
-	return rc;
-}
-
-/* In a gap, a state is remembered, if known at all, but not shown. */
-static int go_to(struct op_timeline *tl, struct tl_change *change, struct tl_goroutine *g,
-		 const struct tl_interval *to)
-{
-	const struct tl_interval unwatched = {
-		.state = TL_UNWATCHED, .since = change->time, .named = change->time, .p = NO_P};
-
-	g->known = *to;
-	if (!tl->unwatched || to->state == TL_NONE)
-		return show(tl, change, g, to);
-	return g->now.state == TL_NONE ? show(tl, change, g, &unwatched) : 0;
-}
-
-static int32_t p_of(const struct op_timeline *tl, uint32_t m)
-{
-	const uint32_t *p = map64_get(&tl->p_of_thread, m);
-
-	return p && *p ? (int32_t)*p - 1 : NO_P;
-}
-
-static int hold_p(struct op_timeline *tl, uint32_t m, int32_t p)
-{
-	return m ? map64_set(&tl->p_of_thread, m, (uint32_t)(p + 1)) : 0;
-}
-
-static int go_status(struct op_timeline *tl, const struct op *op)
-{
-	struct tl_goroutine *g = life_at(tl, op->g);
-	struct tl_change change = {.time = op->time, .m = op->m, .p = NO_P};
-	struct tl_interval to = {
-		.state = op->status,
-		.before = true,
-		.since = op->time,
-		.named = op->arg > op->time ? op->arg : op->time,
-		.reason = op->string,
-		.m = op->m,
-		.p = NO_P,
-	};
-
-	if (g && is_alive(g))
+	if (from->hidden)
 		return 0;
-	g = new_life(tl, op->g);
-	if (!g)
+	if (array_grow(&tl->lives, &tl->capacity, tl->ledger.ngs, sizeof(*tl->lives)))
 		return -ENOMEM;
-	if (op->status == G_RUNNING || op->status == G_SYSCALL)
-		to.p = p_of(tl, op->m);
-	to.stack = op->stack;
-	g->entry = op->stack2;
-	return first_labels(tl, g, op->time) ? -ENOMEM : go_to(tl, &change, g, &to);
-}
-
-/* The state of a goroutine after a scheduler op. */
-static const uint8_t states_after[OP_KIND_COUNT] = {
-	[OP_GO_CREATE] = TL_RUNNABLE,
-	[OP_GO_CREATE_BLOCKED] = TL_WAITING,
-	[OP_GO_CREATE_SYSCALL] = TL_SYSCALL,
-	[OP_GO_START] = TL_RUNNING,
-	[OP_GO_STOP] = TL_RUNNABLE,
-	[OP_GO_BLOCK] = TL_WAITING,
-	[OP_GO_UNBLOCK] = TL_RUNNABLE,
-	[OP_GO_SWITCH] = TL_WAITING,
-	[OP_SYSCALL_BEGIN] = TL_SYSCALL,
-	[OP_SYSCALL_END] = TL_RUNNING,
-	[OP_SYSCALL_END_BLOCKED] = TL_RUNNABLE,
-};
-
-static struct tl_interval interval_after(const struct op_timeline *tl, const struct op *op, uint8_t state)
-{
-	struct tl_interval to = {
-		.state = state, .since = op->time, .named = op->time, .p = NO_P, .stack = op->stack};
-
-	if (op->kind == OP_GO_BLOCK || op->kind == OP_GO_STOP)
-		to.reason = op->string;
-	if (state == TL_RUNNING || state == TL_SYSCALL) {
-		to.m = op->m;
-		to.p = p_of(tl, op->m);
-	}
-	return to;
-}
-
-static int birth(struct op_timeline *tl, const struct op *op)
-{
-	bool foreign = op->kind == OP_GO_CREATE_SYSCALL;
-	struct tl_goroutine *by = foreign ? NULL : life_beside(tl, op->g, op->g2), *g;
-	struct tl_change change = {.time = op->time, .m = op->m, .p = op->p};
-	struct tl_interval to;
-
-	g = new_life(tl, foreign ? op->g : op->g2);
-	if (!g)
-		return -ENOMEM;
-	change.by = by && is_alive(by) ? by : NULL;
-	g->entry = op->stack2;
-	g->born = op->time;
-	g->parent = change.by ? by->serial : 0;
-	to = interval_after(tl, op, states_after[op->kind]);
-	return first_labels(tl, g, op->time) ? -ENOMEM : go_to(tl, &change, g, &to);
-}
-
-/* Moves a living goroutine to the state. */
-static int move(struct op_timeline *tl, const struct op *op, uint32_t index, uint8_t state)
-{
-	struct tl_goroutine *by = op->kind == OP_GO_UNBLOCK ? life_beside(tl, op->g, index) : NULL;
-	struct tl_goroutine *g = life_at(tl, index);
-	struct tl_change change = {.time = op->time, .m = op->m, .p = op->p};
-	struct tl_interval to = interval_after(tl, op, state);
-
-	if (!g || !is_alive(g))
-		return index && !g ? -ENOMEM : 0;
-	change.wakes = op->kind == OP_GO_UNBLOCK;
-	change.by = by && is_alive(by) ? by : NULL;
-	return go_to(tl, &change, g, &to);
-}
-
-/* Three steps, 1 ns apart, as in Go's readers: g2 is woken, g waits or ends, g2 runs. */
-static int switch_to(struct op_timeline *tl, const struct op *op)
-{
-	const struct op wake = {.kind = OP_GO_UNBLOCK,
-				.time = op->time,
-				.m = op->m,
-				.p = op->p,
-				.g = op->g,
-				.stack = op->stack};
-	const struct op start = {.kind = OP_GO_START, .time = op->time + 2, .m = op->m, .p = op->p};
-	struct op leave = *op;
-	int rc = move(tl, &wake, op->g2, TL_RUNNABLE);
-
-	leave.time++;
-	leave.stack = 0;
-	if (!rc)
-		rc = move(tl, &leave, op->g, states_after[op->kind]);
-	return rc ? rc : move(tl, &start, op->g2, TL_RUNNING);
-}
-
-static int goroutine_step(struct op_timeline *tl, const struct op *op)
-{
-	switch (op->kind) {
-	case OP_GO_STATUS:
-		return go_status(tl, op);
-	case OP_GO_CREATE:
-	case OP_GO_CREATE_BLOCKED:
-	case OP_GO_CREATE_SYSCALL:
-		return birth(tl, op);
-	case OP_GO_SWITCH:
-	case OP_GO_SWITCH_DESTROY:
-		return switch_to(tl, op);
-	default:
-		return move(tl, op, op->kind == OP_GO_UNBLOCK ? op->g2 : op->g, states_after[op->kind]);
-	}
-}
-
-static int place_step(struct op_timeline *tl, const struct op *op)
-{
-	switch (op->kind) {
-	case OP_PROC_STATUS:
-	case OP_PROC_START:
-		return hold_p(tl, op->m, op->p);
-	case OP_PROC_STOP:
-		return hold_p(tl, op->m, NO_P);
-	default: /* a steal */
-		return hold_p(tl, op->m2, NO_P);
-	}
+	g = &tl->lives[from->g];
+	by = from->by ? &tl->lives[from->by] : NULL;
+	if (from->from.state == LEDGER_NONE)
+		rc = begin_life(tl, g, from, by);
+	change.g = g;
+	change.by = by;
+	if (!rc && tl->visitor.change)
+		rc = tl->visitor.change(tl->visitor.ctx, &change);
+	g->now = from->to;
+	g->ran = g->ran || from->to.state == G_RUNNING;
+	return rc;
 }
 
 /* --- gaps --- */
@@ -378,37 +232,11 @@ bool tl_begins_with(const struct tables *tables, uint32_t string, const char *te
 	return len >= strlen(text) && memcmp(bytes, text, strlen(text)) == 0;
 }
 
-static int watch(struct op_timeline *tl, uint64_t time, bool unwatched)
+static int on_gap(void *ctx, uint64_t time, bool begins)
 {
-	tl->unwatched = unwatched;
-	for (size_t i = 1; i < tl->capacity; i++) {
-		struct tl_goroutine *g = &tl->lives[i];
-		struct tl_change change = {.time = time, .p = NO_P};
-		struct tl_interval to = g->known;
-		int rc;
+	struct op_timeline *tl = ctx;
 
-		if (!is_alive(g))
-			continue;
-		if (unwatched)
-			to = (struct tl_interval){.state = TL_UNWATCHED, .p = NO_P};
-		to.since = to.named = time;
-		rc = show(tl, &change, g, &to);
-		if (rc)
-			return rc;
-	}
-	return unwatched ? ranges_gap_begin(&tl->ranges, time) : ranges_gap_end(&tl->ranges, time);
-}
-
-static int note(struct op_timeline *tl, const struct op *op)
-{
-	size_t category_len, len;
-	const char *category = tables_string(tl->tables, op->string, &category_len);
-	const char *text = tables_string(tl->tables, op->string2, &len);
-	enum gap_log kind = gap_log_kind(category, category_len, text, len);
-
-	if (kind == (tl->unwatched ? GAP_LOG_ENDS : GAP_LOG_BEGINS))
-		return watch(tl, op->time, !tl->unwatched);
-	return 0;
+	return begins ? ranges_gap_begin(&tl->ranges, time) : ranges_gap_end(&tl->ranges, time);
 }
 
 /* --- all together --- */
@@ -424,17 +252,14 @@ static int emit_event(struct op_timeline *tl, const struct op *op)
 
 static int step(struct op_timeline *tl, const struct op *op)
 {
-	int rc;
+	int rc = ledger_step(&tl->ledger, op);
 
+	if (rc)
+		return rc;
 	switch (op->kind) {
-	case OP_PROC_STATUS:
-	case OP_PROC_START:
-	case OP_PROC_STOP:
-	case OP_PROC_STEAL:
-		return place_step(tl, op);
-	case OP_GO_STATUS:
-	case OP_GO_CREATE ... OP_SYSCALL_END_BLOCKED:
-		return goroutine_step(tl, op);
+	case OP_NONE ... OP_GO_STATUS:
+	case OP_PROC_START ... OP_SYSCALL_END_BLOCKED:
+		return 0; /* for the ledger alone */
 	case OP_STW_BEGIN ... OP_GC_ASSIST_END:
 	case OP_TASK_BEGIN ... OP_REGION_END: {
 		const struct tl_goroutine *g = op->g ? life_of(tl, op->g) : NULL;
@@ -442,12 +267,8 @@ static int step(struct op_timeline *tl, const struct op *op)
 		return op->g && !g ? -ENOMEM : ranges_step(&tl->ranges, op, g ? g->serial : 0);
 	}
 	case OP_LOG:
-		rc = note(tl, op);
-		if (!rc)
-			rc = labels_step(tl, op);
+		rc = labels_step(tl, op);
 		return rc ? rc : emit_event(tl, op);
-	case OP_NONE:
-		return 0;
 	default:
 		return emit_event(tl, op);
 	}
@@ -493,10 +314,8 @@ int timeline_generation(struct op_timeline *tl, const struct generation *gen)
 	size_t nsamples, next = 0;
 	int rc = 0;
 
-	if (!tl->began)
-		tl->start = gen->start;
-	tl->began = true;
 	tl->generations++;
+	ledger_begin(&tl->ledger, gen);
 	map64_clear(&tl->index_of_goid);
 	tl->tables = gen->tables;
 	if (tl->visitor.tables)
@@ -512,26 +331,14 @@ int timeline_generation(struct op_timeline *tl, const struct generation *gen)
 		if (!rc)
 			rc = step(tl, op);
 	}
-	if (!rc)
-		rc = samples_until(tl, UINT64_MAX, &next, nsamples);
-	if (gen->end > tl->now)
-		tl->now = gen->end;
-	return rc;
+	return rc ? rc : samples_until(tl, UINT64_MAX, &next, nsamples);
 }
 
 int timeline_finish(struct op_timeline *tl)
 {
-	const struct tl_interval none = {.state = TL_NONE, .since = tl->now, .p = NO_P};
 	int rc = tl->visitor.tables ? tl->visitor.tables(tl->visitor.ctx, NULL) : 0;
 
 	if (!rc)
-		rc = ranges_finish(&tl->ranges, tl->now);
-
-	for (size_t i = 1; i < tl->capacity && !rc; i++) {
-		struct tl_change change = {.time = tl->now, .final = true, .p = NO_P};
-
-		if (is_alive(&tl->lives[i]))
-			rc = show(tl, &change, &tl->lives[i], &none);
-	}
-	return rc;
+		rc = ranges_finish(&tl->ranges, tl->ledger.now);
+	return rc ? rc : ledger_finish(&tl->ledger);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Turns ops into what exports write, in time order: intervals of goroutines' states, wake-ups, ranges
- * (collections, stop-the-worlds, tasks, regions), and single events. Memory is bounded by goroutines and
- * threads.
+ * Turns ops into what exports write, in time order: intervals of goroutines' states and wake-ups, as the
+ * ledger reports them, ranges (collections, stop-the-worlds, tasks, regions), and single events. Memory is
+ * bounded by goroutines and threads.
  */
 #ifndef GOTRACE_EXPORT_TIMELINE_H
 #define GOTRACE_EXPORT_TIMELINE_H
@@ -10,29 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trace/ops/op.h"
-
-enum tl_state {
-	TL_NONE = 0, /* not born, or dead */
-	TL_RUNNABLE = G_RUNNABLE,
-	TL_RUNNING = G_RUNNING,
-	TL_SYSCALL = G_SYSCALL,
-	TL_WAITING = G_WAITING,
-	TL_UNWATCHED, /* unknown: nothing was recorded */
-	TL_STATE_COUNT,
-};
-
-/* A goroutine's state, and since when. */
-struct tl_interval {
-	uint8_t state;   /* enum tl_state */
-	bool before;     /* it began before the trace */
-	uint64_t since;  /* ns */
-	uint64_t named;  /* ns: when the file first records it; later than since only if before */
-	uint32_t reason; /* string id: why it waits, or why it stopped running; 0 = unknown */
-	uint32_t stack;  /* of the event that led here: its own; for an unblock, the waker's; 0 = none */
-	uint32_t m;      /* thread id while it runs or is in a system call */
-	int32_t p;       /* while it runs, or when it entered its system call */
-};
+#include "trace/ledger/ledger.h"
 
 /* One life of a goroutine. */
 struct tl_goroutine {
@@ -44,8 +22,7 @@ struct tl_goroutine {
 	bool ran;                 /* it was seen to run before the interval that ends now */
 	bool labels_said;         /* the trace has recorded its labels */
 	uint32_t labels;          /* its set of pprof labels; 0 = none; equal sets have equal numbers */
-	struct tl_interval now;   /* what exports show */
-	struct tl_interval known; /* the same, even while nothing is recorded */
+	struct ledger_interval now;
 };
 
 enum tl_range_kind {
@@ -78,8 +55,8 @@ struct tl_range {
 /* A goroutine's change from one interval to the next. */
 struct tl_change {
 	uint64_t time;
-	const struct tl_goroutine *g;  /* g->now is what ends here; state TL_NONE: it appears */
-	const struct tl_interval *to;  /* state TL_NONE: it is gone */
+	const struct tl_goroutine *g;  /* g->now is what ends here; state LEDGER_NONE: it appears */
+	const struct ledger_interval *to;  /* state LEDGER_NONE: it is gone */
 	const struct tl_goroutine *by; /* its creator or waker; NULL = unknown */
 	bool wakes;                    /* it was woken */
 	bool final;                    /* the trace ends, the goroutine does not */

@@ -89,7 +89,7 @@ struct bytes export_of(const struct bytes *trace, struct export_options options)
 static int on_change(void *ctx, const struct tl_change *change)
 {
 	struct export_totals *totals = ctx;
-	const struct tl_interval *now = &change->g->now;
+	const struct ledger_interval *now = &change->g->now;
 	uint64_t ns = change->time > now->since ? change->time - now->since : 0;
 
 	totals->wakeups += change->wakes;

@@ -23,12 +23,12 @@ static void test_timeline(void **state)
 	struct export_totals totals = export_totals_of(&trace);
 
 	(void)state;
-	assert_int_equal(totals.ns[TL_RUNNABLE], (31 + 10) * UNIT);
-	assert_int_equal(totals.ns[TL_SYSCALL], 5 * UNIT);
-	assert_int_equal(totals.count[TL_SYSCALL], 1);
+	assert_int_equal(totals.ns[G_RUNNABLE], (31 + 10) * UNIT);
+	assert_int_equal(totals.ns[G_SYSCALL], 5 * UNIT);
+	assert_int_equal(totals.count[G_SYSCALL], 1);
 	/* 7 ran for 2 and 3 us, 2 for 40, and 1 since the start of the trace. */
-	assert_true(totals.ns[TL_RUNNING] > 45 * UNIT);
-	assert_int_equal(totals.open_ns[TL_WAITING], (150 + 90) * UNIT);
+	assert_true(totals.ns[G_RUNNING] > 45 * UNIT);
+	assert_int_equal(totals.open_ns[G_WAITING], (150 + 90) * UNIT);
 	assert_int_equal(totals.wakeups, 1);
 	assert_int_equal(totals.ranges, 2); /* the inner one, and the outer one, which ends with the trace */
 	free(trace.data);
@@ -107,12 +107,12 @@ static void test_pprof(void **state)
 		struct export_totals totals = export_totals_of(&trace);
 		uint64_t all = 0;
 
-		for (int s = TL_RUNNABLE; s < TL_UNWATCHED; s++)
+		for (int s = G_RUNNABLE; s < LEDGER_UNWATCHED; s++)
 			all += totals.ns[s] + totals.open_ns[s];
 		check_profile(&trace, PROFILE_WALL, all, true);
-		check_profile(&trace, PROFILE_SCHED, totals.ns[TL_RUNNABLE], false);
-		check_profile(&trace, PROFILE_SYSCALL, totals.ns[TL_SYSCALL], false);
-		check_profile(&trace, PROFILE_BLOCK, totals.ns[TL_WAITING], false);
+		check_profile(&trace, PROFILE_SCHED, totals.ns[G_RUNNABLE], false);
+		check_profile(&trace, PROFILE_SYSCALL, totals.ns[G_SYSCALL], false);
+		check_profile(&trace, PROFILE_BLOCK, totals.ns[G_WAITING], false);
 		check_profile(&trace, PROFILE_CPU, totals.samples * 10000000, true);
 		free(trace.data);
 	}
@@ -273,13 +273,13 @@ static void test_labels_in_sqlite(void **state)
 static void check_database(sqlite3 *db, const struct export_totals *totals)
 {
 	assert_int_equal(ask(db, "SELECT sum(dur) FROM state WHERE state = 'runnable' AND ends"),
-			 totals->ns[TL_RUNNABLE]);
+			 totals->ns[G_RUNNABLE]);
 	assert_int_equal(ask(db, "SELECT sum(dur) FROM state WHERE state = 'running' AND ends"),
-			 totals->ns[TL_RUNNING]);
+			 totals->ns[G_RUNNING]);
 	assert_int_equal(ask(db, "SELECT total(dur) FROM state WHERE state = 'running' AND NOT ends"),
-			 totals->open_ns[TL_RUNNING]);
+			 totals->open_ns[G_RUNNING]);
 	assert_int_equal(ask(db, "SELECT count(*) FROM state WHERE state = 'waiting' AND ends"),
-			 totals->count[TL_WAITING]);
+			 totals->count[G_WAITING]);
 	assert_int_equal(ask(db, "SELECT count(*) FROM wakeup"), totals->wakeups);
 	assert_int_equal(ask(db, "SELECT count(*) FROM sample"), totals->samples);
 	assert_int_equal(ask(db, "SELECT count(*) FROM log"), totals->logs);

@@ -325,7 +325,7 @@ static void test_perfetto(void **state)
 		assert_int_equal(d.wakes, totals.wakeups);
 		assert_true(d.flow_ends > 0 && d.flow_ends <= d.wakes);
 		assert_int_equal(d.samples, totals.samples);
-		assert_int_equal(d.run_ns, totals.ns[TL_RUNNING] + totals.open_ns[TL_RUNNING]);
+		assert_int_equal(d.run_ns, totals.ns[G_RUNNING] + totals.open_ns[G_RUNNING]);
 		free_decoded(&d);
 		free(out.data);
 		free(trace.data);
