@@ -46,7 +46,7 @@ function used(line, pattern) {
 	return line
 }
 BEGIN {
-	follows = "^src/(trace/(ops|wire|convert|ledger)|model|analysis|flight)/"
+	follows = "^src/(trace/(ops|wire|convert|ledger)|model|annotate|analysis|flight)/"
 	only_in("src/util/directory.c", "O_CREAT|O_TMPFILE|O_TRUNC|mkdir\\(|mkdirat\\(")
 	only_in("src/pipeline/hidden.c", "link\\(|linkat\\(|rename\\(|renameat\\(|renameat2\\(")
 	only_in("", "(creat|creat64|freopen|truncate|mknod|mknodat|mkfifo|mkfifoat|symlink|symlinkat)\\(")

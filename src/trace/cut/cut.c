@@ -8,7 +8,6 @@
 #include "trace/cut/filter.h"
 #include "trace/cut/state.h"
 #include "util/array.h"
-#include "trace/ops/gap_log.h"
 
 struct cutter {
 	struct cut_options options;
@@ -22,7 +21,6 @@ struct cutter {
 	bool begun, done;
 	bool gc_reported; /* the open generation has an OP_GC_ACTIVE */
 	uint64_t total;
-	bool unwatched; /* nothing was recorded at the time of the current op */
 	uint64_t unmarked_gaps;
 };
 
@@ -60,24 +58,15 @@ uint64_t cutter_unmarked_gaps(const struct cutter *cutter)
 
 /* --- gaps in the recording --- */
 
-static enum gap_log gap_log_of(const struct tables *tables, const struct op *op)
+/* Follows an op that is not in the piece, which counts only if it is the log of a gap. */
+static int skip(struct cutter *cutter, const struct op *op)
 {
-	size_t category_len, len;
-	const char *category = tables_string(tables, op->string, &category_len);
-	const char *text = tables_string(tables, op->string2, &len);
+	struct ledger *ledger = &cutter->state.ledger;
+	bool watched = !ledger->unwatched;
+	int rc = op->kind == OP_LOG ? ledger_step(ledger, op) : 0;
 
-	return op->kind == OP_LOG ? gap_log_kind(category, category_len, text, len) : GAP_LOG_NONE;
-}
-
-/* Updates the gap state. shown: the op is in the piece. */
-static void note_gap(struct cutter *cutter, const struct op *op, bool shown)
-{
-	enum gap_log kind = gap_log_of(cutter->from->tables, op);
-
-	if (kind == GAP_LOG_NONE)
-		return;
-	cutter->unwatched = kind == GAP_LOG_BEGINS;
-	cutter->unmarked_gaps += cutter->unwatched && cutter->begun && !shown;
+	cutter->unmarked_gaps += watched && ledger->unwatched && cutter->begun;
+	return rc;
 }
 
 static struct op *push(struct cutter *cutter)
@@ -95,46 +84,46 @@ static size_t count_open(const struct cutter *cutter)
 	const struct cut_state *state = &cutter->state;
 	size_t n = state->gc;
 
-	for (size_t i = 0; i < state->proc_capacity; i++)
-		n += state->procs[i].sweeps;
-	for (size_t i = 0; i < state->goroutine_capacity; i++)
-		n += state->goroutines[i].status && state->goroutines[i].assists;
+	for (size_t i = 0; i < state->nsweeps; i++)
+		n += state->sweeps[i];
+	for (size_t i = 0; i < state->nranges; i++)
+		n += state->ranges[i].assists && ledger_alive(&state->ledger, (uint32_t)i);
 	return n;
 }
 
 static int put_procs(struct cutter *cutter)
 {
-	for (size_t i = 0; i < cutter->state.proc_capacity; i++) {
-		const struct cut_proc *proc = &cutter->state.procs[i];
-		struct op *op = proc->known ? push(cutter) : NULL;
+	for (size_t i = 0; i < cutter->state.ledger.nps; i++) {
+		const struct ledger_p *p = &cutter->state.ledger.ps[i];
+		struct op *op = p->status ? push(cutter) : NULL;
 
-		if (!proc->known)
+		if (!p->status)
 			continue;
 		if (!op)
 			return -ENOMEM;
 		op->kind = OP_PROC_STATUS;
 		op->p = (int32_t)i;
-		op->status = proc->status;
-		op->m = proc->m;
+		op->status = p->status;
+		op->m = p->m;
 	}
 	return 0;
 }
 
 static int put_goroutines(struct cutter *cutter)
 {
-	for (size_t i = 1; i < cutter->state.goroutine_capacity; i++) {
-		const struct cut_goroutine *g = &cutter->state.goroutines[i];
-		struct op *op = g->status ? push(cutter) : NULL;
+	for (size_t i = 1; i < cutter->state.ledger.ngs; i++) {
+		const struct ledger_g *g = ledger_alive(&cutter->state.ledger, (uint32_t)i);
+		struct op *op = g ? push(cutter) : NULL;
 
-		if (!g->status)
+		if (!g)
 			continue;
 		if (!op)
 			return -ENOMEM;
 		op->kind = OP_GO_STATUS;
 		op->g = (uint32_t)i;
-		op->status = g->status;
-		op->m = g->m;
-		op->stack = g->stack && g->status != G_RUNNING ? g->stack : g->entry;
+		op->status = g->known.state;
+		op->m = g->known.m;
+		op->stack = g->own_stack && op->status != G_RUNNING ? g->own_stack : g->entry;
 		op->stack2 = cutter->number == 1 ? g->entry : 0;
 	}
 	return 0;
@@ -156,8 +145,8 @@ static int put_open(struct cutter *cutter, unsigned kind, uint32_t g, int32_t p,
 /* Returns a running goroutine, whose thread can report the collection, or NO_G. */
 static uint32_t find_running(const struct cutter *cutter)
 {
-	for (size_t i = 1; i < cutter->state.goroutine_capacity; i++) {
-		if (cutter->state.goroutines[i].status == G_RUNNING)
+	for (size_t i = 1; i < cutter->state.ledger.ngs; i++) {
+		if (cutter->state.ledger.gs[i].known.state == G_RUNNING)
 			return (uint32_t)i;
 	}
 	return NO_G;
@@ -169,15 +158,14 @@ static uint32_t find_running(const struct cutter *cutter)
  */
 static int put_gc(struct cutter *cutter)
 {
-	uint32_t g = cutter->number == 1 ? NO_G : find_running(cutter), m;
-	const struct cut_thread *thread;
+	const struct ledger *ledger = &cutter->state.ledger;
+	uint32_t g = cutter->number == 1 ? NO_G : find_running(cutter);
+	uint32_t m = g ? ledger->gs[g].known.m : NO_M;
 
 	cutter->gc_reported = cutter->state.gc && (cutter->number == 1 || g);
 	if (!cutter->gc_reported)
 		return 0;
-	m = g ? cutter->state.goroutines[g].m : NO_M;
-	thread = g ? cut_thread(&cutter->state, m) : NULL;
-	return put_open(cutter, OP_GC_ACTIVE, g, thread ? thread->p : NO_P, m);
+	return put_open(cutter, OP_GC_ACTIVE, g, g ? ledger_p_of(ledger, m) : NO_P, m);
 }
 
 static int put_ranges(struct cutter *cutter)
@@ -185,13 +173,16 @@ static int put_ranges(struct cutter *cutter)
 	const struct cut_state *state = &cutter->state;
 	int rc = put_gc(cutter);
 
-	for (size_t i = 0; i < state->proc_capacity && !rc; i++) {
-		if (state->procs[i].sweeps)
-			rc = put_open(cutter, OP_GC_SWEEP_ACTIVE, NO_G, (int32_t)i, state->procs[i].m);
+	for (size_t i = 0; i < state->nsweeps && !rc; i++) {
+		if (state->sweeps[i])
+			rc = put_open(cutter, OP_GC_SWEEP_ACTIVE, NO_G, (int32_t)i,
+				      ledger_p(&state->ledger, (int32_t)i).m);
 	}
-	for (size_t i = 1; i < state->goroutine_capacity && !rc; i++) {
-		if (state->goroutines[i].status && state->goroutines[i].assists)
-			rc = put_open(cutter, OP_GC_ASSIST_ACTIVE, (uint32_t)i, NO_P, state->goroutines[i].m);
+	for (size_t i = 1; i < state->nranges && !rc; i++) {
+		const struct ledger_g *g = ledger_alive(&state->ledger, (uint32_t)i);
+
+		if (g && state->ranges[i].assists)
+			rc = put_open(cutter, OP_GC_ASSIST_ACTIVE, (uint32_t)i, NO_P, g->known.m);
 	}
 	return rc;
 }
@@ -203,7 +194,7 @@ static int begin(struct cutter *cutter, uint64_t start)
 	cutter->n = 0;
 	cutter->start = start;
 	cutter->number++;
-	cutter->unmarked_gaps += cutter->number == 1 && cutter->unwatched;
+	cutter->unmarked_gaps += cutter->number == 1 && cutter->state.ledger.unwatched;
 	if (put_procs(cutter) || put_goroutines(cutter))
 		return -ENOMEM;
 	statuses = cutter->n;
@@ -253,7 +244,7 @@ static void drop_open_stw(struct cutter *cutter)
 {
 	for (size_t i = cutter->n; i-- > cutter->head && cutter->state.nstw;) {
 		struct op *op = &cutter->ops[i];
-		struct cut_goroutine *g = cut_goroutine(&cutter->state, op->g);
+		struct cut_ranges *g = cut_ranges(&cutter->state, op->g);
 
 		if (op->kind == OP_STW_END && g) {
 			g->ends++;
@@ -340,7 +331,7 @@ static int add(struct cutter *cutter, const struct op *op)
 /* A stop-the-world that was active when the piece began has no begin, so its end is dropped. */
 static bool is_stray(struct cutter *cutter, const struct op *op)
 {
-	const struct cut_goroutine *g = op->kind == OP_STW_END ? cut_goroutine(&cutter->state, op->g) : NULL;
+	const struct cut_ranges *g = op->kind == OP_STW_END ? cut_ranges(&cutter->state, op->g) : NULL;
 
 	return g && !g->nstw;
 }
@@ -348,18 +339,17 @@ static bool is_stray(struct cutter *cutter, const struct op *op)
 static void forget_stw(struct cutter *cutter)
 {
 	cutter->state.nstw = 0;
-	for (size_t i = 0; i < cutter->state.goroutine_capacity; i++)
-		cutter->state.goroutines[i].nstw = 0;
+	for (size_t i = 0; i < cutter->state.nranges; i++)
+		cutter->state.ranges[i].nstw = 0;
 }
 
 /* Returns true for a redundant status. Only those of the first generation and of new Ps are not. */
-static bool is_known(struct cutter *cutter, const struct op *op)
+static bool is_known(const struct cutter *cutter, const struct op *op)
 {
-	const struct cut_proc *proc = op->kind == OP_PROC_STATUS ? cut_proc(&cutter->state, op->p) : NULL;
-	const struct cut_goroutine *g =
-		op->kind == OP_GO_STATUS ? cut_goroutine(&cutter->state, op->g) : NULL;
+	const struct ledger *ledger = &cutter->state.ledger;
 
-	return (proc && proc->known) || (g && g->status);
+	return (op->kind == OP_PROC_STATUS && ledger_p(ledger, op->p).status) ||
+	       (op->kind == OP_GO_STATUS && ledger_alive(ledger, op->g));
 }
 
 static bool is_head(unsigned kind)
@@ -392,10 +382,8 @@ static int step(struct cutter *cutter, const struct op *from)
 	bool shown = is_shown(cutter, &op);
 	int rc = 0;
 
-	if (!shown) {
-		note_gap(cutter, from, false);
-		return 0;
-	}
+	if (!shown)
+		return skip(cutter, from);
 	if (is_head(op.kind) && !is_due(cutter, &op))
 		return cut_apply(&cutter->state, &op); /* begin() writes it */
 	if (cutter->begun && op.time < cutter->last)   /* a new P among the statuses */
@@ -411,7 +399,6 @@ static int step(struct cutter *cutter, const struct op *from)
 	}
 	if (!rc && cutter->begun)
 		rc = add(cutter, &op);
-	note_gap(cutter, from, true);
 	return rc ? rc : cut_apply(&cutter->state, &op);
 }
 
@@ -447,6 +434,7 @@ int cutter_generation(struct cutter *cutter, const struct generation *gen)
 	if (cutter->done)
 		return 0;
 	cutter->from = gen;
+	ledger_begin(&cutter->state.ledger, gen);
 	rc = preapply_active_ranges(cutter, gen);
 	if (!rc)
 		rc = begin_with(cutter, gen);

@@ -23,36 +23,21 @@ static bool become(struct op *op, unsigned kind)
 	return true;
 }
 
-static const struct cut_proc *find_proc(const struct cut_state *state, int32_t p)
-{
-	static const struct cut_proc none;
-
-	return p >= 0 && (size_t)p < state->proc_capacity ? &state->procs[p] : &none;
-}
-
-/* Returns the thread's P as shown in the piece, or NO_P. */
-static int32_t held_by(const struct cut_state *state, uint32_t m)
-{
-	const uint32_t *at = map64_get(&state->thread_by_id, m);
-
-	return at ? state->threads[*at].p : NO_P;
-}
-
 /* A P in a system call of a goroutine that is not shown appears as running until its thread releases it. */
 static bool filter_proc(const struct cut_options *options, const struct cut_state *state,
 			const struct tables *tables, struct op *op)
 {
-	const struct cut_proc *proc = find_proc(state, op->p);
+	const struct ledger_p proc = ledger_p(&state->ledger, op->p);
 
 	if (op->g && !is_kept(options, tables, op->g))
 		op->g = NO_G;
 	if (op->kind == OP_PROC_STATUS && (op->status == P_SYSCALL || op->status == P_ABANDONED))
 		op->status = op->m ? P_RUNNING : P_IDLE;
-	if (op->kind != OP_PROC_STEAL || proc->status == P_SYSCALL || proc->status == P_ABANDONED)
+	if (op->kind != OP_PROC_STEAL || proc.status == P_SYSCALL || proc.status == P_ABANDONED)
 		return true;
-	if (proc->status != P_RUNNING)
+	if (proc.status != P_RUNNING)
 		return false;
-	op->m = proc->m;
+	op->m = proc.m;
 	return become(op, OP_PROC_STOP);
 }
 
@@ -67,7 +52,7 @@ static bool filter_other(const struct cut_options *options, const struct cut_sta
 		op->g = NO_G;
 		return is_kept(options, tables, op->g2);
 	case OP_GO_DESTROY_SYSCALL:
-		op->p = held_by(state, op->m);
+		op->p = ledger_p_of(&state->ledger, op->m);
 		return op->p != NO_P && become(op, OP_PROC_STOP);
 	case OP_HEAP_ALLOC:
 	case OP_HEAP_GOAL:

@@ -8,190 +8,31 @@
 
 void cut_state_free(struct cut_state *state)
 {
-	free(state->goroutines);
-	free(state->procs);
-	free(state->threads);
-	map64_free(&state->thread_by_id);
+	ledger_free(&state->ledger);
+	free(state->ranges);
+	free(state->sweeps);
 }
 
-struct cut_goroutine *cut_goroutine(struct cut_state *state, uint32_t g)
+struct cut_ranges *cut_ranges(struct cut_state *state, uint32_t g)
 {
-	if (array_grow(&state->goroutines, &state->goroutine_capacity, (size_t)g + 1,
-		       sizeof(*state->goroutines)))
+	if (array_grow(&state->ranges, &state->nranges, (size_t)g + 1, sizeof(*state->ranges)))
 		return NULL;
-	return &state->goroutines[g];
+	return &state->ranges[g];
 }
 
-struct cut_proc *cut_proc(struct cut_state *state, int32_t p)
+static int set_sweep(struct cut_state *state, int32_t p, bool sweeps)
 {
-	if (p < 0 || array_grow(&state->procs, &state->proc_capacity, (size_t)p + 1, sizeof(*state->procs)))
-		return NULL;
-	return &state->procs[p];
-}
-
-struct cut_thread *cut_thread(struct cut_state *state, uint32_t m)
-{
-	const uint32_t *at = map64_get(&state->thread_by_id, m);
-
-	if (at)
-		return &state->threads[*at];
-	if (array_grow(&state->threads, &state->thread_capacity, state->nthreads + 1,
-		       sizeof(*state->threads)) ||
-	    (m && map64_set(&state->thread_by_id, m, (uint32_t)state->nthreads)))
-		return NULL;
-	state->threads[state->nthreads] = (struct cut_thread){.p = NO_P};
-	return &state->threads[state->nthreads++];
-}
-
-/* --- Ps --- */
-
-static int set_proc(struct cut_state *state, int32_t p, unsigned status, uint32_t m)
-{
-	struct cut_proc *proc = cut_proc(state, p);
-	struct cut_thread *thread;
-
-	if (!proc)
+	if (p < 0)
+		return 0;
+	if (array_grow(&state->sweeps, &state->nsweeps, (size_t)p + 1, sizeof(*state->sweeps)))
 		return -ENOMEM;
-	thread = proc->m ? cut_thread(state, proc->m) : NULL;
-	if (thread && thread->p == p)
-		thread->p = NO_P;
-	proc->known = true;
-	proc->status = (uint8_t)status;
-	proc->m = m;
-	thread = m ? cut_thread(state, m) : NULL;
-	if (m && !thread)
-		return -ENOMEM;
-	if (thread)
-		thread->p = p;
+	state->sweeps[p] = sweeps;
 	return 0;
 }
-
-static int proc_step(struct cut_state *state, const struct op *op)
-{
-	switch (op->kind) {
-	case OP_PROC_STATUS:
-		return set_proc(state, op->p, op->status, op->m);
-	case OP_PROC_START:
-		return set_proc(state, op->p, P_RUNNING, op->m);
-	default: /* stop or steal */
-		return set_proc(state, op->p, P_IDLE, NO_M);
-	}
-}
-
-/* --- goroutines --- */
-
-static int bind(struct cut_state *state, uint32_t index, unsigned status, uint32_t m)
-{
-	struct cut_goroutine *g = cut_goroutine(state, index);
-	struct cut_thread *thread;
-
-	if (!g)
-		return -ENOMEM;
-	thread = g->m ? cut_thread(state, g->m) : NULL;
-	if (thread && thread->g == index)
-		thread->g = NO_G;
-	g->status = (uint8_t)status;
-	g->m = m;
-	thread = m ? cut_thread(state, m) : NULL;
-	if (m && !thread)
-		return -ENOMEM;
-	if (thread)
-		thread->g = index;
-	return 0;
-}
-
-static int appear(struct cut_state *state, uint32_t index, unsigned status, uint32_t m, uint32_t entry,
-		  uint32_t stack)
-{
-	struct cut_goroutine *g = cut_goroutine(state, index);
-
-	if (!g)
-		return -ENOMEM;
-	/* An assist noted before the goroutine's status is one that a native trace states later (cut.c). */
-	*g = (struct cut_goroutine){.entry = entry, .stack = stack, .assists = !g->status && g->assists};
-	return bind(state, index, status, m);
-}
-
-static int leave(struct cut_state *state, const struct op *op, unsigned status)
-{
-	struct cut_goroutine *g = cut_goroutine(state, op->g);
-
-	if (!g)
-		return -ENOMEM;
-	if (op->stack)
-		g->stack = op->stack;
-	return bind(state, op->g, status, NO_M);
-}
-
-static int set_call(struct cut_state *state, const struct op *op, unsigned g_status, unsigned p_status)
-{
-	struct cut_thread *thread = cut_thread(state, op->m);
-	struct cut_goroutine *g = cut_goroutine(state, op->g);
-	struct cut_proc *proc = thread ? cut_proc(state, thread->p) : NULL;
-
-	if (!thread || !g)
-		return -ENOMEM;
-	g->status = (uint8_t)g_status;
-	if (op->stack)
-		g->stack = op->stack;
-	if (proc)
-		proc->status = (uint8_t)p_status;
-	return 0;
-}
-
-/* When a goroutine ends in a system call, its thread's P is abandoned. */
-static int destroy_in_call(struct cut_state *state, const struct op *op)
-{
-	struct cut_thread *thread = cut_thread(state, op->m);
-
-	if (!thread)
-		return -ENOMEM;
-	if (thread->p != NO_P && set_proc(state, thread->p, P_ABANDONED, NO_M))
-		return -ENOMEM;
-	return bind(state, op->g, 0, NO_M);
-}
-
-static int goroutine_step(struct cut_state *state, const struct op *op)
-{
-	switch (op->kind) {
-	case OP_GO_STATUS:
-		return appear(state, op->g, op->status, op->m, op->stack2, op->stack);
-	case OP_GO_CREATE:
-		return appear(state, op->g2, G_RUNNABLE, NO_M, op->stack2, 0);
-	case OP_GO_CREATE_BLOCKED:
-		return appear(state, op->g2, G_WAITING, NO_M, op->stack2, 0);
-	case OP_GO_CREATE_SYSCALL:
-		return appear(state, op->g, G_SYSCALL, op->m, op->stack2, 0);
-	case OP_GO_START:
-		return bind(state, op->g, G_RUNNING, op->m);
-	case OP_GO_STOP:
-	case OP_SYSCALL_END_BLOCKED:
-		return leave(state, op, G_RUNNABLE);
-	case OP_GO_BLOCK:
-		return leave(state, op, G_WAITING);
-	case OP_GO_UNBLOCK:
-		return bind(state, op->g2, G_RUNNABLE, NO_M);
-	case OP_GO_SWITCH:
-		return leave(state, op, G_WAITING) ? -ENOMEM : bind(state, op->g2, G_RUNNING, op->m);
-	case OP_GO_SWITCH_DESTROY:
-		return bind(state, op->g, 0, NO_M) ? -ENOMEM : bind(state, op->g2, G_RUNNING, op->m);
-	case OP_GO_DESTROY:
-		return bind(state, op->g, 0, NO_M);
-	case OP_GO_DESTROY_SYSCALL:
-		return destroy_in_call(state, op);
-	case OP_SYSCALL_BEGIN:
-		return set_call(state, op, G_SYSCALL, P_SYSCALL);
-	default:
-		return set_call(state, op, G_RUNNING, P_RUNNING);
-	}
-}
-
-/* --- ranges --- */
 
 static int range_step(struct cut_state *state, const struct op *op)
 {
-	struct cut_goroutine *g = cut_goroutine(state, op->g);
-	struct cut_proc *proc = cut_proc(state, op->p);
+	struct cut_ranges *g = cut_ranges(state, op->g);
 
 	if (!g)
 		return -ENOMEM;
@@ -217,24 +58,28 @@ static int range_step(struct cut_state *state, const struct op *op)
 		g->assists = op->kind != OP_GC_ASSIST_END;
 		break;
 	default:
-		if (proc)
-			proc->sweeps = op->kind != OP_GC_SWEEP_END;
+		return set_sweep(state, op->p, op->kind != OP_GC_SWEEP_END);
 	}
 	return 0;
 }
 
+/*
+ * A goroutine is created: what is known of ranges is of the one before. A status keeps an assist: a native
+ * trace may state it earlier (cut.c).
+ */
+static void begin_life(struct cut_state *state, const struct op *op)
+{
+	uint32_t g = op_other(op);
+
+	if (g < state->nranges)
+		state->ranges[g] = (struct cut_ranges){.assists = state->ranges[g].assists};
+}
+
 int cut_apply(struct cut_state *state, const struct op *op)
 {
-	switch (op->kind) {
-	case OP_PROC_STATUS:
-	case OP_PROC_START ... OP_PROC_STEAL:
-		return proc_step(state, op);
-	case OP_GO_STATUS:
-	case OP_GO_CREATE ... OP_SYSCALL_END_BLOCKED:
-		return goroutine_step(state, op);
-	case OP_STW_BEGIN ... OP_GC_ASSIST_END:
+	if (op_is_creation(op->kind) || op->kind == OP_GO_STATUS)
+		begin_life(state, op);
+	if (op->kind >= OP_STW_BEGIN && op->kind <= OP_GC_ASSIST_END)
 		return range_step(state, op);
-	default:
-		return 0;
-	}
+	return ledger_step(&state->ledger, op);
 }
