@@ -68,12 +68,12 @@ UNITREAL := $(patsubst %,tests/unit/test_%.c,capture_features pipeline sandbox_i
 UNITNOT  := $(if $(filter arm64,$(ARCH)),$(UNITX86)) $(if $(EMULATE),$(UNITREAL))
 UNITSRC  := $(filter-out $(UNITNOT),$(wildcard tests/unit/test_*.c))
 UNITHELP := $(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c))
-UNIT     := $(UNITSRC:tests/unit/%.c=$(BUILD)/unit/%)
+UNITOBJ  := $(UNITSRC:%.c=$(BUILD)/san/%.o)
 FUZZSRC  := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ     := $(FUZZSRC:tests/fuzz/%.c=$(BUILD)/fuzz/%)
 FUZZ_SECONDS ?= 20
 
-.PHONY: FORCE all bpf help deps demo test test-unit test-arm64 test-golden test-e2e vmtest vmtest-arm64 vmtest-all test-all fuzz \
+.PHONY: FORCE all bpf help deps demo test t test-unit test-arm64 test-golden test-e2e vmtest vmtest-arm64 vmtest-all test-all fuzz \
 	bench load fmt lint static pages deb sbom install uninstall install-caps clean
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -174,17 +174,25 @@ $(BUILD)/bpf/%.skel.h: $(BUILD)/bpf/%.bpf.o
 	$(call msg,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name $(*F)_bpf > $@
 
-# One archive for all unit tests: the linker takes from it what a test needs, a fifth of the time of all objects.
+# One archive for unit tests: the linker takes from it what they need.
 $(BUILD)/san/unit.a: $(SANOBJ) $(UNITHELP:%.c=$(BUILD)/san/%.o)
 	$(call msg,AR,$@)
 	$(Q)rm -f $@ && $(AR) crT $@ $^
 
 $(BUILD)/san/tests/unit/%.o: CPPFLAGS += -Itests/unit
 
-$(BUILD)/unit/%: tests/unit/%.c $(BUILD)/san/unit.a
+# All tests, those of a module (build/unit/rawlog, code_isa), or those of a file (rawlog_check, test_rawlog_check).
+$(BUILD)/unit/all: $(UNITOBJ) $(BUILD)/san/unit.a
 	$(call msg,UNIT,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CSTD) $(CPPFLAGS) -Itests/unit -O1 -g $(WARN) $(SANITIZE) -o $@ $^ $(LIBS) -lcmocka
+	$(Q)$(CC) $(SANITIZE) -o $@ $^ $(LIBS) -lcmocka
+
+unit_objects = $(or $(filter $(addprefix $(BUILD)/san/tests/unit/,$(1).o test_$(1).o test_$(1)_%),$(UNITOBJ)),$(error no unit tests here of $(1)))
+.SECONDEXPANSION:
+$(BUILD)/unit/%: $$(call unit_objects,$$*) $(BUILD)/san/unit.a
+	$(call msg,UNIT,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(SANITIZE) -o $@ $^ $(LIBS) -lcmocka
 
 # Played logs, for tools/bench: the same simulation as in the unit tests, at full speed.
 $(BUILD)/bench-shards: tools/bench/shards.c tests/unit/spread.c $(LIBOBJ)
@@ -247,12 +255,12 @@ test: ## install what is missing, build, run each kind of test once: ten minutes
 test-more: ## the rotating matrix and cases, more kernels, a benchmark (root, half an hour)
 	$(Q)sh tests/run.sh more
 
-test-unit: $(UNIT:=.run) ## unit and property tests under ASan and UBSan
+test-unit: $(BUILD)/unit/all ## unit and property tests under ASan and UBSan
 	$(Q)$(if $(strip $(UNITNOT)),echo "not run here: $(UNITNOT)",:)
+	$(Q)$(EMULATE) $<
 
-# Several may run side by side: each prints when it has ended.
-$(UNIT:=.run): %.run: %
-	$(Q)log=$$(mktemp) && { $(EMULATE) $< >$$log 2>&1; status=$$?; cat $$log; rm -f $$log; exit $$status; }
+t: $(BUILD)/unit/$(subst /,_,$(or $(M),all)) ## unit tests of a module or a file: make t M=rawlog, M=code/isa, M=rawlog_check T=TEST
+	$(Q)$(EMULATE) $< $(if $(T),-t '$(T)')
 
 test-arm64: ## the same built for arm64, under an emulator of its user mode
 	$(Q)$(MAKE) ARCH=arm64 test-unit

@@ -91,7 +91,7 @@ offline() {
 	step lint make lint
 	one
 	step unit make -j"$(nproc)" -k test-unit
-	counted "$(sum '^\[  PASSED  \] ([0-9]+) test.*')" "$(sum '^\[  FAILED  \] ([0-9]+) test.*')"
+	by_lines
 	for module in tests/e2e/judge tests/readers; do
 		step "${module##*/}" env GOTOOLCHAIN=go1.26.8 CGO_ENABLED=0 GOFLAGS=-buildvcs=false go -C $module test ./...
 		one

@@ -182,6 +182,13 @@ sources=$(find src -name '*.c' | sort)
 # shellcheck disable=SC2086
 awk -f tools/circles.awk $sources $sources || status=1
 
+# A file of unit tests that does not name them is linked, and its tests never run.
+unnamed=$(grep -L '^UNIT_TESTS(' tests/unit/test_*.c)
+if [ -n "$unnamed" ]; then
+	echo "$unnamed: ends without UNIT_TESTS(tests, ...): tests/unit/unit.h"
+	status=1
+fi
+
 # The parts of the end-to-end tests are sourced by one shell, including those for other kernels, so a name
 # must be defined in only one of them.
 doubles=$(grep -hoE '^[a-z_0-9]+\(\)' tests/e2e/*.sh tests/vm/run.sh tests/vm/checks.sh | sort | uniq -d)

@@ -11,8 +11,8 @@ dir=${1:-$(mktemp -d)}
 mkdir -p "$dir/traces"
 
 cd "$root"
-make build/unit/test_trace_wire_encode
-WIRE_TRACE_DIR="$dir/traces" build/unit/test_trace_wire_encode
+make build/unit/trace_wire_encode
+WIRE_TRACE_DIR="$dir/traces" build/unit/trace_wire_encode
 
 (cd tests/readers && go build -o "$dir/tracecheck" .)
 for format in 11 19 21 22 23 25 26; do

@@ -3,12 +3,7 @@
 #ifndef GOTRACE_CHECKED_MODEL_H
 #define GOTRACE_CHECKED_MODEL_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include "annotate/annotate.h"
 #include "op_rules.h"

@@ -4,14 +4,10 @@
 #ifndef GOTRACE_SCRIPT_H
 #define GOTRACE_SCRIPT_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "analysis/path.h"
 #include "analysis/state.h"

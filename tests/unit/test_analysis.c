@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Small programs as lists of ops, whose faults are known by construction. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "analysis/order.h"
 #include "script.h"
@@ -462,16 +458,13 @@ static void test_output(void **state)
 	script_free(s);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_histogram),      cmocka_unit_test(test_lock_held_across_io),
-		cmocka_unit_test(test_lock_held_long), cmocka_unit_test(test_leak),
-		cmocka_unit_test(test_latency),        cmocka_unit_test(test_suspended),
-		cmocka_unit_test(test_herd),           cmocka_unit_test(test_straggler),
-		cmocka_unit_test(test_spin),           cmocka_unit_test(test_timer_late),
-		cmocka_unit_test(test_output),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_histogram),      cmocka_unit_test(test_lock_held_across_io),
+	cmocka_unit_test(test_lock_held_long), cmocka_unit_test(test_leak),
+	cmocka_unit_test(test_latency),        cmocka_unit_test(test_suspended),
+	cmocka_unit_test(test_herd),           cmocka_unit_test(test_straggler),
+	cmocka_unit_test(test_spin),           cmocka_unit_test(test_timer_late),
+	cmocka_unit_test(test_output),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

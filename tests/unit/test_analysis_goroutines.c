@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Groups of goroutines, made from the records of two listings. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -257,13 +253,10 @@ static void test_bad_records(void **state)
 	listing_free(&listing);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_unmoved),          cmocka_unit_test(test_leaked),
-		cmocka_unit_test(test_without_sequence), cmocka_unit_test(test_by_label),
-		cmocka_unit_test(test_same_lock),        cmocka_unit_test(test_bad_records),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_unmoved),          cmocka_unit_test(test_leaked),
+	cmocka_unit_test(test_without_sequence), cmocka_unit_test(test_by_label),
+	cmocka_unit_test(test_same_lock),        cmocka_unit_test(test_bad_records),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

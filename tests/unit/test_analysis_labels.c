@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Times by pprof label. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "analysis/names.h"
 #include "analysis/order.h"
@@ -149,13 +145,10 @@ static void test_labels_are_bounded(void **state)
 	script_free(s);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_labels),
-		cmocka_unit_test(test_labels_filter),
-		cmocka_unit_test(test_labels_are_bounded),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_labels),
+	cmocka_unit_test(test_labels_filter),
+	cmocka_unit_test(test_labels_are_bounded),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

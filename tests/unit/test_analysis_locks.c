@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Locks by address: who held them, and where. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "analysis/figures.h"
 #include "analysis/intervals.h"
@@ -210,14 +206,11 @@ static void test_rwmutex_holders(void **state)
 	script_free(s);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_locks_by_address),
-		cmocka_unit_test(test_a_holder_ends),
-		cmocka_unit_test(test_logs_of_no_lock),
-		cmocka_unit_test(test_rwmutex_holders),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_locks_by_address),
+	cmocka_unit_test(test_a_holder_ends),
+	cmocka_unit_test(test_logs_of_no_lock),
+	cmocka_unit_test(test_rwmutex_holders),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

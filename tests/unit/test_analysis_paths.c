@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Critical paths of small programs, known by construction, and of random ones. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "analysis/order.h"
 #include "script.h"
@@ -400,13 +396,10 @@ static void test_random_paths(void **state)
 	assert_true(parts > 1000);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_path),           cmocka_unit_test(test_path_across_gap),
-		cmocka_unit_test(test_gap_to_the_end), cmocka_unit_test(test_path_of_none),
-		cmocka_unit_test(test_random_paths),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_path),           cmocka_unit_test(test_path_across_gap),
+	cmocka_unit_test(test_gap_to_the_end), cmocka_unit_test(test_path_of_none),
+	cmocka_unit_test(test_random_paths),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -501,23 +501,20 @@ static void test_a_burst_is_of_goroutines(void **state)
 	script_free(s);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lock_short_calls),
-		cmocka_unit_test(test_io_calls),
-		cmocka_unit_test(test_lock_own_calls),
-		cmocka_unit_test(test_single_flight),
-		cmocka_unit_test(test_locked_thread),
-		cmocka_unit_test(test_dns),
-		cmocka_unit_test(test_parked_threads),
-		cmocka_unit_test(test_netpoll),
-		cmocka_unit_test(test_threads_that_burn_are_counted),
-		cmocka_unit_test(test_threads_that_sleep_are_threads),
-		cmocka_unit_test(test_neighbour_of_threads),
-		cmocka_unit_test(test_own_goroutine),
-		cmocka_unit_test(test_a_burst_is_of_goroutines),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_lock_short_calls),
+	cmocka_unit_test(test_io_calls),
+	cmocka_unit_test(test_lock_own_calls),
+	cmocka_unit_test(test_single_flight),
+	cmocka_unit_test(test_locked_thread),
+	cmocka_unit_test(test_dns),
+	cmocka_unit_test(test_parked_threads),
+	cmocka_unit_test(test_netpoll),
+	cmocka_unit_test(test_threads_that_burn_are_counted),
+	cmocka_unit_test(test_threads_that_sleep_are_threads),
+	cmocka_unit_test(test_neighbour_of_threads),
+	cmocka_unit_test(test_own_goroutine),
+	cmocka_unit_test(test_a_burst_is_of_goroutines),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "analysis/statistics.h"
 
@@ -66,14 +62,11 @@ static void discovery(void **state)
 		assert_int_equal(keep[i], i < 3);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(medians),
-		cmocka_unit_test(u_test),
-		cmocka_unit_test(interval),
-		cmocka_unit_test(discovery),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(medians),
+	cmocka_unit_test(u_test),
+	cmocka_unit_test(interval),
+	cmocka_unit_test(discovery),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Features read from a machine's files, with directories that imitate its /proc and /sys, and the lines
  * reported. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include <errno.h>
 #include <ftw.h>
@@ -367,24 +363,21 @@ static void test_symbols(void **state)
 	kernel_places_by_symbols(NULL, &places);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_capabilities, make_root, remove_root),
-		cmocka_unit_test_setup_teardown(test_btf, make_root, remove_root),
-		cmocka_unit_test_setup_teardown(test_btf_file, make_root, remove_root),
-		cmocka_unit_test_setup_teardown(test_lockdown, make_root, remove_root),
-		cmocka_unit_test_setup_teardown(test_yama, make_root, remove_root),
-		cmocka_unit_test_setup_teardown(test_proc, make_root, remove_root),
-		cmocka_unit_test_setup_teardown(test_clock, make_root, remove_root),
-		cmocka_unit_test_setup_teardown(test_tracefs, make_root, remove_root),
-		cmocka_unit_test_setup_teardown(test_why_refused, make_root, remove_root),
-		cmocka_unit_test(test_miss),
-		cmocka_unit_test_setup_teardown(test_target, make_root, remove_root),
-		cmocka_unit_test(test_stat),
-		cmocka_unit_test(test_syscall),
-		cmocka_unit_test(test_symbols),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(test_capabilities, make_root, remove_root),
+	cmocka_unit_test_setup_teardown(test_btf, make_root, remove_root),
+	cmocka_unit_test_setup_teardown(test_btf_file, make_root, remove_root),
+	cmocka_unit_test_setup_teardown(test_lockdown, make_root, remove_root),
+	cmocka_unit_test_setup_teardown(test_yama, make_root, remove_root),
+	cmocka_unit_test_setup_teardown(test_proc, make_root, remove_root),
+	cmocka_unit_test_setup_teardown(test_clock, make_root, remove_root),
+	cmocka_unit_test_setup_teardown(test_tracefs, make_root, remove_root),
+	cmocka_unit_test_setup_teardown(test_why_refused, make_root, remove_root),
+	cmocka_unit_test(test_miss),
+	cmocka_unit_test_setup_teardown(test_target, make_root, remove_root),
+	cmocka_unit_test(test_stat),
+	cmocka_unit_test(test_syscall),
+	cmocka_unit_test(test_symbols),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Descriptor names, system calls that take a descriptor, and the number of CPUs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -204,17 +200,14 @@ static void a_socket_has_its_peer(void **state)
 	files_free(&files);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(calls_have_their_descriptors),
-		cmocka_unit_test(the_highest_cpu_is_found),
-		cmocka_unit_test(links_are_made_short),
-		cmocka_unit_test(tables_of_sockets_are_read),
-		cmocka_unit_test(a_descriptor_is_reported_once),
-		cmocka_unit_test(another_file_behind_it_has_another_name),
-		cmocka_unit_test(a_socket_has_its_peer),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(calls_have_their_descriptors),
+	cmocka_unit_test(the_highest_cpu_is_found),
+	cmocka_unit_test(links_are_made_short),
+	cmocka_unit_test(tables_of_sockets_are_read),
+	cmocka_unit_test(a_descriptor_is_reported_once),
+	cmocka_unit_test(another_file_behind_it_has_another_name),
+	cmocka_unit_test(a_socket_has_its_peer),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

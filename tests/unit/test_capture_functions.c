@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Which instructions the programs emulate, and the contents of their attach cookies. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "bpf/record.h"
 #include "capture/functions.h"
@@ -43,12 +39,9 @@ static void cookies(void **state)
 	assert_int_equal(with & ~FUNCTION_RETURN_AT(0xfff), cookie);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(returns),
-		cmocka_unit_test(cookies),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(returns),
+	cmocka_unit_test(cookies),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

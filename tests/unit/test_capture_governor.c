@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The level of detail as a function of cost: only the decisions. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "capture/governor.h"
 
@@ -331,22 +327,19 @@ static void test_less_is_looked_at_when_records_pile_up(void **state)
 	assert_false(governor_lower(&governor));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_few_starts_are_probed_and_many_inferred),
-		cmocka_unit_test(test_exact_and_light_stay),
-		cmocka_unit_test(test_the_limit_holds),
-		cmocka_unit_test(test_what_fits_is_kept),
-		cmocka_unit_test(test_what_is_recorded_is_of_use),
-		cmocka_unit_test(test_the_cost_is_learned_from_the_work_done),
-		cmocka_unit_test(test_what_is_learned_has_bounds),
-		cmocka_unit_test(test_a_program_that_sleeps_is_looked_at),
-		cmocka_unit_test(test_the_heap_is_left_out_when_it_is_busy),
-		cmocka_unit_test(test_it_takes_back_when_the_load_falls),
-		cmocka_unit_test(test_it_does_not_swing),
-		cmocka_unit_test(test_less_is_looked_at_when_records_pile_up),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_few_starts_are_probed_and_many_inferred),
+	cmocka_unit_test(test_exact_and_light_stay),
+	cmocka_unit_test(test_the_limit_holds),
+	cmocka_unit_test(test_what_fits_is_kept),
+	cmocka_unit_test(test_what_is_recorded_is_of_use),
+	cmocka_unit_test(test_the_cost_is_learned_from_the_work_done),
+	cmocka_unit_test(test_what_is_learned_has_bounds),
+	cmocka_unit_test(test_a_program_that_sleeps_is_looked_at),
+	cmocka_unit_test(test_the_heap_is_left_out_when_it_is_busy),
+	cmocka_unit_test(test_it_takes_back_when_the_load_falls),
+	cmocka_unit_test(test_it_does_not_swing),
+	cmocka_unit_test(test_less_is_looked_at_when_records_pile_up),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

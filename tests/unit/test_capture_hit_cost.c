@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The cost of hits: an estimate at first, then the programs' measurements. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "capture/hit_cost.h"
 
@@ -50,12 +46,9 @@ static void test_it_follows(void **state)
 	assert_in_range(hit_cost_of(&cost, &one), 880, 920);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_guessed_then_measured),
-		cmocka_unit_test(test_it_follows),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_guessed_then_measured),
+	cmocka_unit_test(test_it_follows),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Names of kernel functions: from the lines of /proc/kallsyms to the frames of a stack in the log. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -180,15 +176,12 @@ static void hidden_addresses_are_said(void **state)
 	fclose(lines);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_kernels_frames_get_names),
-		cmocka_unit_test(the_call_before_the_address_counts),
-		cmocka_unit_test(other_stacks_stay),
-		cmocka_unit_test(a_waiting_thread_has_lines),
-		cmocka_unit_test(hidden_addresses_are_said),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(the_kernels_frames_get_names),
+	cmocka_unit_test(the_call_before_the_address_counts),
+	cmocka_unit_test(other_stacks_stay),
+	cmocka_unit_test(a_waiting_thread_has_lines),
+	cmocka_unit_test(hidden_addresses_are_said),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -3,11 +3,7 @@
  * Walks this process's stacks with the unwind tables of its own code, and compares the result with that of
  * libgcc's unwinder, or with the known callers where libgcc has none.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -517,24 +513,21 @@ static void what_has_no_space_is_left_out(void **state)
 	native_tables_free(tables);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(own_stack, setup, teardown),
-		cmocka_unit_test_setup_teardown(through_a_library, setup, teardown),
-		cmocka_unit_test_setup_teardown(of_a_thread, setup, teardown),
-		cmocka_unit_test_setup_teardown(through_a_signal, setup, teardown),
-		cmocka_unit_test_setup_teardown(through_a_realigned_stack, setup, teardown),
-		cmocka_unit_test_setup_teardown(gap, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_library_comes_and_goes, setup, teardown),
-		cmocka_unit_test_setup_teardown(damage_is_reported, setup, teardown),
-		cmocka_unit_test(several_processes),
-		cmocka_unit_test(a_fork_is_believed),
-		cmocka_unit_test_setup_teardown(a_touched_file, setup, teardown),
-		cmocka_unit_test(modules_give_way),
-		cmocka_unit_test(gaps_are_used),
-		cmocka_unit_test(what_has_no_space_is_left_out),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(own_stack, setup, teardown),
+	cmocka_unit_test_setup_teardown(through_a_library, setup, teardown),
+	cmocka_unit_test_setup_teardown(of_a_thread, setup, teardown),
+	cmocka_unit_test_setup_teardown(through_a_signal, setup, teardown),
+	cmocka_unit_test_setup_teardown(through_a_realigned_stack, setup, teardown),
+	cmocka_unit_test_setup_teardown(gap, setup, teardown),
+	cmocka_unit_test_setup_teardown(a_library_comes_and_goes, setup, teardown),
+	cmocka_unit_test_setup_teardown(damage_is_reported, setup, teardown),
+	cmocka_unit_test(several_processes),
+	cmocka_unit_test(a_fork_is_believed),
+	cmocka_unit_test_setup_teardown(a_touched_file, setup, teardown),
+	cmocka_unit_test(modules_give_way),
+	cmocka_unit_test(gaps_are_used),
+	cmocka_unit_test(what_has_no_space_is_left_out),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

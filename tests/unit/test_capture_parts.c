@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The parts of capture that need no kernel probes: watching a process. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "capture/self_probes.h"
 #include "capture/watch.h"
@@ -111,14 +108,11 @@ static void test_own_sites_begin_with_what_is_emulated(void **state)
 	assert_true(own_calibration_ns() < 1000000);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_the_end_of_a_process_is_seen),
-		cmocka_unit_test(test_a_new_program_is_seen),
-		cmocka_unit_test(test_no_process_cannot_be_held),
-		cmocka_unit_test(test_own_sites_begin_with_what_is_emulated),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_the_end_of_a_process_is_seen),
+	cmocka_unit_test(test_a_new_program_is_seen),
+	cmocka_unit_test(test_no_process_cannot_be_held),
+	cmocka_unit_test(test_own_sites_begin_with_what_is_emulated),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "capture/quota.h"
 
@@ -54,9 +50,6 @@ static void figures(void **state)
 	assert_int_equal(quota.throttled_ns, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(paths), cmocka_unit_test(figures)};
+static const struct CMUnitTest tests[] = {cmocka_unit_test(paths), cmocka_unit_test(figures)};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* How long the draining thread rests. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "capture/rest.h"
 
@@ -70,14 +66,11 @@ static void test_no_spinning_in_front_of_a_full_outlet(void **state)
 	assert_int_equal(rest((struct rest_input){.held = true, .busy = true}), 10 * MS);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_idle_rings_are_left_alone),
-		cmocka_unit_test(test_others_get_as_much_cpu_time),
-		cmocka_unit_test(test_a_ring_that_fills_is_drained),
-		cmocka_unit_test(test_no_spinning_in_front_of_a_full_outlet),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_idle_rings_are_left_alone),
+	cmocka_unit_test(test_others_get_as_much_cpu_time),
+	cmocka_unit_test(test_a_ring_that_fills_is_drained),
+	cmocka_unit_test(test_no_spinning_in_front_of_a_full_outlet),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The capabilities kept after attaching. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include <linux/capability.h>
 
@@ -66,13 +62,10 @@ static void on_an_old_kernel(void **state)
 	assert_int_equal(retained_capabilities(&mode), LOOKS | BIT(CAP_SYS_ADMIN));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(on_a_new_kernel),
-		cmocka_unit_test(with_perf_events),
-		cmocka_unit_test(on_an_old_kernel),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(on_a_new_kernel),
+	cmocka_unit_test(with_perf_events),
+	cmocka_unit_test(on_an_old_kernel),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The number of rings, reading a ring, and the order in which several are merged. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -341,20 +337,17 @@ static void test_a_failure_ends_the_run(void **state)
 	assert_int_equal(lists.nout, 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_eight_cpus_share_a_ring),
-		cmocka_unit_test(test_present_cpus_are_counted),
-		cmocka_unit_test(test_an_idle_ring_is_looked_at_in_time),
-		cmocka_unit_test(test_records_come_whole_and_in_order),
-		cmocka_unit_test(test_what_is_being_written_holds_up),
-		cmocka_unit_test(test_records_leave_by_time),
-		cmocka_unit_test(test_a_ring_keeps_its_order),
-		cmocka_unit_test(test_who_comes_late_leaves_at_once),
-		cmocka_unit_test(test_all_wait_for_the_one_that_is_held_up),
-		cmocka_unit_test(test_a_failure_ends_the_run),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_eight_cpus_share_a_ring),
+	cmocka_unit_test(test_present_cpus_are_counted),
+	cmocka_unit_test(test_an_idle_ring_is_looked_at_in_time),
+	cmocka_unit_test(test_records_come_whole_and_in_order),
+	cmocka_unit_test(test_what_is_being_written_holds_up),
+	cmocka_unit_test(test_records_leave_by_time),
+	cmocka_unit_test(test_a_ring_keeps_its_order),
+	cmocka_unit_test(test_who_comes_late_leaves_at_once),
+	cmocka_unit_test(test_all_wait_for_the_one_that_is_held_up),
+	cmocka_unit_test(test_a_failure_ends_the_run),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

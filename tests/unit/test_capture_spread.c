@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Recorded logs, played as if large machines had made them: the trace stays the same. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "spread.h"
 
@@ -100,13 +96,10 @@ static void test_wrong_clocks_are_reported_apart(void **state)
 	spread_free(&plain);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_64_cpus),
-		cmocka_unit_test(test_256_cpus),
-		cmocka_unit_test(test_wrong_clocks_are_reported_apart),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_64_cpus),
+	cmocka_unit_test(test_256_cpus),
+	cmocka_unit_test(test_wrong_clocks_are_reported_apart),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Files are not read before the process has given up everything. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -149,13 +145,10 @@ static void parent_ends_its_children(void **state)
 	assert_int_equal(status_of(kill_child, "others"), -SIGSYS);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_is_read_with_privileges),
-		cmocka_unit_test(confined_process_reads),
-		cmocka_unit_test(parent_ends_its_children),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(nothing_is_read_with_privileges),
+	cmocka_unit_test(confined_process_reads),
+	cmocka_unit_test(parent_ends_its_children),
+};
 
-	return cmocka_run_group_tests(tests, make_files, remove_files);
-}
+UNIT_TESTS(tests, make_files, remove_files);

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <errno.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "cli/options.h"
 #include "cli/options_analysis.h"
@@ -485,26 +481,23 @@ static void other_commands(void **state)
 	assert_int_equal(options_sites(line.argc, line.argv, &sites, &err), -EINVAL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(record_a_process),
-		cmocka_unit_test(record_as),
-		cmocka_unit_test(record_flags),
-		cmocka_unit_test(cpu_samples),
-		cmocka_unit_test(record_alloc),
-		cmocka_unit_test(command_keeps_its_own_options),
-		cmocka_unit_test(nonsense_is_refused),
-		cmocka_unit_test(recording_is_shared),
-		cmocka_unit_test(flight_defaults),
-		cmocka_unit_test(flight_cannot),
-		cmocka_unit_test(live_recording),
-		cmocka_unit_test(files_are_recorded),
-		cmocka_unit_test(why_a_function),
-		cmocka_unit_test(help_and_version_need_nothing_else),
-		cmocka_unit_test(layouts),
-		cmocka_unit_test(other_commands),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(record_a_process),
+	cmocka_unit_test(record_as),
+	cmocka_unit_test(record_flags),
+	cmocka_unit_test(cpu_samples),
+	cmocka_unit_test(record_alloc),
+	cmocka_unit_test(command_keeps_its_own_options),
+	cmocka_unit_test(nonsense_is_refused),
+	cmocka_unit_test(recording_is_shared),
+	cmocka_unit_test(flight_defaults),
+	cmocka_unit_test(flight_cannot),
+	cmocka_unit_test(live_recording),
+	cmocka_unit_test(files_are_recorded),
+	cmocka_unit_test(why_a_function),
+	cmocka_unit_test(help_and_version_need_nothing_else),
+	cmocka_unit_test(layouts),
+	cmocka_unit_test(other_commands),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

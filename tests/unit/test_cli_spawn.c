@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +6,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "cli/spawn.h"
 
@@ -113,16 +109,10 @@ static void child_runs_as_the_user_behind_sudo(void **state)
 	spawn_close(&child);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(programs_are_found),
-		cmocka_unit_test(scripts_are_refused),
-		cmocka_unit_test(child_waits_until_released),
-		cmocka_unit_test(failed_exec_is_reported),
-		cmocka_unit_test(child_that_is_given_up_ends),
-		cmocka_unit_test(child_runs_as_the_user_behind_sudo),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(programs_are_found),          cmocka_unit_test(scripts_are_refused),
+	cmocka_unit_test(child_waits_until_released),  cmocka_unit_test(failed_exec_is_reported),
+	cmocka_unit_test(child_that_is_given_up_ends), cmocka_unit_test(child_runs_as_the_user_behind_sudo),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "cli/suggest.h"
 
@@ -39,12 +35,9 @@ static void test_far_words(void **state)
 	assert_null(suggest(huge));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_near_words),
-		cmocka_unit_test(test_far_words),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_near_words),
+	cmocka_unit_test(test_far_words),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

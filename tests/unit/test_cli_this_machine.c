@@ -2,12 +2,9 @@
 #include "cli/this_machine.h"
 
 #include <elf.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 static size_t put_note(unsigned char *to, uint32_t type, const char *name, const void *text, uint32_t size)
 {
@@ -54,10 +51,7 @@ static void test_this_machine(void **state)
 	assert_true(machine.facts.host[0] && machine.facts.release[0] && machine.facts.cpus > 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_build_id),
-					   cmocka_unit_test(test_this_machine)};
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_build_id),
+					  cmocka_unit_test(test_this_machine)};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <errno.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "cli/values.h"
 
@@ -152,17 +148,14 @@ static void rates(void **state)
 	assert_int_equal(parse_rate("--cpu-samples", "", 1000, &hz, NULL), -EINVAL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(durations_with_units),
-		cmocka_unit_test(durations_refused),
-		cmocka_unit_test(sizes),
-		cmocka_unit_test(pids),
-		cmocka_unit_test(users),
-		cmocka_unit_test(formats),
-		cmocka_unit_test(rates),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(durations_with_units),
+	cmocka_unit_test(durations_refused),
+	cmocka_unit_test(sizes),
+	cmocka_unit_test(pids),
+	cmocka_unit_test(users),
+	cmocka_unit_test(formats),
+	cmocka_unit_test(rates),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Files that would take unlimited memory and time (bomb.h) stay within the limits. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -146,13 +142,10 @@ static void abbreviations(void **state)
 	assert_false(abbreviations_count(many, sizeof(many), 0, &budget, &n));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(debug_information), cmocka_unit_test(memory_is_limited),
-		cmocka_unit_test(time_is_limited),   cmocka_unit_test(frames),
-		cmocka_unit_test(abbreviations),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(debug_information), cmocka_unit_test(memory_is_limited),
+	cmocka_unit_test(time_is_limited),   cmocka_unit_test(frames),
+	cmocka_unit_test(abbreviations),
+};
 
-	return cmocka_run_group_tests(tests, build, clean);
-}
+UNIT_TESTS(tests, build, clean);

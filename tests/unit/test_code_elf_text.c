@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Names of native code: demangling, bounds, and hints about waiting threads. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -186,17 +183,14 @@ static void test_draft_is_bounded(void **state)
 	check_valid(&draft);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names_are_demangled),
-		cmocka_unit_test(test_long_names_are_cut),
-		cmocka_unit_test(test_names_that_explode_stay_as_they_are),
-		cmocka_unit_test(test_hints),
-		cmocka_unit_test(test_thread_plumbing),
-		cmocka_unit_test(test_thread_plumbing_around_a_lambda),
-		cmocka_unit_test(test_draft_is_bounded),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_names_are_demangled),
+	cmocka_unit_test(test_long_names_are_cut),
+	cmocka_unit_test(test_names_that_explode_stay_as_they_are),
+	cmocka_unit_test(test_hints),
+	cmocka_unit_test(test_thread_plumbing),
+	cmocka_unit_test(test_thread_plumbing_around_a_lambda),
+	cmocka_unit_test(test_draft_is_bounded),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* arm64 instructions, and the analysis of functions made of them. Runs on any machine. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include <errno.h>
 #include <string.h>
@@ -378,16 +374,13 @@ static void test_noise(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_decode),       cmocka_unit_test(test_prologue),
-		cmocka_unit_test(test_breakpoint),   cmocka_unit_test(test_calls),
-		cmocka_unit_test(test_flag),         cmocka_unit_test(test_references),
-		cmocka_unit_test(test_receiver),     cmocka_unit_test(test_slice_result),
-		cmocka_unit_test(test_region_start), cmocka_unit_test(test_region_uses),
-		cmocka_unit_test(test_noise),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_decode),       cmocka_unit_test(test_prologue),
+	cmocka_unit_test(test_breakpoint),   cmocka_unit_test(test_calls),
+	cmocka_unit_test(test_flag),         cmocka_unit_test(test_references),
+	cmocka_unit_test(test_receiver),     cmocka_unit_test(test_slice_result),
+	cmocka_unit_test(test_region_start), cmocka_unit_test(test_region_uses),
+	cmocka_unit_test(test_noise),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The analysis of function code of Go up to 1.16. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "code/isa/code.h"
 
@@ -110,13 +106,10 @@ static void test_tellings(void **state)
 	assert_int_equal(code_trace_call(&code, &none, &call), -ENOENT);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_stack_check),
-		cmocka_unit_test(test_calls),
-		cmocka_unit_test(test_tellings),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_stack_check),
+	cmocka_unit_test(test_calls),
+	cmocka_unit_test(test_tellings),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

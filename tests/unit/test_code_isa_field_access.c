@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Accesses to fields, in code of Go's compiler and assembler. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include <errno.h>
 
@@ -122,14 +118,11 @@ static void test_matches(void **state)
 	assert_false(field_access_is(&address, 0x98, 4, USE_STORE | USE_ADDRESS));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_x86),
-		cmocka_unit_test(test_arm64),
-		cmocka_unit_test(test_unknown_instruction),
-		cmocka_unit_test(test_matches),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_x86),
+	cmocka_unit_test(test_arm64),
+	cmocka_unit_test(test_unknown_instruction),
+	cmocka_unit_test(test_matches),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

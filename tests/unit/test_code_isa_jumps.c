@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Jumps after calls, in code that Go 1.26.8 generates for net/http. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <errno.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "code/isa/jumps.h"
 
@@ -137,13 +133,10 @@ static void test_after_call_arm64(void **state)
 	assert_int_equal(offset, 4);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_after_call),       cmocka_unit_test(test_after_last_call),
-		cmocka_unit_test(test_first_call),       cmocka_unit_test(test_overwritten),
-		cmocka_unit_test(test_after_call_arm64),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_after_call),       cmocka_unit_test(test_after_last_call),
+	cmocka_unit_test(test_first_call),       cmocka_unit_test(test_overwritten),
+	cmocka_unit_test(test_after_call_arm64),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

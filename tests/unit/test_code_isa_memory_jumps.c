@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Atomic instructions with the jumps behind them, and the origin of a call's argument: code as Go's compiler
  * makes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include <errno.h>
 #include <string.h>
@@ -186,17 +182,14 @@ static void test_constant_argument(void **state)
 	assert_int_equal(origin.constant, 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exchange_with_its_jump),
-		cmocka_unit_test(test_other_code_has_no_jump),
-		cmocka_unit_test(test_old_status_zero),
-		cmocka_unit_test(test_addition),
-		cmocka_unit_test(test_comparisons),
-		cmocka_unit_test(test_argument_from_a_slot),
-		cmocka_unit_test(test_constant_argument),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_exchange_with_its_jump),
+	cmocka_unit_test(test_other_code_has_no_jump),
+	cmocka_unit_test(test_old_status_zero),
+	cmocka_unit_test(test_addition),
+	cmocka_unit_test(test_comparisons),
+	cmocka_unit_test(test_argument_from_a_slot),
+	cmocka_unit_test(test_constant_argument),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

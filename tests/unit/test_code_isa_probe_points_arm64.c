@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Probe points of arm64 functions. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include <string.h>
 
@@ -201,12 +197,9 @@ static void cannot_be_probed(void **state)
 	assert_int_equal(find(&signs, 100, &points), -ENOTSUP); /* more than the file has */
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(returns),  cmocka_unit_test(tail_calls), cmocka_unit_test(again),
-		cmocka_unit_test(indirect), cmocka_unit_test(parts),      cmocka_unit_test(cannot_be_probed),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(returns),  cmocka_unit_test(tail_calls), cmocka_unit_test(again),
+	cmocka_unit_test(indirect), cmocka_unit_test(parts),      cmocka_unit_test(cannot_be_probed),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

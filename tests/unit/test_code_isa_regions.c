@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The analysis of the code of StartRegion and of inlined Ends. The bytes are laid out as by Go's compiler. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "code/isa/regions.h"
 
@@ -217,17 +213,14 @@ static void test_uses(void **state)
 	assert_int_equal(region_next_use(&code, NOOP, &at, &use, &jump), REGION_USE_NONE);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_start_region),
-		cmocka_unit_test(test_start_region_without_a_push),
-		cmocka_unit_test(test_a_check_for_two),
-		cmocka_unit_test(test_a_call_before_the_check),
-		cmocka_unit_test(test_an_argument_lost_before_the_check),
-		cmocka_unit_test(test_cut_anywhere),
-		cmocka_unit_test(test_uses),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_start_region),
+	cmocka_unit_test(test_start_region_without_a_push),
+	cmocka_unit_test(test_a_check_for_two),
+	cmocka_unit_test(test_a_call_before_the_check),
+	cmocka_unit_test(test_an_argument_lost_before_the_check),
+	cmocka_unit_test(test_cut_anywhere),
+	cmocka_unit_test(test_uses),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

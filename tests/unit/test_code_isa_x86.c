@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Lengths and operands of instructions, and the analysis of functions made of them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include <errno.h>
 #include <string.h>
@@ -392,17 +388,14 @@ static void test_guards(void **state)
 	assert_int_equal(code_guards(&old, 0x5000, 44, offsets, 4), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lengths),     cmocka_unit_test(refusals),
-		cmocka_unit_test(operands),    cmocka_unit_test(prologue),
-		cmocka_unit_test(calls),       cmocka_unit_test(checks),
-		cmocka_unit_test(references),  cmocka_unit_test(thread_local_offsets),
-		cmocka_unit_test(cut_off),     cmocka_unit_test(slice_results),
-		cmocka_unit_test(receivers),   cmocka_unit_test(test_prologue_without_a_push),
-		cmocka_unit_test(test_guards), cmocka_unit_test(test_checks_in_a_plugin),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(lengths),     cmocka_unit_test(refusals),
+	cmocka_unit_test(operands),    cmocka_unit_test(prologue),
+	cmocka_unit_test(calls),       cmocka_unit_test(checks),
+	cmocka_unit_test(references),  cmocka_unit_test(thread_local_offsets),
+	cmocka_unit_test(cut_off),     cmocka_unit_test(slice_results),
+	cmocka_unit_test(receivers),   cmocka_unit_test(test_prologue_without_a_push),
+	cmocka_unit_test(test_guards), cmocka_unit_test(test_checks_in_a_plugin),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Hand-made .eh_frame sections: the rows from each instruction, and damage. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -550,16 +546,11 @@ static void too_many_rows(void **state)
 	free(data);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(usual_functions), cmocka_unit_test(expressions),
-		cmocka_unit_test(unknown),         cmocka_unit_test(several_functions),
-		cmocka_unit_test(debug_frame),     cmocka_unit_test(damage),
-		cmocka_unit_test(no_range),        cmocka_unit_test(clone_in_two),
-		cmocka_unit_test(arm64_rules),     cmocka_unit_test(spans_in_gaps),
-		cmocka_unit_test(bad_cies),        cmocka_unit_test(too_many_rows),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(usual_functions),   cmocka_unit_test(expressions),  cmocka_unit_test(unknown),
+	cmocka_unit_test(several_functions), cmocka_unit_test(debug_frame),  cmocka_unit_test(damage),
+	cmocka_unit_test(no_range),          cmocka_unit_test(clone_in_two), cmocka_unit_test(arm64_rules),
+	cmocka_unit_test(spans_in_gaps),     cmocka_unit_test(bad_cies),     cmocka_unit_test(too_many_rows),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Compares our rows with libdw, at every address where either changes: for this test itself, libc and other
- * libraries that exist. With arguments, compares those files instead, and prints the shares.
+ * libraries that exist. With files behind "--", compares those files instead, and prints the shares.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -20,9 +16,6 @@
 
 #include "code/symbol/native_walk.h"
 #include "target/names/modules.h"
-
-static const char **files;
-static int nfiles;
 
 struct shares {
 	unsigned long same, unsupported, none, different;
@@ -71,7 +64,8 @@ static bool register_rule(Dwarf_Frame *frame, int reg, bool *undefined, int64_t 
 	*undefined = n == 0 && ops == memory;
 	if (n == 0)
 		return true;
-	*at_rbp = n == 1 && is_op(ops, DW_OP_breg6, 0) && ops != memory;
+	/* libdw puts the CFA before an expression of an address. */
+	*at_rbp = n == 2 && ops[0].atom == DW_OP_call_frame_cfa && is_op(&ops[1], DW_OP_breg6, 0);
 	if (*at_rbp)
 		return true;
 	if (ops[0].atom != DW_OP_call_frame_cfa || n != 2 || ops[1].atom != DW_OP_plus_uconst)
@@ -281,18 +275,13 @@ static void agrees_with_libdw(void **state)
 	unsigned seen = 0;
 
 	(void)state;
-	for (int i = 0; i < nfiles; i++)
-		assert_true(compare_file(files[i]));
-	for (size_t i = 0; !nfiles && i < sizeof(usual) / sizeof(usual[0]); i++)
+	for (int i = 0; i < unit_nfiles; i++)
+		assert_true(compare_file(unit_files[i]));
+	for (size_t i = 0; !unit_nfiles && i < sizeof(usual) / sizeof(usual[0]); i++)
 		seen += compare_file(usual[i]);
-	assert_true(nfiles || seen >= 3);
+	assert_true(unit_nfiles || seen >= 3);
 }
 
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(agrees_with_libdw)};
+static const struct CMUnitTest tests[] = {cmocka_unit_test(agrees_with_libdw)};
 
-	files = (const char **)argv + 1;
-	nfiles = argc - 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Compares frames with those that Go's own runtime computes for the same stacks: see tests/fixtures/symbol/.
- * With arguments, compares those files instead.
+ * With files behind "--", compares those files instead.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -290,13 +286,17 @@ static void a_sample_finds_its_caller(void **state)
 	free_fixture(&fix);
 }
 
-int main(int argc, char **argv)
+static int pick_files(void **state)
 {
 	static const char *checked_in[] = {CHECKED_IN};
-	const struct CMUnitTest tests[] = {cmocka_unit_test(frames_are_the_runtimes),
-					   cmocka_unit_test(a_sample_finds_its_caller)};
 
-	files = argc > 1 ? (const char **)argv + 1 : checked_in;
-	nfiles = argc > 1 ? argc - 1 : 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	(void)state;
+	files = unit_nfiles ? unit_files : checked_in;
+	nfiles = unit_nfiles ? unit_nfiles : (int)(sizeof(checked_in) / sizeof(checked_in[0]));
+	return 0;
 }
+
+static const struct CMUnitTest tests[] = {cmocka_unit_test(frames_are_the_runtimes),
+					  cmocka_unit_test(a_sample_finds_its_caller)};
+
+UNIT_TESTS(tests, pick_files, NULL);

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* A small function table made by hand, intact and damaged. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -534,24 +530,21 @@ static void any_damage_is_survived(void **state)
 	free(whole);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(functions_by_index_name_and_address),
-		cmocka_unit_test(extent_and_wrapped_function),
-		cmocka_unit_test(inlined_calls_become_frames),
-		cmocka_unit_test(names_of_two_modules),
-		cmocka_unit_test(copies_and_their_places),
-		cmocka_unit_test(wrappers_are_elided_unless_they_panic),
-		cmocka_unit_test(foreign_addresses),
-		cmocka_unit_test(no_table_gives_addresses),
-		cmocka_unit_test(deep_stacks_are_cut),
-		cmocka_unit_test(cache_is_renewed),
-		cmocka_unit_test(long_names_keep_their_end),
-		cmocka_unit_test(damaged_headers_are_refused),
-		cmocka_unit_test(rows_must_ascend),
-		cmocka_unit_test(any_damage_is_survived),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(functions_by_index_name_and_address),
+	cmocka_unit_test(extent_and_wrapped_function),
+	cmocka_unit_test(inlined_calls_become_frames),
+	cmocka_unit_test(names_of_two_modules),
+	cmocka_unit_test(copies_and_their_places),
+	cmocka_unit_test(wrappers_are_elided_unless_they_panic),
+	cmocka_unit_test(foreign_addresses),
+	cmocka_unit_test(no_table_gives_addresses),
+	cmocka_unit_test(deep_stacks_are_cut),
+	cmocka_unit_test(cache_is_renewed),
+	cmocka_unit_test(long_names_keep_their_end),
+	cmocka_unit_test(damaged_headers_are_refused),
+	cmocka_unit_test(rows_must_ascend),
+	cmocka_unit_test(any_damage_is_survived),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "code/symbol/library.h"
 
@@ -64,13 +60,17 @@ static void owners(void **state)
 	(void)state;
 	assert_int_equal(library_owner("main.get", "/home/u/shop/main.go"), CODE_OF_PROGRAM);
 	assert_int_equal(library_owner("shop/store.Get", "shop/store/get.go"), CODE_OF_PROGRAM);
-	assert_int_equal(library_owner("example.com/shop/store.(*DB).Get", "/src/store/get.go"), CODE_OF_PROGRAM);
+	assert_int_equal(library_owner("example.com/shop/store.(*DB).Get", "/src/store/get.go"),
+			 CODE_OF_PROGRAM);
 	assert_int_equal(library_owner("golang.org/x/sync/semaphore.(*Weighted).Acquire",
 				       "/root/go/pkg/mod/golang.org/x/sync@v0.7.0/semaphore/semaphore.go"),
 			 CODE_OF_MODULE);
-	assert_int_equal(library_owner("example.com/x.F", "/src/shop/vendor/example.com/x/f.go"), CODE_OF_MODULE);
-	assert_int_equal(library_owner("database/sql.(*DB).conn", "/go/src/database/sql/sql.go"), CODE_OF_STANDARD);
-	assert_int_equal(library_owner("net/http.(*conn).serve", "/go/src/net/http/server.go"), CODE_OF_STANDARD);
+	assert_int_equal(library_owner("example.com/x.F", "/src/shop/vendor/example.com/x/f.go"),
+			 CODE_OF_MODULE);
+	assert_int_equal(library_owner("database/sql.(*DB).conn", "/go/src/database/sql/sql.go"),
+			 CODE_OF_STANDARD);
+	assert_int_equal(library_owner("net/http.(*conn).serve", "/go/src/net/http/server.go"),
+			 CODE_OF_STANDARD);
 	assert_int_equal(library_owner("bytes.growSlice", ""), CODE_OF_STANDARD);
 	assert_int_equal(library_owner("sync.(*Mutex).Lock", ""), CODE_OF_LIBRARY);
 	assert_int_equal(library_owner("parse_message", "parse.c"), CODE_OF_PROGRAM);
@@ -80,15 +80,9 @@ static void owners(void **state)
 	assert_int_equal(library_owner("SSL_read", "/usr/lib/libssl.so.3"), CODE_OF_MODULE);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(go_packages),
-		cmocka_unit_test(c_library),
-		cmocka_unit_test(c_program),
-		cmocka_unit_test(compiler_copies),
-		cmocka_unit_test(owners),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(go_packages),     cmocka_unit_test(c_library), cmocka_unit_test(c_program),
+	cmocka_unit_test(compiler_copies), cmocka_unit_test(owners),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Which lock a goroutine waits for, by the functions of its stack. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "code/symbol/lock_kind.h"
 
@@ -52,9 +48,6 @@ static void test_kinds(void **state)
 		assert_int_equal(kind_of(table[i].functions), table[i].kind);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_kinds)};
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_kinds)};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Walks over stacks that are made here word by word. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include <string.h>
 
@@ -275,20 +271,15 @@ static void is_cut(void **state)
 	EXPECT(&memory, regs, RAW_STACK_BROKEN, AT(STEP));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(through_frames),
-		cmocka_unit_test(through_a_signal),
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(through_frames), cmocka_unit_test(through_a_signal),
 #if UNWIND_IS_ARM64
-		cmocka_unit_test(only_leaves),
+	cmocka_unit_test(only_leaves),
 #else
-		cmocka_unit_test(through_a_realigned_stack),
-		cmocka_unit_test(out_of_vfork),
+	cmocka_unit_test(through_a_realigned_stack),
+	cmocka_unit_test(out_of_vfork),
 #endif
-		cmocka_unit_test(through_go),
-		cmocka_unit_test(is_cut),
-	};
+	cmocka_unit_test(through_go),     cmocka_unit_test(is_cut),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Names of native code from the log, and stacks made of them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -235,17 +232,14 @@ static void test_bad_payloads(void **state)
 	assert_int_equal(n, 2);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_inlined_calls_are_frames, enter, leave),
-		cmocka_unit_test_setup_teardown(test_addresses_without_a_name, enter, leave),
-		cmocka_unit_test_setup_teardown(test_what_comes_again_replaces, enter, leave),
-		cmocka_unit_test_setup_teardown(test_old_names_are_forgotten, enter, leave),
-		cmocka_unit_test_setup_teardown(test_names_that_come_late, enter, leave),
-		cmocka_unit_test_setup_teardown(test_many, enter, leave),
-		cmocka_unit_test_setup_teardown(test_bad_payloads, enter, leave),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(test_inlined_calls_are_frames, enter, leave),
+	cmocka_unit_test_setup_teardown(test_addresses_without_a_name, enter, leave),
+	cmocka_unit_test_setup_teardown(test_what_comes_again_replaces, enter, leave),
+	cmocka_unit_test_setup_teardown(test_old_names_are_forgotten, enter, leave),
+	cmocka_unit_test_setup_teardown(test_names_that_come_late, enter, leave),
+	cmocka_unit_test_setup_teardown(test_many, enter, leave),
+	cmocka_unit_test_setup_teardown(test_bad_payloads, enter, leave),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -3,14 +3,10 @@
  * a file. */
 #include <elf.h>
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "target/names/modules.h"
 #include "code/symbol/plt_arm64.h"
@@ -378,14 +374,10 @@ static void test_unknown(void **state)
 	expect_rules(&image, rules, 20);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_variants), cmocka_unit_test(test_others),
-		cmocka_unit_test(test_edges),    cmocka_unit_test(test_several),
-		cmocka_unit_test(test_sections), cmocka_unit_test(test_described),
-		cmocka_unit_test(test_unknown),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_variants), cmocka_unit_test(test_others),   cmocka_unit_test(test_edges),
+	cmocka_unit_test(test_several),  cmocka_unit_test(test_sections), cmocka_unit_test(test_described),
+	cmocka_unit_test(test_unknown),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

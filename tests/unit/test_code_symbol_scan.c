@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Stacks recorded as words instead of addresses: unwinding them with a function table made here. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "bpf/record.h"
 #include "code/symbol/scan.h"
@@ -147,14 +143,11 @@ static void test_strange(void **state)
 	functab_free(tab);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_walk),
-		cmocka_unit_test(test_entry),
-		cmocka_unit_test(test_named),
-		cmocka_unit_test(test_strange),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_walk),
+	cmocka_unit_test(test_entry),
+	cmocka_unit_test(test_named),
+	cmocka_unit_test(test_strange),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Unwinds stacks from their bytes with the function tables of old releases, and compares the result with that
- * of each release's own runtime: see tests/fixtures/symbol/make-old.sh. With arguments, compares those files
- * instead.
+ * of each release's own runtime: see tests/fixtures/symbol/make-old.sh. With files behind "--", compares
+ * those files instead.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -301,22 +297,26 @@ static void any_damage_is_survived(void **state)
 	}
 }
 
-int main(int argc, char **argv)
+static int pick_files(void **state)
 {
 	static const char *checked_in[] = {
 		DIRECTORY "go1.4.3.gz",   DIRECTORY "go1.7.6.gz",   DIRECTORY "go1.9.7.gz",
 		DIRECTORY "go1.11.13.gz", DIRECTORY "go1.13.15.gz", DIRECTORY "go1.16.15.gz",
 		DIRECTORY "go1.18.10.gz", DIRECTORY "go1.20.14.gz",
 	};
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stacks_are_the_runtimes),
-		cmocka_unit_test(tables_with_addresses_move),
-		cmocka_unit_test(cut_stacks_begin_like_whole_ones),
-		cmocka_unit_test(tables_of_another_release_are_refused),
-		cmocka_unit_test(any_damage_is_survived),
-	};
 
-	files = argc > 1 ? (const char **)argv + 1 : checked_in;
-	nfiles = argc > 1 ? argc - 1 : (int)(sizeof(checked_in) / sizeof(checked_in[0]));
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	(void)state;
+	files = unit_nfiles ? unit_files : checked_in;
+	nfiles = unit_nfiles ? unit_nfiles : (int)(sizeof(checked_in) / sizeof(checked_in[0]));
+	return 0;
 }
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(stacks_are_the_runtimes),
+	cmocka_unit_test(tables_with_addresses_move),
+	cmocka_unit_test(cut_stacks_begin_like_whole_ones),
+	cmocka_unit_test(tables_of_another_release_are_refused),
+	cmocka_unit_test(any_damage_is_survived),
+};
+
+UNIT_TESTS(tests, pick_files, NULL);

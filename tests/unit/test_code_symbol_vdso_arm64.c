@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Unwind rows of arm64's vDSO, which has no unwind tables, with instructions as in Linux 6.12. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "code/symbol/vdso_arm64.h"
 
@@ -64,12 +60,9 @@ static void test_edges(void **state)
 	ehframe_free(&rows);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_functions),
-		cmocka_unit_test(test_edges),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_functions),
+	cmocka_unit_test(test_edges),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -3,10 +3,7 @@
  * Exports of real traces, decoded again: their totals must be those of the trace's ops, and every reference
  * must be defined.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "unit.h"
 #include <errno.h>
 #include <libdeflate.h>
 #include <sqlite3.h>
@@ -410,20 +407,17 @@ static void test_parse(void **state)
 	assert_string_equal(err.text, "");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_timeline),
-		cmocka_unit_test(test_pprof),
-		cmocka_unit_test(test_pprof_by_hand),
-		cmocka_unit_test(test_sqlite),
-		cmocka_unit_test(test_sqlite_in_memory),
-		cmocka_unit_test(test_labels_in_pprof),
-		cmocka_unit_test(test_labels_in_sqlite),
-		cmocka_unit_test(test_folded),
-		cmocka_unit_test(test_flame),
-		cmocka_unit_test(test_parse),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_timeline),
+	cmocka_unit_test(test_pprof),
+	cmocka_unit_test(test_pprof_by_hand),
+	cmocka_unit_test(test_sqlite),
+	cmocka_unit_test(test_sqlite_in_memory),
+	cmocka_unit_test(test_labels_in_pprof),
+	cmocka_unit_test(test_labels_in_sqlite),
+	cmocka_unit_test(test_folded),
+	cmocka_unit_test(test_flame),
+	cmocka_unit_test(test_parse),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Traces for Perfetto, decoded again: every reference must be defined, and totals are those of the ops. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "unit.h"
 #include <libdeflate.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -556,13 +553,10 @@ static void test_perfetto_two(void **state)
 	free(trace.data);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_perfetto),      cmocka_unit_test(test_perfetto_threads),
-		cmocka_unit_test(test_perfetto_cpus), cmocka_unit_test(test_perfetto_about),
-		cmocka_unit_test(test_perfetto_two),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_perfetto),      cmocka_unit_test(test_perfetto_threads),
+	cmocka_unit_test(test_perfetto_cpus), cmocka_unit_test(test_perfetto_about),
+	cmocka_unit_test(test_perfetto_two),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "flight/generation_ring.h"
 
@@ -165,16 +161,13 @@ static void a_snapshot_is_cut_from_its_old_end(void **state)
 	generation_ring_free(ring);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_is_kept_before_the_first_generation),
-		cmocka_unit_test(window_is_held_and_no_more),
-		cmocka_unit_test(bytes_are_never_exceeded),
-		cmocka_unit_test(a_generation_that_is_too_large_leaves_nothing),
-		cmocka_unit_test(a_snapshot_stays_whatever_comes),
-		cmocka_unit_test(a_snapshot_is_cut_from_its_old_end),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(nothing_is_kept_before_the_first_generation),
+	cmocka_unit_test(window_is_held_and_no_more),
+	cmocka_unit_test(bytes_are_never_exceeded),
+	cmocka_unit_test(a_generation_that_is_too_large_leaves_nothing),
+	cmocka_unit_test(a_snapshot_stays_whatever_comes),
+	cmocka_unit_test(a_snapshot_is_cut_from_its_old_end),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The flight recorder without a kernel: snapshots of a simulated scheduler, at any time and in any format. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "flight/snapshot_files.h"
 #include "flight/recorder_pipeline.h"
@@ -438,22 +435,19 @@ static void status_page_is_untrusted(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(snapshots_at_any_moment_are_whole),
-		TEST(snapshots_of_broken_logs_are_whole),
-		TEST(snapshots_across_a_gap_are_whole),
-		TEST(snapshots_are_whole_in_every_format),
-		TEST(files_of_old_formats_stay_within_the_bytes),
-		TEST(nothing_was_seen_yet),
-		TEST(bytes_are_a_limit_for_generations_too),
-		TEST(the_end_of_the_target_is_kept),
-		TEST(triggers_are_events_and_news),
-		TEST(a_file_that_cannot_be_opened_is_reported),
-		TEST(status_page_is_untrusted),
-		TEST(a_full_trigger_list_is_silent_when_nothing_happens),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(snapshots_at_any_moment_are_whole),
+	TEST(snapshots_of_broken_logs_are_whole),
+	TEST(snapshots_across_a_gap_are_whole),
+	TEST(snapshots_are_whole_in_every_format),
+	TEST(files_of_old_formats_stay_within_the_bytes),
+	TEST(nothing_was_seen_yet),
+	TEST(bytes_are_a_limit_for_generations_too),
+	TEST(the_end_of_the_target_is_kept),
+	TEST(triggers_are_events_and_news),
+	TEST(a_file_that_cannot_be_opened_is_reported),
+	TEST(status_page_is_untrusted),
+	TEST(a_full_trigger_list_is_silent_when_nothing_happens),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

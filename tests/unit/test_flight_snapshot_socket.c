@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Which processes may request a snapshot from a recorder, and that others cannot disturb it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -188,12 +184,9 @@ static void what_others_send_is_not_read(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_question_is_answered), TEST(other_questions_are_not),      TEST(silence_has_an_end),
-		TEST(only_so_many_wait),      TEST(what_others_send_is_not_read),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(a_question_is_answered), TEST(other_questions_are_not),      TEST(silence_has_an_end),
+	TEST(only_so_many_wait),      TEST(what_others_send_is_not_read),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

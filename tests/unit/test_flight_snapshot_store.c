@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Files of a recorder, written by an untrusted process into a directory that may belong to another user. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -303,19 +299,16 @@ static void each_process_has_a_share(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(writer_cannot_change_what_is_published),
-		TEST(what_is_no_snapshot_leaves_nothing),
-		TEST(only_its_own_files_are_removed),
-		TEST(a_directory_that_went_is_made_again),
-		TEST(a_link_in_its_place_is_refused),
-		TEST(an_end_does_not_evict_what_was_asked_for),
-		TEST(brief_processes_evict_only_one_another),
-		TEST(each_user_has_a_share),
-		TEST(each_process_has_a_share),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(writer_cannot_change_what_is_published),
+	TEST(what_is_no_snapshot_leaves_nothing),
+	TEST(only_its_own_files_are_removed),
+	TEST(a_directory_that_went_is_made_again),
+	TEST(a_link_in_its_place_is_refused),
+	TEST(an_end_does_not_evict_what_was_asked_for),
+	TEST(brief_processes_evict_only_one_another),
+	TEST(each_user_has_a_share),
+	TEST(each_process_has_a_share),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

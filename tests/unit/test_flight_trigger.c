@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <errno.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "flight/trigger.h"
 
@@ -87,12 +83,9 @@ static void what_is_refused(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_people_write),
-		cmocka_unit_test(what_is_refused),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(what_people_write),
+	cmocka_unit_test(what_is_refused),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

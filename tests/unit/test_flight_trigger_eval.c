@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Triggers on lists of ops: what fires, for which goroutine, and where. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "flight/trigger_eval.h"
 
@@ -490,27 +486,24 @@ static void calls_from_before_a_loss_are_silent(void **state)
 	trigger_eval_free(world.eval);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_wait_that_was_too_long_fires_where_it_ends),
-		cmocka_unit_test(a_wait_that_goes_on_has_no_waker),
-		cmocka_unit_test(short_waits_and_those_of_another_kind_are_silent),
-		cmocka_unit_test(one_reason_can_be_asked_for),
-		cmocka_unit_test(who_never_wakes_fires_once),
-		cmocka_unit_test(what_was_so_before_does_not_count),
-		cmocka_unit_test(after_a_loss_time_counts_again),
-		cmocka_unit_test(nothing_fires_while_nothing_is_watched),
-		cmocka_unit_test(waiting_for_a_p),
-		cmocka_unit_test(system_calls),
-		cmocka_unit_test(pauses_of_the_collector),
-		cmocka_unit_test(how_many_there_are),
-		cmocka_unit_test(calls_of_functions),
-		cmocka_unit_test(calls_that_go_on_and_that_end_with_their_goroutine),
-		cmocka_unit_test(calls_from_before_a_loss_are_silent),
-		cmocka_unit_test(a_crowd_fires_no_more_than_it_may),
-		cmocka_unit_test(generations_without_memory_leave_nothing_behind),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_wait_that_was_too_long_fires_where_it_ends),
+	cmocka_unit_test(a_wait_that_goes_on_has_no_waker),
+	cmocka_unit_test(short_waits_and_those_of_another_kind_are_silent),
+	cmocka_unit_test(one_reason_can_be_asked_for),
+	cmocka_unit_test(who_never_wakes_fires_once),
+	cmocka_unit_test(what_was_so_before_does_not_count),
+	cmocka_unit_test(after_a_loss_time_counts_again),
+	cmocka_unit_test(nothing_fires_while_nothing_is_watched),
+	cmocka_unit_test(waiting_for_a_p),
+	cmocka_unit_test(system_calls),
+	cmocka_unit_test(pauses_of_the_collector),
+	cmocka_unit_test(how_many_there_are),
+	cmocka_unit_test(calls_of_functions),
+	cmocka_unit_test(calls_that_go_on_and_that_end_with_their_goroutine),
+	cmocka_unit_test(calls_from_before_a_loss_are_silent),
+	cmocka_unit_test(a_crowd_fires_no_more_than_it_may),
+	cmocka_unit_test(generations_without_memory_leave_nothing_behind),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

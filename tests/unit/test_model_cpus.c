@@ -3,13 +3,9 @@
  * Logs of the CPU that a thread runs on: their positions, their goroutines, and that each generation has
  * them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "checked_model.h"
 
@@ -178,13 +174,10 @@ static void test_a_thread_that_ended(void **state)
 	assert_log(&run, 0, "3", 5);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_on_who_runs),
-		cmocka_unit_test(test_each_generation_has_it),
-		cmocka_unit_test(test_a_thread_that_ended),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_on_who_runs),
+	cmocka_unit_test(test_each_generation_has_it),
+	cmocka_unit_test(test_a_thread_that_ended),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

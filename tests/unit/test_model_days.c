@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* A recorder that runs for days must not accumulate stacks and threads. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "annotate/annotate.h"
 #include "op_rules.h"
@@ -72,11 +69,10 @@ static void begin(struct world *world, bool any_first)
 	*world = (struct world){.now = 1000, .thread = 100};
 	world->strings = strtab_new();
 	world->rules = op_rules_new();
-	world->model = annotate_model_new(&(struct model_options){.sink = take,
-								  .ctx = world,
-								  .strings = world->strings,
-								  .any_first = any_first},
-					  NULL);
+	world->model = annotate_model_new(
+		&(struct model_options){
+			.sink = take, .ctx = world, .strings = world->strings, .any_first = any_first},
+		NULL);
 	assert_non_null(world->model);
 	put(world, LOG_TARGET, &target, sizeof(target));
 	put(world, LOG_RECORDS, markers, sizeof(markers));
@@ -266,15 +262,10 @@ static void threads_that_ended_are_forgotten(void **state)
 	end(&world);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stacks_are_forgotten_and_stay_right),
-		cmocka_unit_test(a_late_record_has_its_stack),
-		cmocka_unit_test(the_stack_of_a_long_wait_stays),
-		cmocka_unit_test(other_logs_keep_all),
-		cmocka_unit_test(threads_that_ended_are_forgotten),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(stacks_are_forgotten_and_stay_right), cmocka_unit_test(a_late_record_has_its_stack),
+	cmocka_unit_test(the_stack_of_a_long_wait_stays),      cmocka_unit_test(other_logs_keep_all),
+	cmocka_unit_test(threads_that_ended_are_forgotten),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Tasks, regions and logs: the ops made from the records of one goroutine. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "annotate/annotate.h"
 #include "op_rules.h"
@@ -546,28 +543,25 @@ static void test_texts_wait_for_the_snapshot(void **state)
 	assert_int_equal(end(&story, "begin in time 2; log 0 k v; "), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_calls_nest),
-		cmocka_unit_test(test_calls_with_values),
-		cmocka_unit_test(test_values_without_texts),
-		cmocka_unit_test(test_calls_that_are_unwound_end_with_the_next),
-		cmocka_unit_test(test_calls_end_with_their_goroutine),
-		cmocka_unit_test(test_calls_among_regions),
-		cmocka_unit_test(test_tasks_and_logs),
-		cmocka_unit_test(test_a_task_begins_once),
-		cmocka_unit_test(test_unnamed_ends_close_the_innermost),
-		cmocka_unit_test(test_ends_without_begin),
-		cmocka_unit_test(test_what_is_not_nested_is_made_so),
-		cmocka_unit_test(test_a_loss_cuts_unnamed_regions),
-		cmocka_unit_test(test_generations),
-		cmocka_unit_test(test_regions_end_with_their_goroutine),
-		cmocka_unit_test(test_depth_is_bounded),
-		cmocka_unit_test(test_unreadable_texts_say_so),
-		cmocka_unit_test(test_a_record_needs_its_texts),
-		cmocka_unit_test(test_texts_wait_for_the_snapshot),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_calls_nest),
+	cmocka_unit_test(test_calls_with_values),
+	cmocka_unit_test(test_values_without_texts),
+	cmocka_unit_test(test_calls_that_are_unwound_end_with_the_next),
+	cmocka_unit_test(test_calls_end_with_their_goroutine),
+	cmocka_unit_test(test_calls_among_regions),
+	cmocka_unit_test(test_tasks_and_logs),
+	cmocka_unit_test(test_a_task_begins_once),
+	cmocka_unit_test(test_unnamed_ends_close_the_innermost),
+	cmocka_unit_test(test_ends_without_begin),
+	cmocka_unit_test(test_what_is_not_nested_is_made_so),
+	cmocka_unit_test(test_a_loss_cuts_unnamed_regions),
+	cmocka_unit_test(test_generations),
+	cmocka_unit_test(test_regions_end_with_their_goroutine),
+	cmocka_unit_test(test_depth_is_bounded),
+	cmocka_unit_test(test_unreadable_texts_say_so),
+	cmocka_unit_test(test_a_record_needs_its_texts),
+	cmocka_unit_test(test_texts_wait_for_the_snapshot),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -3,13 +3,10 @@
  * Spans and stacks in the model: initial ones, allocations and frees. A log with losses still gives
  * consistent ops that end in the true state.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "checked_model.h"
 #include "util/map64.h"
@@ -257,13 +254,10 @@ static void losses_heal(void **state)
 	assert_true(repaired > 50);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_there),
-		cmocka_unit_test(lost_frees),
-		cmocka_unit_test(losses_heal),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(what_was_there),
+	cmocka_unit_test(lost_frees),
+	cmocka_unit_test(losses_heal),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

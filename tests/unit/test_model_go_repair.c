@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Repairs in a program whose Ps are all busy: the ops must not show a P that it does not have. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "checked_model.h"
 #include "trace/ops/own_logs.h"
@@ -136,13 +132,10 @@ static void test_a_goroutine_that_has_just_left_wakes_nobody(void **state)
 	assert_int_equal(run.wakers, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_an_unseen_wait_is_known_by_its_end),
-		cmocka_unit_test(test_a_goroutine_that_has_just_left_wakes_nobody),
-		cmocka_unit_test(test_an_unseen_wake_up_is_shown_on_the_thread_itself),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_an_unseen_wait_is_known_by_its_end),
+	cmocka_unit_test(test_a_goroutine_that_has_just_left_wakes_nobody),
+	cmocka_unit_test(test_an_unseen_wake_up_is_shown_on_the_thread_itself),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Requests of one goroutine, and of others: the ops made from their records. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "annotate/annotate.h"
 #include "op_rules.h"
@@ -829,33 +826,30 @@ static void test_pgx(void **state)
 	    "log 3 request error; end SELECT 3; done 3; ");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_route),
-		cmocka_unit_test(test_nested_routes),
-		cmocka_unit_test(test_unmatched_route),
-		cmocka_unit_test(test_pgx),
-		cmocka_unit_test(test_coroutine_ends),
-		cmocka_unit_test(test_path),
-		cmocka_unit_test(test_lost_end),
-		cmocka_unit_test(test_sql),
-		cmocka_unit_test(test_prepared),
-		cmocka_unit_test(test_prepared_by_driver),
-		cmocka_unit_test(test_transaction),
-		cmocka_unit_test(test_prepared_many),
-		cmocka_unit_test(test_prepared_lost),
-		cmocka_unit_test(test_error_of_rows),
-		cmocka_unit_test(test_failure_beside_open_rows),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_rpc),
-		cmocka_unit_test(test_rpc_client),
-		cmocka_unit_test(test_transport),
-		cmocka_unit_test(test_redis),
-		cmocka_unit_test(test_lost_status),
-		cmocka_unit_test(test_rpc_refused),
-		cmocka_unit_test(test_spans),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_route),
+	cmocka_unit_test(test_nested_routes),
+	cmocka_unit_test(test_unmatched_route),
+	cmocka_unit_test(test_pgx),
+	cmocka_unit_test(test_coroutine_ends),
+	cmocka_unit_test(test_path),
+	cmocka_unit_test(test_lost_end),
+	cmocka_unit_test(test_sql),
+	cmocka_unit_test(test_prepared),
+	cmocka_unit_test(test_prepared_by_driver),
+	cmocka_unit_test(test_transaction),
+	cmocka_unit_test(test_prepared_many),
+	cmocka_unit_test(test_prepared_lost),
+	cmocka_unit_test(test_error_of_rows),
+	cmocka_unit_test(test_failure_beside_open_rows),
+	cmocka_unit_test(test_names),
+	cmocka_unit_test(test_rpc),
+	cmocka_unit_test(test_rpc_client),
+	cmocka_unit_test(test_transport),
+	cmocka_unit_test(test_redis),
+	cmocka_unit_test(test_lost_status),
+	cmocka_unit_test(test_rpc_refused),
+	cmocka_unit_test(test_spans),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

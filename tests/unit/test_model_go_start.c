@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* What the first records of goroutines, threads and Ps show of the initial state. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "checked_model.h"
 
@@ -236,18 +233,15 @@ static void test_a_running_goroutine_has_a_p(void **state)
 	CHECK(records, "P idle -1; G1 runnable -1; G2 waiting -1; ");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_later_record_names_the_p),
-		cmocka_unit_test(test_the_record_of_a_thief_names_the_p),
-		cmocka_unit_test(test_a_victim_was_in_its_system_call),
-		cmocka_unit_test(test_a_victim_that_no_thread_can_be_has_no_p),
-		cmocka_unit_test(test_a_coroutine_waited_for_its_turn),
-		cmocka_unit_test(test_a_goroutine_that_has_ended_is_not_shown),
-		cmocka_unit_test(test_a_thread_without_a_cpu_shows_no_goroutine),
-		cmocka_unit_test(test_a_running_goroutine_has_a_p),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_a_later_record_names_the_p),
+	cmocka_unit_test(test_the_record_of_a_thief_names_the_p),
+	cmocka_unit_test(test_a_victim_was_in_its_system_call),
+	cmocka_unit_test(test_a_victim_that_no_thread_can_be_has_no_p),
+	cmocka_unit_test(test_a_coroutine_waited_for_its_turn),
+	cmocka_unit_test(test_a_goroutine_that_has_ended_is_not_shown),
+	cmocka_unit_test(test_a_thread_without_a_cpu_shows_no_goroutine),
+	cmocka_unit_test(test_a_running_goroutine_has_a_p),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* C calls in Go up to 1.21: which system calls are the goroutine's, and which are the runtime's. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "checked_model.h"
 
@@ -113,13 +109,10 @@ static void test_later_releases_have_no_such_calls(void **state)
 	assert_int_equal(end(&run), 2);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_the_end_of_a_call_asks_is_no_call),
-		cmocka_unit_test(test_what_comes_behind_it_is_one),
-		cmocka_unit_test(test_later_releases_have_no_such_calls),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_what_the_end_of_a_call_asks_is_no_call),
+	cmocka_unit_test(test_what_comes_behind_it_is_one),
+	cmocka_unit_test(test_later_releases_have_no_such_calls),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

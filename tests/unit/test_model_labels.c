@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* pprof labels: the log events made from records of goroutines, and from snapshots. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "checked_model.h"
 
@@ -408,22 +405,19 @@ static void test_sets_are_bounded(void **state)
 	end(&story, "7 labels held {}...; 7 labels {\"k\":\"again\"}; | ");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_changes_are_logged),
-		cmocka_unit_test(test_sets_that_were_cut_say_so),
-		cmocka_unit_test(test_damaged_records),
-		cmocka_unit_test(test_children_inherit),
-		cmocka_unit_test(test_labels_end_with_their_goroutine),
-		cmocka_unit_test(test_each_generation_says_them_again),
-		cmocka_unit_test(test_any_generation_may_be_the_first),
-		cmocka_unit_test(test_labels_from_before_the_trace),
-		cmocka_unit_test(test_records_are_newer_than_the_snapshot),
-		cmocka_unit_test(test_a_snapshot_after_a_gap),
-		cmocka_unit_test(test_the_first_gap_takes_labels),
-		cmocka_unit_test(test_sets_are_bounded),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_changes_are_logged),
+	cmocka_unit_test(test_sets_that_were_cut_say_so),
+	cmocka_unit_test(test_damaged_records),
+	cmocka_unit_test(test_children_inherit),
+	cmocka_unit_test(test_labels_end_with_their_goroutine),
+	cmocka_unit_test(test_each_generation_says_them_again),
+	cmocka_unit_test(test_any_generation_may_be_the_first),
+	cmocka_unit_test(test_labels_from_before_the_trace),
+	cmocka_unit_test(test_records_are_newer_than_the_snapshot),
+	cmocka_unit_test(test_a_snapshot_after_a_gap),
+	cmocka_unit_test(test_the_first_gap_takes_labels),
+	cmocka_unit_test(test_sets_are_bounded),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

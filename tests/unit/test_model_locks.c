@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Logs of what a goroutine or thread waits for: only on request, and immediately before the block. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "checked_model.h"
 
@@ -209,13 +206,10 @@ static void test_threads(void **state)
 	end(&story, "block (futex 0x7f0012345678); block (); ");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parks),   cmocka_unit_test(test_nothing_unless_asked),
-		cmocka_unit_test(test_go_1_4),  cmocka_unit_test(test_starts_only),
-		cmocka_unit_test(test_threads),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_parks),   cmocka_unit_test(test_nothing_unless_asked),
+	cmocka_unit_test(test_go_1_4),  cmocka_unit_test(test_starts_only),
+	cmocka_unit_test(test_threads),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

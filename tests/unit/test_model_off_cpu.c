@@ -3,13 +3,9 @@
  * Running goroutines without a CPU: whose time it is, where the regions are, and that each interval counts
  * once.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "checked_model.h"
 
@@ -249,16 +245,13 @@ static void test_times_of_lives(void **state)
 	end(&run);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parts_have_their_reasons),
-		cmocka_unit_test(test_off_cpu_time_belongs_to_the_runner),
-		cmocka_unit_test(test_nobody_ran),
-		cmocka_unit_test(test_an_interval_counts_once),
-		cmocka_unit_test(test_short_ones_are_no_regions),
-		cmocka_unit_test(test_times_of_lives),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_parts_have_their_reasons),
+	cmocka_unit_test(test_off_cpu_time_belongs_to_the_runner),
+	cmocka_unit_test(test_nobody_ran),
+	cmocka_unit_test(test_an_interval_counts_once),
+	cmocka_unit_test(test_short_ones_are_no_regions),
+	cmocka_unit_test(test_times_of_lives),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

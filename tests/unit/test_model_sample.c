@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* CPU samples in a program that gotrace started: goroutine, P, time, and that they change nothing else. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "checked_model.h"
 
@@ -202,16 +198,10 @@ static void threads_of_ours_have_none(void **state)
 	assert_int_equal(seen.n, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_sample_names_who_ran),
-		cmocka_unit_test(unknown_goroutines_are_omitted),
-		cmocka_unit_test(samples_change_nothing),
-		cmocka_unit_test(times_stay_in_the_generation),
-		cmocka_unit_test(its_stack_is_reported_apart),
-		cmocka_unit_test(threads_of_ours_have_none),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_sample_names_who_ran),      cmocka_unit_test(unknown_goroutines_are_omitted),
+	cmocka_unit_test(samples_change_nothing),      cmocka_unit_test(times_stay_in_the_generation),
+	cmocka_unit_test(its_stack_is_reported_apart), cmocka_unit_test(threads_of_ours_have_none),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* If only starts are probed, a snapshot shows how a goroutine left its thread unseen. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "checked_model.h"
 
@@ -162,12 +158,9 @@ static void test_without_skips(void **state)
 	assert_int_equal(story.at.n, 3);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_runtime_frames_are_left_out),
-		cmocka_unit_test(test_without_skips),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_runtime_frames_are_left_out),
+	cmocka_unit_test(test_without_skips),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -3,14 +3,11 @@
  * The model on streams of a simulated scheduler: clean ones must give the true state without repairs;
  * mutilated ones must give valid ops.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 #include <errno.h>
 
 #include "annotate/annotate.h"
@@ -1037,18 +1034,15 @@ static void test_leavings_are_inferred(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_leavings_are_inferred),
-		cmocka_unit_test(test_spans_heal),
-		cmocka_unit_test(test_clean_streams_need_no_repair),
-		cmocka_unit_test(test_starts_are_inferred),
-		cmocka_unit_test(test_mutilated_streams_stay_valid),
-		cmocka_unit_test(test_a_loss_heals),
-		cmocka_unit_test(test_a_gap_heals),
-		cmocka_unit_test(test_a_gap_to_the_end),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_leavings_are_inferred),
+	cmocka_unit_test(test_spans_heal),
+	cmocka_unit_test(test_clean_streams_need_no_repair),
+	cmocka_unit_test(test_starts_are_inferred),
+	cmocka_unit_test(test_mutilated_streams_stay_valid),
+	cmocka_unit_test(test_a_loss_heals),
+	cmocka_unit_test(test_a_gap_heals),
+	cmocka_unit_test(test_a_gap_to_the_end),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The kernel's records of threads, and the ops made from them: a case for each row of the mapping. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "thread_log.h"
 #include "values_record.h"
@@ -858,35 +854,32 @@ static void test_rows(void **state)
 	thread_log_free(&log);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names_for_days),
-		cmocka_unit_test(test_start),
-		cmocka_unit_test(test_block_and_wake),
-		cmocka_unit_test(test_kernel_frames),
-		cmocka_unit_test(test_early_waking),
-		cmocka_unit_test(test_early_waking_in_vain),
-		cmocka_unit_test(test_wakers),
-		cmocka_unit_test(test_calls),
-		cmocka_unit_test(test_boundaries),
-		cmocka_unit_test(test_lives),
-		cmocka_unit_test(test_exec),
-		cmocka_unit_test(test_reasons),
-		cmocka_unit_test(test_page_fault),
-		cmocka_unit_test(test_io_uring_worker),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_losses),
-		cmocka_unit_test(test_leaving_for_good),
-		cmocka_unit_test(test_unlisted_cpu),
-		cmocka_unit_test(test_spawned),
-		cmocka_unit_test(test_forked),
-		cmocka_unit_test(test_start_between_markers),
-		cmocka_unit_test(test_calls_with_values),
-		cmocka_unit_test(test_functions),
-		cmocka_unit_test(test_samples),
-		cmocka_unit_test(test_rows),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_names_for_days),
+	cmocka_unit_test(test_start),
+	cmocka_unit_test(test_block_and_wake),
+	cmocka_unit_test(test_kernel_frames),
+	cmocka_unit_test(test_early_waking),
+	cmocka_unit_test(test_early_waking_in_vain),
+	cmocka_unit_test(test_wakers),
+	cmocka_unit_test(test_calls),
+	cmocka_unit_test(test_boundaries),
+	cmocka_unit_test(test_lives),
+	cmocka_unit_test(test_exec),
+	cmocka_unit_test(test_reasons),
+	cmocka_unit_test(test_page_fault),
+	cmocka_unit_test(test_io_uring_worker),
+	cmocka_unit_test(test_names),
+	cmocka_unit_test(test_losses),
+	cmocka_unit_test(test_leaving_for_good),
+	cmocka_unit_test(test_unlisted_cpu),
+	cmocka_unit_test(test_spawned),
+	cmocka_unit_test(test_forked),
+	cmocka_unit_test(test_start_between_markers),
+	cmocka_unit_test(test_calls_with_values),
+	cmocka_unit_test(test_functions),
+	cmocka_unit_test(test_samples),
+	cmocka_unit_test(test_rows),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

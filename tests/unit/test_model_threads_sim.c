@@ -5,15 +5,11 @@
  * rule whatever is lost. Without losses they equal the simulation, and after a loss and a snapshot they
  * return to it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "annotate/annotate.h"
 #include "op_rules.h"
@@ -587,12 +583,9 @@ static void test_losses(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nothing_lost),
-		cmocka_unit_test(test_losses),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_nothing_lost),
+	cmocka_unit_test(test_losses),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "model/values.h"
 #include "values_record.h"
@@ -116,13 +112,10 @@ static void long_texts(void **state)
 	assert_non_null(memmem(message.text, message.len, "\xe2\x80\xa6\"", 4));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers),
-		cmocka_unit_test(texts),
-		cmocka_unit_test(long_texts),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(numbers),
+	cmocka_unit_test(texts),
+	cmocka_unit_test(long_texts),
+};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+UNIT_TESTS(tests, set_up, tear_down);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The whole path from log records to a file, with the stream of a simulated scheduler. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -12,7 +9,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "cli/cli.h"
 #include "pipeline/pipeline.h"
@@ -362,18 +359,11 @@ static void repair_cuts_a_torn_trace(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(trace_is_valid_and_replay_gives_the_same),
-		TEST(native_code_has_names),
-		TEST(log_without_its_end_is_used_as_far_as_it_goes),
-		TEST(torn_log_is_used_as_far_as_it_goes),
-		TEST(full_disk_keeps_the_whole_generations),
-		TEST(repair_cuts_a_torn_trace),
-		TEST(full_disk_of_the_raw_log_leaves_the_trace),
-		TEST(closed_pipe_of_the_raw_log_is_reported),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(trace_is_valid_and_replay_gives_the_same),      TEST(native_code_has_names),
+	TEST(log_without_its_end_is_used_as_far_as_it_goes), TEST(torn_log_is_used_as_far_as_it_goes),
+	TEST(full_disk_keeps_the_whole_generations),         TEST(repair_cuts_a_torn_trace),
+	TEST(full_disk_of_the_raw_log_leaves_the_trace),     TEST(closed_pipe_of_the_raw_log_is_reported),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

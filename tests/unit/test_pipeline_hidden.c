@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Temporary names of unpublished files, as on file systems without O_TMPFILE. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -151,14 +147,11 @@ static void files_of_other_users_are_not_swept(void **state)
 	assert_false(is_there(".gotrace-2-1.part"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_part_gets_its_name),
-		cmocka_unit_test(an_exchanged_part_is_noticed),
-		cmocka_unit_test(only_what_nobody_holds_is_swept),
-		cmocka_unit_test(files_of_other_users_are_not_swept),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_part_gets_its_name),
+	cmocka_unit_test(an_exchanged_part_is_noticed),
+	cmocka_unit_test(only_what_nobody_holds_is_swept),
+	cmocka_unit_test(files_of_other_users_are_not_swept),
+};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+UNIT_TESTS(tests, set_up, tear_down);

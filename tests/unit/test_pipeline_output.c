@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -13,7 +9,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "pipeline/output.h"
 
@@ -322,23 +318,20 @@ static void file_belongs_to_the_user_behind_sudo(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(new_file_is_for_its_owner),
-		TEST(old_file_stays_until_published),
-		TEST(discarded_draft_leaves_no_trace),
-		TEST(links_are_refused),
-		TEST(late_link_is_replaced_not_followed),
-		TEST(default_name_never_overwrites),
-		TEST(planted_default_name_is_passed_over),
-		TEST(new_file_in_a_directory),
-		TEST(killed_before_publishing_leaves_nothing),
-		TEST(file_of_the_name_that_appears_meanwhile_is_replaced),
-		TEST(other_kinds_of_files),
-		TEST(failure_cuts_back_to_the_last_commit),
-		TEST(file_belongs_to_the_user_behind_sudo),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(new_file_is_for_its_owner),
+	TEST(old_file_stays_until_published),
+	TEST(discarded_draft_leaves_no_trace),
+	TEST(links_are_refused),
+	TEST(late_link_is_replaced_not_followed),
+	TEST(default_name_never_overwrites),
+	TEST(planted_default_name_is_passed_over),
+	TEST(new_file_in_a_directory),
+	TEST(killed_before_publishing_leaves_nothing),
+	TEST(file_of_the_name_that_appears_meanwhile_is_replaced),
+	TEST(other_kinds_of_files),
+	TEST(failure_cuts_back_to_the_last_commit),
+	TEST(file_belongs_to_the_user_behind_sudo),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Where a stack is, in one line of a message. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include <string.h>
 
@@ -74,13 +70,10 @@ static void terminals_are_safe(void **state)
 	PLACE("ma?in.x (a?b.go:3)", "ma\x1bin.x|/x/a\nb.go:3");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(go_programs),
-		cmocka_unit_test(threads),
-		cmocka_unit_test(terminals_are_safe),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(go_programs),
+	cmocka_unit_test(threads),
+	cmocka_unit_test(terminals_are_safe),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* What a goroutine waits for: packed into records, and as text. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "rawlog/awaited.h"
 #include "rawlog/rawlog.h"
@@ -87,14 +83,11 @@ static void test_words(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fields),
-		cmocka_unit_test(test_futex),
-		cmocka_unit_test(test_listed),
-		cmocka_unit_test(test_words),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_fields),
+	cmocka_unit_test(test_futex),
+	cmocka_unit_test(test_listed),
+	cmocka_unit_test(test_words),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include <errno.h>
 #include <string.h>
@@ -266,23 +262,20 @@ static void no_type_is_zero(void **state)
 	assert_int_equal(check(0, 8), -EBADMSG);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(fixed_sizes_are_minima, clear),
-		cmocka_unit_test_setup(an_end_without_late_records, clear),
-		cmocka_unit_test_setup(arrays_are_whole, clear),
-		cmocka_unit_test_setup(target_texts_end, clear),
-		cmocka_unit_test_setup(stack_count_agrees, clear),
-		cmocka_unit_test_setup(boundary_count_agrees, clear),
-		cmocka_unit_test_setup(functab_sizes_agree, clear),
-		cmocka_unit_test_setup(text_lengths_agree, clear),
-		cmocka_unit_test_setup(lengths_of_two_texts_agree, clear),
-		cmocka_unit_test_setup(symbol_frames_fill_the_record, clear),
-		cmocka_unit_test_setup(times_are_some_that_clocks_show, clear),
-		cmocka_unit_test_setup(later_types_are_not_judged, clear),
-		cmocka_unit_test_setup(no_type_is_zero, clear),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup(fixed_sizes_are_minima, clear),
+	cmocka_unit_test_setup(an_end_without_late_records, clear),
+	cmocka_unit_test_setup(arrays_are_whole, clear),
+	cmocka_unit_test_setup(target_texts_end, clear),
+	cmocka_unit_test_setup(stack_count_agrees, clear),
+	cmocka_unit_test_setup(boundary_count_agrees, clear),
+	cmocka_unit_test_setup(functab_sizes_agree, clear),
+	cmocka_unit_test_setup(text_lengths_agree, clear),
+	cmocka_unit_test_setup(lengths_of_two_texts_agree, clear),
+	cmocka_unit_test_setup(symbol_frames_fill_the_record, clear),
+	cmocka_unit_test_setup(times_are_some_that_clocks_show, clear),
+	cmocka_unit_test_setup(later_types_are_not_judged, clear),
+	cmocka_unit_test_setup(no_type_is_zero, clear),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "rawlog/demux.h"
 #include "rawlog/attribute_cache.h"
@@ -480,26 +476,23 @@ static void test_store_forgets(void **state)
 	attribute_cache_free(&cache);
 }
 
-int main(void)
-{
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		CASE(test_each_has_its_records),
-		CASE(test_fork_and_exit),
-		CASE(test_end_of_a_thread_is_waited_for),
-		CASE(test_end_is_not_waited_for_ever),
-		CASE(test_a_pid_that_comes_again),
-		CASE(test_left_out),
-		CASE(test_stacks_go_to_who_needs_them),
-		CASE(test_files_and_wakers),
-		CASE(test_exec_ends_a_generation),
-		CASE(test_snapshot),
-		CASE(test_ended_since_the_snapshot),
-		CASE(test_for_all),
-		CASE(test_values),
-		CASE(test_bad_records),
-		cmocka_unit_test(test_store_forgets),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE(test_each_has_its_records),
+	CASE(test_fork_and_exit),
+	CASE(test_end_of_a_thread_is_waited_for),
+	CASE(test_end_is_not_waited_for_ever),
+	CASE(test_a_pid_that_comes_again),
+	CASE(test_left_out),
+	CASE(test_stacks_go_to_who_needs_them),
+	CASE(test_files_and_wakers),
+	CASE(test_exec_ends_a_generation),
+	CASE(test_snapshot),
+	CASE(test_ended_since_the_snapshot),
+	CASE(test_for_all),
+	CASE(test_values),
+	CASE(test_bad_records),
+	cmocka_unit_test(test_store_forgets),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* What was written is read back. Damaged logs are rejected after all intact blocks. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -659,28 +655,25 @@ static void other_versions_are_refused(void **state)
 	free_sample(sample);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(round_trip),
-		cmocka_unit_test(header_is_rewritten_in_place),
-		cmocka_unit_test(pipe_ends_with_its_end_block),
-		cmocka_unit_test(append_mode_is_like_a_pipe),
-		cmocka_unit_test(large_records_have_their_own_block),
-		cmocka_unit_test(later_types_are_skipped),
-		cmocka_unit_test(bytes_are_counted),
-		cmocka_unit_test(full_disk_is_reported_and_stays),
-		cmocka_unit_test(full_disk_leaves_whole_blocks),
-		cmocka_unit_test(illegal_records_are_not_written),
-		cmocka_unit_test(what_shrinks_too_well_is_stored),
-		cmocka_unit_test(tables_of_plugins_are_compressed),
-		cmocka_unit_test(cut_anywhere),
-		cmocka_unit_test(any_flipped_bit_is_found),
-		cmocka_unit_test(bytes_behind_the_end_are_reported),
-		cmocka_unit_test(missing_block_is_found),
-		cmocka_unit_test(a_block_that_grows_too_much_is_refused),
-		cmocka_unit_test(other_versions_are_refused),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(round_trip),
+	cmocka_unit_test(header_is_rewritten_in_place),
+	cmocka_unit_test(pipe_ends_with_its_end_block),
+	cmocka_unit_test(append_mode_is_like_a_pipe),
+	cmocka_unit_test(large_records_have_their_own_block),
+	cmocka_unit_test(later_types_are_skipped),
+	cmocka_unit_test(bytes_are_counted),
+	cmocka_unit_test(full_disk_is_reported_and_stays),
+	cmocka_unit_test(full_disk_leaves_whole_blocks),
+	cmocka_unit_test(illegal_records_are_not_written),
+	cmocka_unit_test(what_shrinks_too_well_is_stored),
+	cmocka_unit_test(tables_of_plugins_are_compressed),
+	cmocka_unit_test(cut_anywhere),
+	cmocka_unit_test(any_flipped_bit_is_found),
+	cmocka_unit_test(bytes_behind_the_end_are_reported),
+	cmocka_unit_test(missing_block_is_found),
+	cmocka_unit_test(a_block_that_grows_too_much_is_refused),
+	cmocka_unit_test(other_versions_are_refused),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -3,12 +3,8 @@
  * Records arrive in another process, in order and with every byte that was put. The producer never waits, and
  * memory is returned.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -348,17 +344,14 @@ static void test_a_pile_grows_and_goes(void **state)
 	queue_free(queue);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_arrive_in_order),
-		cmocka_unit_test(test_a_slow_consumer_gets_all),
-		cmocka_unit_test(test_every_byte_in_one_process),
-		cmocka_unit_test(test_every_byte_between_two_processes),
-		cmocka_unit_test(test_the_open_slot_keeps_its_memory),
-		cmocka_unit_test(test_memory_of_a_backlog_is_returned),
-		cmocka_unit_test(test_a_pile_grows_and_goes),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_all_arrive_in_order),
+	cmocka_unit_test(test_a_slow_consumer_gets_all),
+	cmocka_unit_test(test_every_byte_in_one_process),
+	cmocka_unit_test(test_every_byte_between_two_processes),
+	cmocka_unit_test(test_the_open_slot_keeps_its_memory),
+	cmocka_unit_test(test_memory_of_a_backlog_is_returned),
+	cmocka_unit_test(test_a_pile_grows_and_goes),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

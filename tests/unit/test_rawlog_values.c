@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include <errno.h>
 
@@ -110,14 +106,11 @@ static void names(void **state)
 	assert_int_equal(rawlog_check_record(&record, NULL), -EBADMSG);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers_and_texts),
-		cmocka_unit_test(impossible_values),
-		cmocka_unit_test(lengths),
-		cmocka_unit_test(names),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(numbers_and_texts),
+	cmocka_unit_test(impossible_values),
+	cmocka_unit_test(lengths),
+	cmocka_unit_test(names),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

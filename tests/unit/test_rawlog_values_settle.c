@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "rawlog/values.h"
 #include "rawlog/values_settle.h"
@@ -147,13 +143,10 @@ static void malformed_records(void **state)
 	assert_int_equal(settle(&sent, &to), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_there_stays),    cmocka_unit_test(what_was_away_is_read),
-		cmocka_unit_test(numbers_that_were_away), cmocka_unit_test(texts_that_end_with_nul),
-		cmocka_unit_test(malformed_records),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(what_is_there_stays),    cmocka_unit_test(what_was_away_is_read),
+	cmocka_unit_test(numbers_that_were_away), cmocka_unit_test(texts_that_end_with_nul),
+	cmocka_unit_test(malformed_records),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Malformed answers from a sandbox. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include <string.h>
 
@@ -176,13 +172,10 @@ static void records(void **state)
 	assert_false(inspection_record_is_good(&record));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(facts),   cmocka_unit_test(plans),     cmocka_unit_test(modules),
-		cmocka_unit_test(rows),    cmocka_unit_test(functions), cmocka_unit_test(values),
-		cmocka_unit_test(records),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(facts),   cmocka_unit_test(plans),     cmocka_unit_test(modules),
+	cmocka_unit_test(rows),    cmocka_unit_test(functions), cmocka_unit_test(values),
+	cmocka_unit_test(records),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Inside a sandbox: what is allowed, what is refused, and what ends it; and how answers of a hostile sandbox
  * are handled. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -779,23 +775,20 @@ static void code_is_read_over_there(void **state)
 	sandbox_end(&sandbox);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(files_come_from_the_broker_or_not_at_all),
-		cmocka_unit_test(memory_is_that_of_the_target),
-		cmocka_unit_test(results_go_to_the_window_alone),
-		cmocka_unit_test(arguments_are_looked_at),
-		cmocka_unit_test(only_counted_memory_is_allowed),
-		cmocka_unit_test(threads_are_limited),
-		cmocka_unit_test(descriptors_are_limited),
-		cmocka_unit_test(opens_are_limited),
-		cmocka_unit_test(directories_are_limited),
-		cmocka_unit_test(everything_else_ends_it),
-		cmocka_unit_test(nonsense_is_not_believed),
-		cmocka_unit_test(death_is_reported),
-		cmocka_unit_test(code_is_read_over_there),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(files_come_from_the_broker_or_not_at_all),
+	cmocka_unit_test(memory_is_that_of_the_target),
+	cmocka_unit_test(results_go_to_the_window_alone),
+	cmocka_unit_test(arguments_are_looked_at),
+	cmocka_unit_test(only_counted_memory_is_allowed),
+	cmocka_unit_test(threads_are_limited),
+	cmocka_unit_test(descriptors_are_limited),
+	cmocka_unit_test(opens_are_limited),
+	cmocka_unit_test(directories_are_limited),
+	cmocka_unit_test(everything_else_ends_it),
+	cmocka_unit_test(nonsense_is_not_believed),
+	cmocka_unit_test(death_is_reported),
+	cmocka_unit_test(code_is_read_over_there),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* A child with other ids ends with its parent, and when the parent wants it to. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -126,14 +122,10 @@ static void ends_with_its_parent(void **state)
 	close(ready[1]);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cut_sends_the_signal),
-		cmocka_unit_test(late_child_knows),
-		cmocka_unit_test(ends_with_its_parent),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(cut_sends_the_signal),
+	cmocka_unit_test(late_child_knows),
+	cmocka_unit_test(ends_with_its_parent),
+};
 
-	alarm(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

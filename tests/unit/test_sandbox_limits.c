@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Every wait for a worker is limited, and no worker outlives its parent. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -267,18 +263,15 @@ static void reading_goes_by_the_broker(void **state)
 	broker_free(broker);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_busy_one_is_given_up_at_the_end),
-		cmocka_unit_test(a_busy_one_is_given_up_in_the_end),
-		cmocka_unit_test(a_stopped_one_is_given_up),
-		cmocka_unit_test(one_that_goes_on_is_not_stopped),
-		cmocka_unit_test(a_stopped_one_is_ended),
-		cmocka_unit_test(an_answer_has_an_end),
-		cmocka_unit_test(none_outlives_its_parent),
-		cmocka_unit_test(reading_goes_by_the_broker),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_busy_one_is_given_up_at_the_end),
+	cmocka_unit_test(a_busy_one_is_given_up_in_the_end),
+	cmocka_unit_test(a_stopped_one_is_given_up),
+	cmocka_unit_test(one_that_goes_on_is_not_stopped),
+	cmocka_unit_test(a_stopped_one_is_ended),
+	cmocka_unit_test(an_answer_has_an_end),
+	cmocka_unit_test(none_outlives_its_parent),
+	cmocka_unit_test(reading_goes_by_the_broker),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* What a sandbox may request to be opened. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -156,13 +152,10 @@ static void programs_are_known(void **state)
 	assert_false(request_is_program((const uint8_t *)"root:$6$salt:19000:0:99999:7:::", 31));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(files_of_processes), cmocka_unit_test(everything_else_is_refused),
-		cmocka_unit_test(paths_are_bounded),  cmocka_unit_test(reading_is_all_that_is_harmless),
-		cmocka_unit_test(programs_are_known),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(files_of_processes), cmocka_unit_test(everything_else_is_refused),
+	cmocka_unit_test(paths_are_bounded),  cmocka_unit_test(reading_is_all_that_is_harmless),
+	cmocka_unit_test(programs_are_known),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

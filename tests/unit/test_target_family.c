@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Processes and their descendants: finding them, and the names of the code that they share. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -210,13 +206,10 @@ static void test_another_program(void **state)
 	shared_names_free(two);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_descendants),     cmocka_unit_test(test_zombies_do_not_live),
-		cmocka_unit_test(test_no_proc),         cmocka_unit_test(test_names_are_shared),
-		cmocka_unit_test(test_another_program),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_descendants),     cmocka_unit_test(test_zombies_do_not_live),
+	cmocka_unit_test(test_no_proc),         cmocka_unit_test(test_names_are_shared),
+	cmocka_unit_test(test_another_program),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include <string.h>
 
@@ -132,12 +128,9 @@ static void names(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(go_registers), cmocka_unit_test(go_stack), cmocka_unit_test(go_arm64),
-		cmocka_unit_test(c_registers),  cmocka_unit_test(names),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(go_registers), cmocka_unit_test(go_stack), cmocka_unit_test(go_arm64),
+	cmocka_unit_test(c_registers),  cmocka_unit_test(names),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

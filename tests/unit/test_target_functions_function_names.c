@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Which symbols match the name that a user gives a function. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include <errno.h>
 #include <string.h>
@@ -158,12 +154,9 @@ static void similar_names(void **state)
 		assert_true(similar.distances[i - 1] <= similar.distances[i]);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(specs), cmocka_unit_test(bad_specs), cmocka_unit_test(matches),
-		cmocka_unit_test(parts), cmocka_unit_test(files),     cmocka_unit_test(similar_names),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(specs), cmocka_unit_test(bad_specs), cmocka_unit_test(matches),
+	cmocka_unit_test(parts), cmocka_unit_test(files),     cmocka_unit_test(similar_names),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

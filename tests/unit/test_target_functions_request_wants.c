@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* --requests: lists of kinds, and the names of the probes that they stand for. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include <string.h>
 
@@ -76,13 +72,10 @@ static void test_tables(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lists),
-		cmocka_unit_test(test_probes),
-		cmocka_unit_test(test_tables),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_lists),
+	cmocka_unit_test(test_probes),
+	cmocka_unit_test(test_tables),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

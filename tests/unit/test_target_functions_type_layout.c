@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Parameter types that no compiler describes like this. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,11 +45,8 @@ static void a_number_that_is_too_large(void **state)
 		fail_msg("%s", err.text);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_number_that_is_too_large),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_number_that_is_too_large),
+};
 
-	return cmocka_run_group_tests(tests, build, clean);
-}
+UNIT_TESTS(tests, build, clean);

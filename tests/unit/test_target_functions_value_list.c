@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include <errno.h>
 #include <string.h>
@@ -125,13 +121,10 @@ static void many_items(void **state)
 	refuse(text, "more than 24 items");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_without_a_list), cmocka_unit_test(whole_items),
-		cmocka_unit_test(uncertain_lists),      cmocka_unit_test(mistakes),
-		cmocka_unit_test(many_items),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(names_without_a_list), cmocka_unit_test(whole_items),
+	cmocka_unit_test(uncertain_lists),      cmocka_unit_test(mistakes),
+	cmocka_unit_test(many_items),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

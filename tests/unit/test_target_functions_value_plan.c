@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Value rules for functions in this file, from its own debug information. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include <errno.h>
 #include <string.h>
@@ -269,14 +265,10 @@ static void changed_registers(void **state)
 	assert_int_equal(values_plan(&list, &facts, &values, &err), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers),           cmocka_unit_test(fields),
-		cmocka_unit_test(composite_values),  cmocka_unit_test(refused),
-		cmocka_unit_test(go_types),          cmocka_unit_test(go_methods),
-		cmocka_unit_test(changed_registers),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(numbers),           cmocka_unit_test(fields),   cmocka_unit_test(composite_values),
+	cmocka_unit_test(refused),           cmocka_unit_test(go_types), cmocka_unit_test(go_methods),
+	cmocka_unit_test(changed_registers),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

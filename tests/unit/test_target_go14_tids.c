@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Stack pointers in lines of /proc. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "target/go14_tids.h"
 
@@ -24,9 +20,6 @@ static void lines(void **state)
 	assert_false(go14_tids_parse("", &sp));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(lines)};
+static const struct CMUnitTest tests[] = {cmocka_unit_test(lines)};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

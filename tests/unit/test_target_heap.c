@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The heap goal from the bytes of runtime.gcController. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -124,13 +120,9 @@ static void test_older(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_older),    cmocka_unit_test(test_by_percent),
-		cmocka_unit_test(test_absent),   cmocka_unit_test(test_off),
-		cmocka_unit_test(test_by_limit),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_older), cmocka_unit_test(test_by_percent), cmocka_unit_test(test_absent),
+	cmocka_unit_test(test_off),   cmocka_unit_test(test_by_limit),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* A small executable made by hand: intact, relocated, without sections, and damaged in every byte. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -445,17 +441,14 @@ static void versions(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whole),
-		cmocka_unit_test(bounds),
-		cmocka_unit_test(other_files),
-		cmocka_unit_test(damaged),
-		cmocka_unit_test(versions),
-		cmocka_unit_test(other_release),
-		cmocka_unit_test(several_releases),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(whole),
+	cmocka_unit_test(bounds),
+	cmocka_unit_test(other_files),
+	cmocka_unit_test(damaged),
+	cmocka_unit_test(versions),
+	cmocka_unit_test(other_release),
+	cmocka_unit_test(several_releases),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

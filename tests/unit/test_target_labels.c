@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Sets of pprof labels in the memory of this process, which is read like any other. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -258,13 +254,9 @@ static void test_batch(void **state)
 	end(&reading);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_list),     cmocka_unit_test(test_bad_lists),
-		cmocka_unit_test(test_map),      cmocka_unit_test(test_map_that_grew),
-		cmocka_unit_test(test_bad_maps), cmocka_unit_test(test_batch),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_list),          cmocka_unit_test(test_bad_lists), cmocka_unit_test(test_map),
+	cmocka_unit_test(test_map_that_grew), cmocka_unit_test(test_bad_maps),  cmocka_unit_test(test_batch),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

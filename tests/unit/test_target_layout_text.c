@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The text of a layout: printed text is read back unchanged, and anything else is rejected with its line. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 #include <zlib.h>
 
 #include "target/layout_text.h"
@@ -239,17 +235,14 @@ static void test_what_cannot_be_read_is_not_printed(void **state)
 	free(bytes);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_release_is_read_as_it_was_printed),
-		cmocka_unit_test(test_errors_name_the_line),
-		cmocka_unit_test(test_reasons_are_bounded),
-		cmocka_unit_test(test_the_end),
-		cmocka_unit_test(test_every_shorter_text_is_refused),
-		cmocka_unit_test(test_every_changed_byte_is_refused),
-		cmocka_unit_test(test_what_cannot_be_read_is_not_printed),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_every_release_is_read_as_it_was_printed),
+	cmocka_unit_test(test_errors_name_the_line),
+	cmocka_unit_test(test_reasons_are_bounded),
+	cmocka_unit_test(test_the_end),
+	cmocka_unit_test(test_every_shorter_text_is_refused),
+	cmocka_unit_test(test_every_changed_byte_is_refused),
+	cmocka_unit_test(test_what_cannot_be_read_is_not_printed),
+};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+UNIT_TESTS(tests, set_up, tear_down);

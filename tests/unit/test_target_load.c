@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The sparse copy of an executable: what is read of it, and what memory it takes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include <elf.h>
 #include <stdio.h>
@@ -144,14 +140,11 @@ static void dropped_code_takes_no_memory(void **state)
 	close(fd);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(headers_and_data_are_read),
-		cmocka_unit_test(code_is_read_on_demand),
-		cmocka_unit_test(unread_code_takes_no_memory),
-		cmocka_unit_test(dropped_code_takes_no_memory),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(headers_and_data_are_read),
+	cmocka_unit_test(code_is_read_on_demand),
+	cmocka_unit_test(unread_code_takes_no_memory),
+	cmocka_unit_test(dropped_code_takes_no_memory),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Lines of /proc/PID/maps, including odd paths and damage, and the bias computed from them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -174,10 +170,7 @@ static void opened(void **state)
 	rmdir(dir);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(lines), cmocka_unit_test(bias),
-					   cmocka_unit_test(unescaped), cmocka_unit_test(opened)};
+static const struct CMUnitTest tests[] = {cmocka_unit_test(lines), cmocka_unit_test(bias),
+					  cmocka_unit_test(unescaped), cmocka_unit_test(opened)};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

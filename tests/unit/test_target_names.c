@@ -3,10 +3,7 @@
  * Names of native code, in files and processes built here: from DWARF, symbols, separate debug files, and
  * none of these. Compared with addr2line.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -840,28 +837,25 @@ static void test_start_code_without_names(void **state)
 	stop(&child);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_inlined_callers),
-		cmocka_unit_test(test_no_symbols),
-		cmocka_unit_test(test_symbols_alone),
-		cmocka_unit_test(test_debug_file_by_build_id),
-		cmocka_unit_test(test_debug_file_by_link),
-		cmocka_unit_test(test_debug_file_by_checksum),
-		cmocka_unit_test(test_too_much_debug_information),
-		cmocka_unit_test(test_compressed_symbols),
-		cmocka_unit_test(test_no_elf_at_all),
-		cmocka_unit_test(test_as_addr2line),
-		cmocka_unit_test(test_names_come_before_stacks),
-		cmocka_unit_test(test_processes_that_are_gone),
-		cmocka_unit_test(test_vdso),
-		cmocka_unit_test(test_libraries_that_come_later),
-		cmocka_unit_test(test_libraries_that_are_replaced),
-		cmocka_unit_test(test_other_mount_namespace),
-		cmocka_unit_test(test_start_code),
-		cmocka_unit_test(test_start_code_without_names),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_inlined_callers),
+	cmocka_unit_test(test_no_symbols),
+	cmocka_unit_test(test_symbols_alone),
+	cmocka_unit_test(test_debug_file_by_build_id),
+	cmocka_unit_test(test_debug_file_by_link),
+	cmocka_unit_test(test_debug_file_by_checksum),
+	cmocka_unit_test(test_too_much_debug_information),
+	cmocka_unit_test(test_compressed_symbols),
+	cmocka_unit_test(test_no_elf_at_all),
+	cmocka_unit_test(test_as_addr2line),
+	cmocka_unit_test(test_names_come_before_stacks),
+	cmocka_unit_test(test_processes_that_are_gone),
+	cmocka_unit_test(test_vdso),
+	cmocka_unit_test(test_libraries_that_come_later),
+	cmocka_unit_test(test_libraries_that_are_replaced),
+	cmocka_unit_test(test_other_mount_namespace),
+	cmocka_unit_test(test_start_code),
+	cmocka_unit_test(test_start_code_without_names),
+};
 
-	return cmocka_run_group_tests(tests, enter, leave);
-}
+UNIT_TESTS(tests, enter, leave);

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Ids in pid namespaces, as shown by /proc. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -52,9 +48,6 @@ static void own_ids(void **state)
 	assert_int_equal(namespace_inner_tid(getpid(), 0x3fffffff), 0x3fffffff); /* no such thread */
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(lines), cmocka_unit_test(own_ids)};
+static const struct CMUnitTest tests[] = {cmocka_unit_test(lines), cmocka_unit_test(own_ids)};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The block reason and skip for each wait reason. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "target/layout.h"
 #include "target/park.h"
@@ -103,14 +99,11 @@ static void test_texts(void **state)
 	assert_string_equal(release_reasons(release_find(20), REASON_STW)->texts[1], "GC sweep termination");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_wait_reason_is_known),
-		cmocka_unit_test(test_skips),
-		cmocka_unit_test(test_block_reasons),
-		cmocka_unit_test(test_texts),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_every_wait_reason_is_known),
+	cmocka_unit_test(test_skips),
+	cmocka_unit_test(test_block_reasons),
+	cmocka_unit_test(test_texts),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

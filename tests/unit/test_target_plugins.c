@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The list of modules in a process's memory: whole, endless, damaged, too long. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include <errno.h>
 
@@ -121,14 +117,11 @@ static void test_owners(void **state)
 	assert_false(plugins_have(&program, PLUGIN_CHANSEND, 0));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_whole_lists),
-		cmocka_unit_test(test_too_many),
-		cmocka_unit_test(test_damaged_lists),
-		cmocka_unit_test(test_owners),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_whole_lists),
+	cmocka_unit_test(test_too_many),
+	cmocka_unit_test(test_damaged_lists),
+	cmocka_unit_test(test_owners),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -2,11 +2,7 @@
 /*
  * Which processes can be traced, and the messages for those that cannot, with directories that imitate /proc.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -148,15 +144,11 @@ static void odd_status_does_no_harm(void **state)
 	refused(70, -ENOTSUP, "is a kernel thread");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_process_is_accepted, make_proc, remove_proc),
-		cmocka_unit_test_setup_teardown(what_is_no_process_is_reported, make_proc, remove_proc),
-		cmocka_unit_test_setup_teardown(executables_of_other_kinds_are_refused, make_proc,
-						remove_proc),
-		cmocka_unit_test_setup_teardown(odd_status_does_no_harm, make_proc, remove_proc),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(a_process_is_accepted, make_proc, remove_proc),
+	cmocka_unit_test_setup_teardown(what_is_no_process_is_reported, make_proc, remove_proc),
+	cmocka_unit_test_setup_teardown(executables_of_other_kinds_are_refused, make_proc, remove_proc),
+	cmocka_unit_test_setup_teardown(odd_status_does_no_harm, make_proc, remove_proc),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

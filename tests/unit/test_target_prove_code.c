@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The proof of a layout by the code of a small program: where one field is elsewhere, it names that field. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -267,14 +263,11 @@ static void test_rows_of_patches(void **state)
 	assert_null(release_patch(99, 0));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_right_layout),
-		cmocka_unit_test(test_moved_field_is_named),
-		cmocka_unit_test(test_unknown_code_is_no_contradiction),
-		cmocka_unit_test(test_rows_of_patches),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_right_layout),
+	cmocka_unit_test(test_moved_field_is_named),
+	cmocka_unit_test(test_unknown_code_is_no_contradiction),
+	cmocka_unit_test(test_rows_of_patches),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Goroutines from bytes, and walks over stacks that are intact, damaged, deep or circular. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -193,13 +189,10 @@ static void hashes(void **state)
 	assert_true(target_stack_hash(one, 3, 0) != target_stack_hash(other, 3, 0));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(older),    cmocka_unit_test(whole), cmocka_unit_test(damaged),
-		cmocka_unit_test(circular), cmocka_unit_test(deep),  cmocka_unit_test(goroutines),
-		cmocka_unit_test(hashes),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(older),    cmocka_unit_test(whole), cmocka_unit_test(damaged),
+	cmocka_unit_test(circular), cmocka_unit_test(deep),  cmocka_unit_test(goroutines),
+	cmocka_unit_test(hashes),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Hand-made type descriptors of three eras of releases, intact and damaged in every byte. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -233,13 +229,10 @@ static void test_hostile(void **state)
 	assert_false(find(&maker, fields, FIELD_COUNT));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_intact),
-		cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_hostile),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_intact),
+	cmocka_unit_test(test_damaged),
+	cmocka_unit_test(test_hostile),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

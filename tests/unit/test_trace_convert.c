@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Converts files to ops and back. Checks the ops, their rules, and that the result is valid and complete. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "unit.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -611,16 +608,13 @@ static void test_contradiction(void **state)
 	story_free(story);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_to_all),      cmocka_unit_test(test_to_its_own),
-		cmocka_unit_test(test_there_and_back),  cmocka_unit_test(test_v1_ops),
-		cmocka_unit_test(test_v1_faults),       cmocka_unit_test(test_v2_torn),
-		cmocka_unit_test(test_v2_restart),      cmocka_unit_test(test_sink_fails),
-		cmocka_unit_test(test_contradiction),   cmocka_unit_test(test_idle_end),
-		cmocka_unit_test(test_idle_generation),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_all_to_all),      cmocka_unit_test(test_to_its_own),
+	cmocka_unit_test(test_there_and_back),  cmocka_unit_test(test_v1_ops),
+	cmocka_unit_test(test_v1_faults),       cmocka_unit_test(test_v2_torn),
+	cmocka_unit_test(test_v2_restart),      cmocka_unit_test(test_sink_fails),
+	cmocka_unit_test(test_contradiction),   cmocka_unit_test(test_idle_end),
+	cmocka_unit_test(test_idle_generation),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -3,10 +3,7 @@
  * Pieces of real traces in every format: each keeps the rules of ops and of the format's strictest reader,
  * and has the transitions of its part of the source. Together, the pieces of a split have all of them.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "unit.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -649,17 +646,14 @@ static void test_assist_mentioned_late(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_samples),
-		cmocka_unit_test(test_random_cuts),
-		cmocka_unit_test(test_split),
-		cmocka_unit_test(test_anonymize),
-		cmocka_unit_test(test_anonymize_own),
-		cmocka_unit_test(test_unmarked_gaps),
-		cmocka_unit_test(test_assist_mentioned_late),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_samples),
+	cmocka_unit_test(test_random_cuts),
+	cmocka_unit_test(test_split),
+	cmocka_unit_test(test_anonymize),
+	cmocka_unit_test(test_anonymize_own),
+	cmocka_unit_test(test_unmarked_gaps),
+	cmocka_unit_test(test_assist_mentioned_late),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* gotrace dump: lines of events, as text and as JSON. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "unit.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,14 +145,11 @@ static void nobody_reads(void **state)
 	free(dump);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines),
-		cmocka_unit_test(v1_lines),
-		cmocka_unit_test(a_torn_file),
-		cmocka_unit_test(nobody_reads),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(lines),
+	cmocka_unit_test(v1_lines),
+	cmocka_unit_test(a_torn_file),
+	cmocka_unit_test(nobody_reads),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "trace/ledger/ledger.h"
 #include "trace/ops/gap_log.h"
@@ -368,19 +364,16 @@ static void test_observers(void **state)
 	ledger_free(&ledger);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_before_the_trace),
-		cmocka_unit_test(test_wakes_and_starts),
-		cmocka_unit_test(test_switch),
-		cmocka_unit_test(test_reuse),
-		cmocka_unit_test(test_procs),
-		cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_gap),
-		cmocka_unit_test(test_end_in_gap),
-		cmocka_unit_test(test_observers),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_before_the_trace),
+	cmocka_unit_test(test_wakes_and_starts),
+	cmocka_unit_test(test_switch),
+	cmocka_unit_test(test_reuse),
+	cmocka_unit_test(test_procs),
+	cmocka_unit_test(test_threads),
+	cmocka_unit_test(test_gap),
+	cmocka_unit_test(test_end_in_gap),
+	cmocka_unit_test(test_observers),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

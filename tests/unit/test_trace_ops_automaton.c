@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The automaton of sched: what it accepts, what it rejects and why, and the state after an op. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "trace/ops/automaton.h"
 
@@ -184,14 +180,11 @@ static void observers_see_changes(void **state)
 	assert_int_equal(op_changes(&label, changes), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_goroutine_lives),         cmocka_unit_test(a_p_is_stolen),
-		cmocka_unit_test(a_p_is_abandoned),          cmocka_unit_test(ranges_begin_and_end),
-		cmocka_unit_test(the_collector_takes_turns), cmocka_unit_test(exact_rules_are_more),
-		cmocka_unit_test(observers_see_changes),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_goroutine_lives),         cmocka_unit_test(a_p_is_stolen),
+	cmocka_unit_test(a_p_is_abandoned),          cmocka_unit_test(ranges_begin_and_end),
+	cmocka_unit_test(the_collector_takes_turns), cmocka_unit_test(exact_rules_are_more),
+	cmocka_unit_test(observers_see_changes),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Log events that mark gaps in the recording. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "trace/ops/gap_log.h"
 
@@ -35,12 +31,9 @@ static void test_other_messages(void **state)
 	is(GAP_LOG_NONE, "", "not watched from here on");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_begins_and_ends),
-		cmocka_unit_test(test_other_messages),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_begins_and_ends),
+	cmocka_unit_test(test_other_messages),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

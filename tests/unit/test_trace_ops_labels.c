@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Sets of pprof labels as text. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "trace/ops/labels.h"
 
@@ -150,17 +147,14 @@ static void test_categories(void **state)
 	assert_int_equal(labels_log_kind("", 0), LABELS_LOG_NONE);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_set_is_sorted_json),
-		cmocka_unit_test(test_bytes_that_are_no_text),
-		cmocka_unit_test(test_what_does_not_fit_is_left_out),
-		cmocka_unit_test(test_a_set_is_read_as_written),
-		cmocka_unit_test(test_other_texts_are_refused),
-		cmocka_unit_test(test_ids_of_others),
-		cmocka_unit_test(test_categories),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_a_set_is_sorted_json),
+	cmocka_unit_test(test_bytes_that_are_no_text),
+	cmocka_unit_test(test_what_does_not_fit_is_left_out),
+	cmocka_unit_test(test_a_set_is_read_as_written),
+	cmocka_unit_test(test_other_texts_are_refused),
+	cmocka_unit_test(test_ids_of_others),
+	cmocka_unit_test(test_categories),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Log events that say what a goroutine waits for, which CPU a thread runs on, and what was repaired. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "trace/ops/own_logs.h"
 
@@ -109,13 +105,10 @@ static void test_repairs(void **state)
 		assert_false(repair_log_parse("gotrace", others[i], &events));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_locks),    cmocka_unit_test(test_forms_have_names),
-		cmocka_unit_test(test_no_locks), cmocka_unit_test(test_cpus),
-		cmocka_unit_test(test_repairs),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_locks),    cmocka_unit_test(test_forms_have_names),
+	cmocka_unit_test(test_no_locks), cmocka_unit_test(test_cpus),
+	cmocka_unit_test(test_repairs),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -3,10 +3,7 @@
  * wire_check on small files, each with one fault: its message must be that of Go 1.26.8's strict reader for
  * the same fault.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "unit.h"
 #include <errno.h>
 #include <string.h>
 
@@ -754,19 +751,16 @@ static void test_steal_across_threads(void **state)
 	assert_int_equal(report.threads, 2);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_stories),
-		cmocka_unit_test(test_versions),
-		cmocka_unit_test(test_second_generation),
-		cmocka_unit_test(test_generation_numbers),
-		cmocka_unit_test(test_needed_batches),
-		cmocka_unit_test(test_tables),
-		cmocka_unit_test(test_batch_limits),
-		cmocka_unit_test(test_contexts),
-		cmocka_unit_test(test_steal_across_threads),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_stories),
+	cmocka_unit_test(test_versions),
+	cmocka_unit_test(test_second_generation),
+	cmocka_unit_test(test_generation_numbers),
+	cmocka_unit_test(test_needed_batches),
+	cmocka_unit_test(test_tables),
+	cmocka_unit_test(test_batch_limits),
+	cmocka_unit_test(test_contexts),
+	cmocka_unit_test(test_steal_across_threads),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -3,10 +3,7 @@
  * Ops made by hand, encoded in each format and read back by wire_check. If WIRE_TRACE_DIR is set, the files
  * are left there for Go's own readers.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "unit.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -645,18 +642,15 @@ static void test_formats(void **state)
 	assert_int_equal(wire_format_of_release(3), WIRE_NONE);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_minimal),     cmocka_unit_test(test_two_generations),
-		cmocka_unit_test(test_syscalls),    cmocka_unit_test(test_long_syscall),
-		cmocka_unit_test(test_world),       cmocka_unit_test(test_coroutines),
-		cmocka_unit_test(test_callbacks),   cmocka_unit_test(test_large),
-		cmocka_unit_test(test_long_stream), cmocka_unit_test(test_large_tables),
-		cmocka_unit_test(test_torn),        cmocka_unit_test(test_failing_sink),
-		cmocka_unit_test(test_refused_ops), cmocka_unit_test(test_formats),
-		cmocka_unit_test(test_memory),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_minimal),     cmocka_unit_test(test_two_generations),
+	cmocka_unit_test(test_syscalls),    cmocka_unit_test(test_long_syscall),
+	cmocka_unit_test(test_world),       cmocka_unit_test(test_coroutines),
+	cmocka_unit_test(test_callbacks),   cmocka_unit_test(test_large),
+	cmocka_unit_test(test_long_stream), cmocka_unit_test(test_large_tables),
+	cmocka_unit_test(test_torn),        cmocka_unit_test(test_failing_sink),
+	cmocka_unit_test(test_refused_ops), cmocka_unit_test(test_formats),
+	cmocka_unit_test(test_memory),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

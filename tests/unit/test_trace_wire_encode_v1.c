@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Ops in the v1 formats, as text: the events that the reader finds, in its order. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "unit.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -552,16 +549,13 @@ static void test_id_set(void **state)
 	idset_free(&set);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_start_and_end), cmocka_unit_test(test_system_calls),
-		cmocka_unit_test(test_reasons),       cmocka_unit_test(test_in_vain),
-		cmocka_unit_test(test_second_life),   cmocka_unit_test(test_calls_from_c),
-		cmocka_unit_test(test_world),         cmocka_unit_test(test_deep_stack),
-		cmocka_unit_test(test_too_long),      cmocka_unit_test(test_each_flush_is_whole),
-		cmocka_unit_test(test_refusals),      cmocka_unit_test(test_id_set),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_start_and_end), cmocka_unit_test(test_system_calls),
+	cmocka_unit_test(test_reasons),       cmocka_unit_test(test_in_vain),
+	cmocka_unit_test(test_second_life),   cmocka_unit_test(test_calls_from_c),
+	cmocka_unit_test(test_world),         cmocka_unit_test(test_deep_stack),
+	cmocka_unit_test(test_too_long),      cmocka_unit_test(test_each_flush_is_whole),
+	cmocka_unit_test(test_refusals),      cmocka_unit_test(test_id_set),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

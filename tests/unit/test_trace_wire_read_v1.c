@@ -3,10 +3,7 @@
  * The reader of v1 and v0: small files that the Go releases' own readers accept, the order of events, and
  * each rule with a file that breaks only that rule.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "unit.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -906,32 +903,29 @@ static void ps_have_a_limit(void **state)
 	assert_int_equal(report.error_offset, last);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ps_have_a_limit),
-		cmocka_unit_test(small_files_are_valid),
-		cmocka_unit_test(headers),
-		cmocka_unit_test(every_cut_is_noticed),
-		cmocka_unit_test(events_of_the_small_files),
-		cmocka_unit_test(tables_of_the_small_file),
-		cmocka_unit_test(ps_are_merged_by_state),
-		cmocka_unit_test(syscall_ends_move),
-		cmocka_unit_test(futile_wakeups_are_dropped),
-		cmocka_unit_test(records_are_checked),
-		cmocka_unit_test(lengths_are_checked),
-		cmocka_unit_test(a_file_needs_events_and_its_frequency),
-		cmocka_unit_test(sequence_numbers_are_checked),
-		cmocka_unit_test(times_are_checked),
-		cmocka_unit_test(numbers_of_go_1_5_are_checked),
-		cmocka_unit_test(v0_has_time_alone),
-		cmocka_unit_test(ps_are_checked),
-		cmocka_unit_test(goroutines_are_checked),
-		cmocka_unit_test(samples_are_sorted),
-		cmocka_unit_test(the_collector_is_checked),
-		cmocka_unit_test(what_users_mark_is_checked),
-		cmocka_unit_test(arguments_have_names),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(ps_have_a_limit),
+	cmocka_unit_test(small_files_are_valid),
+	cmocka_unit_test(headers),
+	cmocka_unit_test(every_cut_is_noticed),
+	cmocka_unit_test(events_of_the_small_files),
+	cmocka_unit_test(tables_of_the_small_file),
+	cmocka_unit_test(ps_are_merged_by_state),
+	cmocka_unit_test(syscall_ends_move),
+	cmocka_unit_test(futile_wakeups_are_dropped),
+	cmocka_unit_test(records_are_checked),
+	cmocka_unit_test(lengths_are_checked),
+	cmocka_unit_test(a_file_needs_events_and_its_frequency),
+	cmocka_unit_test(sequence_numbers_are_checked),
+	cmocka_unit_test(times_are_checked),
+	cmocka_unit_test(numbers_of_go_1_5_are_checked),
+	cmocka_unit_test(v0_has_time_alone),
+	cmocka_unit_test(ps_are_checked),
+	cmocka_unit_test(goroutines_are_checked),
+	cmocka_unit_test(samples_are_sorted),
+	cmocka_unit_test(the_collector_is_checked),
+	cmocka_unit_test(what_users_mark_is_checked),
+	cmocka_unit_test(arguments_have_names),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

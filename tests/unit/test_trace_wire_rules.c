@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The checker of ops must reject each broken rule, because other tests rely on it. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "unit.h"
 #include <errno.h>
 #include <string.h>
 
@@ -158,12 +155,9 @@ static void test_generations(void **state)
 	op_rules_free(rules);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),
-		cmocka_unit_test(test_generations),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_cases),
+	cmocka_unit_test(test_generations),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
+#include "unit.h"
 #include <errno.h>
 
 #include "util/array.h"
@@ -55,13 +51,10 @@ static void what_cannot_be_had_changes_nothing(void **state)
 	free(items);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(items_keep_their_values),
-		cmocka_unit_test(large_arrays_grow_by_a_quarter),
-		cmocka_unit_test(what_cannot_be_had_changes_nothing),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(items_keep_their_values),
+	cmocka_unit_test(large_arrays_grow_by_a_quarter),
+	cmocka_unit_test(what_cannot_be_had_changes_nothing),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Memory left by the machine and the cgroups, read from files made here. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -90,14 +86,11 @@ static void test_version_1(void **state)
 	assert_int_equal(available_memory(root), 50000);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_nothing_known, begin, end),
-		cmocka_unit_test_setup_teardown(test_the_machine_alone, begin, end),
-		cmocka_unit_test_setup_teardown(test_version_2, begin, end),
-		cmocka_unit_test_setup_teardown(test_version_1, begin, end),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(test_nothing_known, begin, end),
+	cmocka_unit_test_setup_teardown(test_the_machine_alone, begin, end),
+	cmocka_unit_test_setup_teardown(test_version_2, begin, end),
+	cmocka_unit_test_setup_teardown(test_version_1, begin, end),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Taking, returning and exhausting a budget. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "util/budget.h"
 
@@ -52,13 +48,10 @@ static void time_is_earned(void **state)
 	assert_int_equal(budget.cpu_ns, 300);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bytes),
-		cmocka_unit_test(time_is_used_up),
-		cmocka_unit_test(time_is_earned),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(bytes),
+	cmocka_unit_test(time_is_used_up),
+	cmocka_unit_test(time_is_earned),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

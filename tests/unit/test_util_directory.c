@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Paths through other users' directories, and directories made there. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -292,18 +288,15 @@ static void files_are_always_new(void **state)
 
 #define TEST(name) cmocka_unit_test(name)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(walks_like_the_kernel),
-		TEST(own_links_are_followed),
-		TEST(links_of_others_are_not),
-		TEST(links_with_two_names_are_not),
-		TEST(links_of_the_user_behind_sudo),
-		TEST(new_directory_goes_to_the_user),
-		TEST(temporary_directory_is_where_nobody_replaces_it),
-		TEST(files_are_always_new),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(walks_like_the_kernel),
+	TEST(own_links_are_followed),
+	TEST(links_of_others_are_not),
+	TEST(links_with_two_names_are_not),
+	TEST(links_of_the_user_behind_sudo),
+	TEST(new_directory_goes_to_the_user),
+	TEST(temporary_directory_is_where_nobody_replaces_it),
+	TEST(files_are_always_new),
+};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+UNIT_TESTS(tests, set_up, tear_down);

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include <errno.h>
 #include <string.h>
@@ -45,13 +41,10 @@ static void long_text_is_cut(void **state)
 	assert_int_equal(strlen(err.text), sizeof(err.text) - 3); /* not inside a character */
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(returns_the_code),
-		cmocka_unit_test(stays_one_clean_line),
-		cmocka_unit_test(long_text_is_cut),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(returns_the_code),
+	cmocka_unit_test(stays_one_clean_line),
+	cmocka_unit_test(long_text_is_cut),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

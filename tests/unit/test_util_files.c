@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* A hostile directory: links out of it, and files that are not regular. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -106,9 +102,6 @@ static void only_files(void **state)
 	close(root);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(stays_inside), cmocka_unit_test(only_files)};
+static const struct CMUnitTest tests[] = {cmocka_unit_test(stays_inside), cmocka_unit_test(only_files)};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+UNIT_TESTS(tests, set_up, tear_down);

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "util/hash.h"
 
@@ -50,13 +46,10 @@ static void seeds_differ(void **state)
 	assert_int_equal(hash_u64(1, 5), hash_u64(1, 5));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hashes_depend_on_all_they_are_given),
-		cmocka_unit_test(hashes_are_those_of_siphash_1_3),
-		cmocka_unit_test(seeds_differ),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(hashes_depend_on_all_they_are_given),
+	cmocka_unit_test(hashes_are_those_of_siphash_1_3),
+	cmocka_unit_test(seeds_differ),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

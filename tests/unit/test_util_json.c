@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "util/json.h"
 
@@ -82,14 +78,11 @@ static void objects_and_arrays(void **state)
 	free(written);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plain_text_stays),
-		cmocka_unit_test(what_json_forbids_is_escaped),
-		cmocka_unit_test(malformed_utf8_is_replaced),
-		cmocka_unit_test(objects_and_arrays),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(plain_text_stays),
+	cmocka_unit_test(what_json_forbids_is_escaped),
+	cmocka_unit_test(malformed_utf8_is_replaced),
+	cmocka_unit_test(objects_and_arrays),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

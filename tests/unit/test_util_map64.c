@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include <stdlib.h>
 
@@ -147,14 +143,11 @@ static void clear_keeps_memory(void **state)
 	map64_free(&map);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(empty_map_answers),  cmocka_unit_test(zero_is_a_key),
-		cmocka_unit_test(keys_are_sorted),    cmocka_unit_test(maps_differ_in_their_order),
-		cmocka_unit_test(set_replaces),       cmocka_unit_test(agrees_with_an_array),
-		cmocka_unit_test(clear_keeps_memory),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(empty_map_answers),  cmocka_unit_test(zero_is_a_key),
+	cmocka_unit_test(keys_are_sorted),    cmocka_unit_test(maps_differ_in_their_order),
+	cmocka_unit_test(set_replaces),       cmocka_unit_test(agrees_with_an_array),
+	cmocka_unit_test(clear_keeps_memory),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

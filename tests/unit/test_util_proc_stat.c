@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 #include <unistd.h>
 
 #include "util/proc_stat.h"
@@ -66,14 +62,11 @@ static void own_file(void **state)
 	assert_false(proc_stat_read("/proc/self/no-such-file", &stat));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fields_are_those_of_proc_5),
-		cmocka_unit_test(long_names_are_cut),
-		cmocka_unit_test(other_lines_are_refused),
-		cmocka_unit_test(own_file),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(fields_are_those_of_proc_5),
+	cmocka_unit_test(long_names_are_cut),
+	cmocka_unit_test(other_lines_are_refused),
+	cmocka_unit_test(own_file),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

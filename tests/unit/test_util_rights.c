@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Borrowed rights: lowered for files that the user names, raised for files that only their owner may read. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -135,13 +131,10 @@ static int tear_down(void **state)
 	return unlink(path);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_is_borrowed),
-		cmocka_unit_test(borrowed),
-		cmocka_unit_test(once_part_of_admin),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(nothing_is_borrowed),
+	cmocka_unit_test(borrowed),
+	cmocka_unit_test(once_part_of_admin),
+};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+UNIT_TESTS(tests, set_up, tear_down);

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,17 +127,14 @@ static void what_is_loose_is_forgotten(void **state)
 	strtab_free(tab);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_loose_is_forgotten),
-		cmocka_unit_test(empty_string_is_zero),
-		cmocka_unit_test(equal_strings_share_an_id),
-		cmocka_unit_test(bytes_may_be_any),
-		cmocka_unit_test(unknown_id_is_empty),
-		cmocka_unit_test(ids_are_dense_and_stay),
-		cmocka_unit_test(one_string_larger_than_the_blob),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(what_is_loose_is_forgotten),
+	cmocka_unit_test(empty_string_is_zero),
+	cmocka_unit_test(equal_strings_share_an_id),
+	cmocka_unit_test(bytes_may_be_any),
+	cmocka_unit_test(unknown_id_is_empty),
+	cmocka_unit_test(ids_are_dense_and_stay),
+	cmocka_unit_test(one_string_larger_than_the_blob),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

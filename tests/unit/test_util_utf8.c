@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Terminal control sequences are removed in every encoding. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,14 +94,11 @@ static void malformed_text_keeps_its_end(void **state)
 	assert_int_equal(text_tail("\x80\x80\x80\x80\x80\x80", 6, 5), 4);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(made_printable),
-		cmocka_unit_test(put),
-		cmocka_unit_test(cut_between_characters),
-		cmocka_unit_test(malformed_text_keeps_its_end),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(made_printable),
+	cmocka_unit_test(put),
+	cmocka_unit_test(cut_between_characters),
+	cmocka_unit_test(malformed_text_keeps_its_end),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

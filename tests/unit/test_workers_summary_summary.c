@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The line about the end of a program that gotrace started. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "workers/summary/summary.h"
 
@@ -42,12 +38,9 @@ static void signals(void **state)
 	the_line_is(32, "killed by signal 32");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(statuses),
-		cmocka_unit_test(signals),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(statuses),
+	cmocka_unit_test(signals),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Formatting of figures and names, the table, and the status line. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "workers/summary/status.h"
 #include "workers/summary/table.h"
@@ -150,17 +146,14 @@ static void status_line(void **state)
 	assert_string_equal(line, "");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(figures),
-		cmocka_unit_test(names_do_not_reach_the_terminal_raw),
-		cmocka_unit_test(long_names_keep_their_end),
-		cmocka_unit_test(columns_are_set),
-		cmocka_unit_test(a_full_table_takes_no_more),
-		cmocka_unit_test(status_line),
-		cmocka_unit_test(columns),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(figures),
+	cmocka_unit_test(names_do_not_reach_the_terminal_raw),
+	cmocka_unit_test(long_names_keep_their_end),
+	cmocka_unit_test(columns_are_set),
+	cmocka_unit_test(a_full_table_takes_no_more),
+	cmocka_unit_test(status_line),
+	cmocka_unit_test(columns),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests, NULL, NULL);
