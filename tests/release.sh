@@ -294,6 +294,20 @@ debian_chroot() {
 	cp -a "$cache/." "$root"
 }
 
+# The manifests are read by the API's own types, and gotrace takes the arguments that they give it.
+release_manifests() {
+	local args status=0
+	(cd tests/manifests && go build -o "$W/manifests" .) || die "cannot build tests/manifests"
+	"$W/manifests" tools/release/kubernetes/debug-container.yaml Container >&2 || die "debug-container.yaml"
+	"$W/manifests" tools/release/kubernetes/flight-recorder.yaml Namespace DaemonSet >"$W/args" || die "flight-recorder.yaml"
+	mkdir "$W/snapshots"
+	mapfile -t args < <(sed "s|^--output=.*|--output=$W/snapshots|" "$W/args")
+	# It waits for a process that nobody starts here, until it is interrupted.
+	timeout -s INT 3 "$GOTRACE" "${args[@]}" >"$W/out" 2>&1 || status=$?
+	grep -q "waiting for" "$W/out" || die "status $status: $(tail -n 2 "$W/out")"
+	echo -n "$(wc -l <"$W/args") arguments"
+}
+
 # listed ROOT: lists all files except the databases of dpkg and man-db.
 listed() {
 	(cd "$1" && find . -xdev -path ./proc -prune -o ! -path './var/lib/dpkg/*' ! -path './var/log/*' ! -path './var/cache/man*' ! -path './var/cache/ldconfig/*' \
