@@ -70,7 +70,7 @@ BEGIN {
 	module_reads("analysis", "code/symbol trace/ops")
 	module_reads("analysis/goroutines", "rawlog code/symbol")
 	module_reads("export", "code/symbol trace/ops trace/ledger trace/wire")
-	module_reads("capture", "bpf rawlog code/symbol trace/ops/gap_log.h target target/functions target/names")
+	module_reads("capture", "bpf rawlog code/symbol trace/ops/gap_log.h trace/ops/own_logs.h target target/functions target/names")
 	# From the log to the file. Modules that include pipeline see the model, too.
 	module_reads("sandbox", "bpf rawlog target target/names target/functions")
 	module_reads("pipeline", "rawlog code/symbol model annotate trace/wire")

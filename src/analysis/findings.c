@@ -13,37 +13,37 @@
 #define MIN_NS 500000000ull
 
 static const struct rule rules[] = {
-	{"trust", rule_trust, NULL},
-	{"throttled", rule_throttled, NULL},
-	{"procs-high", rule_procs_high, NULL},
-	{"procs-low", rule_procs_low, "threads need no P"},
-	{"neighbour", rule_neighbour, NULL},
-	{"idle-p", rule_idle_p, "threads need no P"},
-	{"assist", rule_assist, "only Go programs collect garbage"},
-	{"gc-often", rule_gc_often, "only Go programs collect garbage"},
-	{"gc-limit", rule_gc_limit, "only Go programs collect garbage"},
-	{"stw-stop", rule_stw_stop, "only Go stops its world"},
-	{"spin", rule_spin, "the stack of a preempted thread is not in the trace"},
-	{"hog", rule_hog, "the kernel preempts threads"},
-	{"rw-writer", rule_rw_writer, NULL},
-	{"lock-io", rule_lock_io, NULL},
-	{"lock-syscall", rule_lock_syscall, NULL},
-	{"lock-long", rule_lock_long, NULL},
-	{"lock-convoy", rule_lock_convoy, NULL},
-	{"leak", rule_leak, NULL},
-	{"burst", rule_burst, NULL},
-	{"slow-consumer", rule_slow_consumer, NULL},
-	{"pool-small", rule_pool_small, NULL},
-	{"outlier", rule_outlier, NULL},
-	{"netpoll", rule_netpoll, "the kernel wakes threads"},
-	{"timer-late", rule_timer_late, "the kernel runs the timers of threads"},
-	{"timer-storm", rule_timer_storm, NULL},
-	{"herd", rule_herd, NULL},
-	{"straggler", rule_straggler, NULL},
-	{"single-flight", rule_single_flight, NULL},
-	{"retake", rule_retake, "threads need no P"},
-	{"locked-thread", rule_locked_thread, "each is a thread"},
-	{"dns", rule_dns, NULL},
+	{"trust", rule_trust, 0, NULL},
+	{"throttled", rule_throttled, 0, NULL},
+	{"procs-high", rule_procs_high, 0, NULL},
+	{"procs-low", rule_procs_low, 0, "threads need no P"},
+	{"neighbour", rule_neighbour, 0, NULL},
+	{"idle-p", rule_idle_p, 0, "threads need no P"},
+	{"assist", rule_assist, 0, "only Go programs collect garbage"},
+	{"gc-often", rule_gc_often, 0, "only Go programs collect garbage"},
+	{"gc-limit", rule_gc_limit, 0, "only Go programs collect garbage"},
+	{"stw-stop", rule_stw_stop, 0, "only Go stops its world"},
+	{"spin", rule_spin, 0, "the stack of a preempted thread is not in the trace"},
+	{"hog", rule_hog, 0, "the kernel preempts threads"},
+	{"rw-writer", rule_rw_writer, 0, NULL},
+	{"lock-io", rule_lock_io, 0, NULL},
+	{"lock-syscall", rule_lock_syscall, DETAIL_CALLS, NULL},
+	{"lock-long", rule_lock_long, 0, NULL},
+	{"lock-convoy", rule_lock_convoy, 0, NULL},
+	{"leak", rule_leak, 0, NULL},
+	{"burst", rule_burst, 0, NULL},
+	{"slow-consumer", rule_slow_consumer, 0, NULL},
+	{"pool-small", rule_pool_small, 0, NULL},
+	{"outlier", rule_outlier, 0, NULL},
+	{"netpoll", rule_netpoll, DETAIL_WAKERS | DETAIL_CALLS, "the kernel wakes threads"},
+	{"timer-late", rule_timer_late, DETAIL_WAKERS, "the kernel runs the timers of threads"},
+	{"timer-storm", rule_timer_storm, DETAIL_WAKERS, NULL},
+	{"herd", rule_herd, 0, NULL},
+	{"straggler", rule_straggler, 0, NULL},
+	{"single-flight", rule_single_flight, 0, NULL},
+	{"retake", rule_retake, DETAIL_CALLS, "threads need no P"},
+	{"locked-thread", rule_locked_thread, 0, "each is a thread"},
+	{"dns", rule_dns, 0, NULL},
 };
 
 /* A finding of the first rule explains one of the second, wholly or largely. */
@@ -60,6 +60,11 @@ static const struct explanation {
 	{"neighbour", "idle-p"},
 	{"neighbour", "stw-stop"},
 	{"neighbour", "hog"},
+	{"neighbour", "lock-io"},
+	{"neighbour", "lock-long"},
+	{"neighbour", "lock-syscall"},
+	{"neighbour", "lock-convoy"},
+	{"neighbour", "burst"},
 	{"hog", "stw-stop"},
 	{"stw-stop", "hog"},
 	{"gc-limit", "assist"},
@@ -173,6 +178,10 @@ void findings_make(struct analysis *a)
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
 		if (findings_need_more(a) && i)
 			finding_not_applicable(a, rules[i].id, "less than 0.5 s was watched");
+		else if (!is_of_threads(a) && (rules[i].needs & a->left_out & DETAIL_WAKERS))
+			finding_not_applicable(a, rules[i].id, "wakers were not recorded");
+		else if (rules[i].needs & a->left_out & DETAIL_CALLS)
+			finding_not_applicable(a, rules[i].id, "system calls were left out");
 		else if (rules[i].not_of_threads && is_of_threads(a))
 			finding_not_applicable(a, rules[i].id, rules[i].not_of_threads);
 		else

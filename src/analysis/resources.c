@@ -127,6 +127,10 @@ static void merge(struct analysis *a, uint32_t one, uint32_t other)
 	merge_sums(to, from);
 	if (from->contended_since > to->contended_since)
 		to->contended_since = from->contended_since;
+	if (from->held_at > to->held_at)
+		to->held_at = from->held_at;
+	if (from->woken)
+		to->woken = from->woken;
 	if (from->most_waiting > to->most_waiting)
 		to->most_waiting = from->most_waiting;
 	merge_tops(to->did, from->did);
@@ -138,6 +142,17 @@ static void merge(struct analysis *a, uint32_t one, uint32_t other)
 	histogram_free(&from->holds);
 	histogram_free(&from->min_holds);
 	*from = (struct resource){.parent = one};
+}
+
+/*
+ * While a goroutine that was woken for a lock has not run, the lock may be free, or others may take it and
+ * release it without an event. Otherwise it is held when one begins to wait for it.
+ */
+static bool is_surely_held(const struct analysis *a, const struct resource *res, const struct goroutine *g)
+{
+	const struct goroutine *woken = &a->gs[res->woken];
+
+	return !res->woken || woken == g || woken->activity != ACT_RUNNABLE;
 }
 
 void resource_wait(struct analysis *a, const struct goroutine *g)
@@ -155,6 +170,8 @@ void resource_wait(struct analysis *a, const struct goroutine *g)
 	pass_time(a, res);
 	if (!res->waiting++)
 		res->contended_since = a->now;
+	if (!res->held_at && is_surely_held(a, res, g))
+		res->held_at = a->now;
 	if (res->waiting > res->most_waiting)
 		res->most_waiting = res->waiting;
 	/* It was woken, but another goroutine was faster. */
@@ -196,16 +213,26 @@ static bool is_io(const struct analysis *a, uint64_t did)
 	return (activity == ACT_SYSCALL || activity == ACT_OTHER) && a->stacks[did >> 8].io_call;
 }
 
-/* Adds what the holder did since contended_since, times the mean number of waiters. */
-static void charge_time(struct analysis *a, struct resource *res, const struct goroutine *waker,
-			uint64_t span)
+/* Returns the earliest time since which the releasing goroutine is known to have held it. */
+static uint64_t held_since(struct analysis *a, const struct resource *res, const struct goroutine *waker)
 {
-	uint64_t spent[ACT_COUNT] = {0};
-	double times = span ? (double)res->open_ns / (double)span : 0;
+	uint64_t since = res->held_at ? res->held_at : a->now;
+
+	if (waker->held && waker->held_since && resource_root(a, waker->held) == res)
+		since = waker->held_since > res->contended_since ? waker->held_since : res->contended_since;
+	return since;
+}
+
+/* Adds what the holder did since then, times the mean number of waiters. */
+static void charge_time(struct analysis *a, struct resource *res, const struct goroutine *waker,
+			uint64_t since)
+{
+	uint64_t spent[ACT_COUNT] = {0}, all = a->now - res->contended_since;
+	double times = all ? (double)res->open_ns / (double)all : 0;
 	struct top did[TOPS] = {0};
 	bool io = false;
 
-	interval_meanwhile(a, waker, res->contended_since, a->now, spent, did);
+	interval_meanwhile(a, waker, since, a->now, spent, did);
 	for (unsigned i = 0; i < ACT_COUNT; i++)
 		res->meanwhile[i] += (uint64_t)((double)spent[i] * times);
 	for (unsigned i = 0; i < TOPS; i++) {
@@ -221,11 +248,12 @@ static void charge_time(struct analysis *a, struct resource *res, const struct g
 
 static void charge(struct analysis *a, struct resource *res, const struct goroutine *waker, uint32_t stack)
 {
-	uint64_t span = a->now - res->contended_since;
-
 	/* A sender does not hold its channel. */
+	uint64_t since = res->lock ? held_since(a, res, waker) : res->contended_since;
+	uint64_t span = a->now - since;
+
 	if (res->lock)
-		charge_time(a, res, waker, span);
+		charge_time(a, res, waker, since);
 	res->charged_ns += res->open_ns;
 	if (span >= LONG_NS) {
 		res->long_ns += res->open_ns;
@@ -260,6 +288,7 @@ static void count_release(struct analysis *a, uint32_t index, struct goroutine *
 		waker->held = 0;
 	}
 	res->contended_since = a->now;
+	res->held_at = 0;
 	res->open_ns = 0;
 }
 
@@ -301,6 +330,7 @@ void resource_wake(struct analysis *a, struct goroutine *g, struct goroutine *wa
 		count_wait(a, res, g, waker, waker_stack);
 	if (waker)
 		count_release(a, index, waker, waker_stack);
+	res->woken = (uint32_t)(g - a->gs);
 	if (res->waiting)
 		res->waiting--;
 	g->held = index;

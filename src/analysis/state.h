@@ -220,6 +220,8 @@ struct resource {
 	uint64_t changed;              /* ns: last change of `waiting` */
 	uint64_t open_ns;              /* all waiters' time since the last release */
 	uint64_t contended_since;      /* ns: last release, or the first wait after it was idle */
+	uint64_t held_at;              /* ns: a moment since then at which it was held; 0 = none */
+	uint32_t woken;                /* index of the goroutine that the last release woke; 0 = none */
 	uint64_t queue_ns;             /* with 4 or more waiters */
 	uint64_t releases, by_waiters; /* wake-ups; those by goroutines that had waited for it */
 	uint64_t charged_ns;           /* waiters' time, charged to releases */
@@ -454,6 +456,9 @@ struct analysis {
 	struct gc_figures gc;
 	uint64_t samples, sample_first, sample_last;
 	uint64_t unwatched_since, unwatched_ns;
+	uint64_t over_limit_ns; /* of unwatched_ns: because of the limit on the cost */
+	bool gap_by_limit;
+	unsigned left_out; /* enum detail, as bits: what was not recorded for a time */
 	uint64_t repaired; /* events, by the trace's own notes */
 	uint64_t net_wakes, net_wakes_sysmon, net_late_ns;
 	uint64_t timer_wakes, timer_short_runs;

@@ -599,6 +599,8 @@ static void begin_gap(struct analysis *a)
 static void end_gap(struct analysis *a)
 {
 	a->unwatched_ns += a->now - a->unwatched_since;
+	if (a->gap_by_limit)
+		a->over_limit_ns += a->now - a->unwatched_since;
 	for (size_t i = 1; i < a->ngs; i++)
 		interval_show_part(a, &a->gs[i], false);
 }
@@ -613,6 +615,7 @@ static void user_log(struct analysis *a, const struct op *op, struct goroutine *
 
 	if (repair_log_parse(category, text, &repaired) && repaired <= UINT32_MAX)
 		a->repaired += repaired;
+	a->left_out |= left_out_log_parse(category, text);
 	if (g)
 		lock_log(a, g, category, text);
 	if (kind == GAP_LOG_NONE)
@@ -620,6 +623,7 @@ static void user_log(struct analysis *a, const struct op *op, struct goroutine *
 	integrate(a, a->now);
 	if (kind == GAP_LOG_BEGINS && !a->unwatched_since) {
 		begin_gap(a);
+		a->gap_by_limit = gap_log_is_by_limit(text, len);
 	} else if (kind == GAP_LOG_ENDS && a->unwatched_since) {
 		end_gap(a);
 		a->unwatched_since = 0;

@@ -17,15 +17,16 @@
 #include "capture/tally.h"
 #include "util/clock.h"
 #include "trace/ops/gap_log.h"
+#include "trace/ops/own_logs.h"
 
 /* The note in the trace that begins each level. */
 static const char *const level_texts[] = {
 	[LEVEL_EXACT] = "starts of goroutines are probed",
 	[LEVEL_LIGHT] = "starts of goroutines are inferred",
-	[LEVEL_STARTS_ONLY] = "only starts of goroutines are probed: wakers are not recorded",
-	[LEVEL_FEW_FRAMES] = "stacks are cut short",
-	[LEVEL_NO_SYSCALLS] = "system calls are left out",
-	[LEVEL_OFF] = GAP_LOG_BEGIN ": over --max-overhead",
+	[LEVEL_STARTS_ONLY] = STARTS_ONLY_LOG,
+	[LEVEL_FEW_FRAMES] = FEW_FRAMES_LOG,
+	[LEVEL_NO_SYSCALLS] = CALLS_LEFT_OUT_LOG,
+	[LEVEL_OFF] = GAP_LOG_BEGIN GAP_LOG_LIMIT,
 };
 
 #define HEAP_SEEN   "sweeps and each growth of the heap are traced"

@@ -11,6 +11,7 @@
 #include "capture/progress.h"
 #include "capture/tally.h"
 #include "trace/ops/gap_log.h"
+#include "trace/ops/own_logs.h"
 
 static enum detail_level last_level(const struct capture *capture)
 {
@@ -33,11 +34,11 @@ const char *thread_detail_text(enum detail_level level)
 {
 	switch (level) {
 	case LEVEL_FEW_FRAMES:
-		return "stacks are cut short";
+		return FEW_FRAMES_LOG;
 	case LEVEL_NO_SYSCALLS:
-		return "system calls are left out";
+		return CALLS_LEFT_OUT_LOG;
 	case LEVEL_OFF:
-		return GAP_LOG_BEGIN ": over --max-overhead";
+		return GAP_LOG_BEGIN GAP_LOG_LIMIT;
 	default:
 		return "everything is recorded";
 	}

@@ -176,4 +176,15 @@ static inline void call(struct script *s, uint32_t g, int32_t p, uint64_t ns, ui
 	add(s, OP_SYSCALL_END, g, p);
 }
 
+/* Adds a log of gotrace's own, at ns. */
+static inline void add_log(struct script *s, uint64_t ns, const char *text)
+{
+	struct op *op;
+
+	at(s, ns);
+	op = add(s, OP_LOG, 2, 1);
+	op->string = str(s, "gotrace");
+	op->string2 = str(s, text);
+}
+
 #endif

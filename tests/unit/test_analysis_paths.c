@@ -94,16 +94,6 @@ static void test_path(void **state)
 	script_free(s);
 }
 
-static void add_log(struct script *s, uint64_t ns, const char *text)
-{
-	struct op *op;
-
-	at(s, ns);
-	op = add(s, OP_LOG, 2, 1);
-	op->string = str(s, "gotrace");
-	op->string2 = str(s, text);
-}
-
 /*
  * Nothing is recorded from 30 to 60 ms. Goroutine 1 waits from 10 to 90 ms, and 3 is ready for a P from 20 to
  * 70 ms: their states within the gap are unknown.

@@ -72,6 +72,48 @@ static void test_lock_short_calls(void **state)
 	check_call("getrandom", "lock-syscall", "lock-io", "system call");
 }
 
+/*
+ * Goroutine 1 is woken for the lock and does not get a P. Meanwhile 2, which had waited for the network until
+ * a moment ago, takes the lock and releases it again: it held it for 0.1 ms, and not across the network wait.
+ */
+static void test_lock_while_woken(void **state)
+{
+	struct script *s = script_new(2000 * MS);
+	uint32_t entry = stack(s, "main.get", NULL, 1, NULL);
+	uint32_t wait = stack(s, "sync.(*Mutex).Lock", "main.get", 7, "main.main");
+	uint32_t release = stack(s, "sync.(*Mutex).Unlock", "main.get", 9, "main.main");
+	uint32_t net = stack(s, "internal/poll.runtime_pollWait", "main.read", 3, "main.main");
+	struct analysis *a;
+
+	(void)state;
+	procs(s, 2);
+	for (uint32_t g = 1; g <= 3; g++)
+		create(s, g, entry);
+	for (unsigned i = 0; i < 50; i++) {
+		start(s, 1, 0);
+		block(s, 1, 0, "sync", wait);
+		start(s, 3, 1);
+		block(s, 3, 1, "sync", wait);
+		start(s, 2, 0);
+		wake(s, 2, 0, 1, release);
+		block(s, 2, 0, "network", net);
+		s->now += 20 * MS;
+		wake(s, 0, NO_P, 2, 0);
+		start(s, 2, 0);
+		s->now += MS / 10;
+		wake(s, 2, 0, 3, release);
+		block(s, 2, 0, "network", net);
+		s->now += MS / 10;
+		wake(s, 0, NO_P, 2, 0);
+	}
+	s->end = s->now > s->end ? s->now : s->end;
+	a = analyse(s, NULL);
+	assert_null(found(a, "lock-io"));
+	assert_null(found(a, "lock-long"));
+	analysis_free(a);
+	script_free(s);
+}
+
 /* Calls that a thread makes in order to unlock do not count as made under the lock. */
 static void test_lock_own_calls(void **state)
 {
@@ -306,6 +348,33 @@ static void test_dns(void **state)
 	check_names("main.lookupIPAddr", "main.serve", "internal/poll.runtime_pollWait", false, NULL);
 }
 
+/* --- time over the limit --- */
+
+static void check_unwatched(const char *reason, bool alarm)
+{
+	struct script *s = script_new(1000 * MS);
+	struct analysis *a;
+
+	procs(s, 2);
+	create(s, 2, stack(s, "main.serve", NULL, 1, NULL));
+	start(s, 2, 1);
+	add_log(s, 100 * MS, reason);
+	add_log(s, 400 * MS, "watched again from here on");
+	a = analyse(s, NULL);
+	assert_non_null(found(a, "trust"));
+	assert_true((found(a, "trust")->level > LEVEL_INFO) == alarm);
+	analysis_free(a);
+	script_free(s);
+}
+
+/* The limit was asked for. */
+static void test_unwatched(void **state)
+{
+	(void)state;
+	check_unwatched("not watched from here on: over --max-overhead", false);
+	check_unwatched("not watched from here on: records came faster than they could be read", true);
+}
+
 /* --- network waits that no P ends --- */
 
 /* One goroutine, or thread, that waits for the network 200 times, and one that is busy or not. */
@@ -330,11 +399,14 @@ static struct analysis *polled(struct script *s, bool busy, bool threads)
 	return analyse(s, NULL);
 }
 
-static void check_polled(bool busy, bool threads, bool wanted)
+static void check_polled(bool busy, bool threads, bool no_calls, bool wanted)
 {
 	struct script *s = script_new(1000 * MS);
-	struct analysis *a = polled(s, busy, threads);
+	struct analysis *a;
 
+	if (no_calls)
+		add_log(s, 0, "system calls are left out");
+	a = polled(s, busy, threads);
 	assert_true((found(a, "netpoll") != NULL) == wanted);
 	assert_true(is_of_threads(a) == threads);
 	for (unsigned i = 0; i < a->nfindings; i++)
@@ -346,9 +418,10 @@ static void check_polled(bool busy, bool threads, bool wanted)
 static void test_netpoll(void **state)
 {
 	(void)state;
-	check_polled(true, false, true);
-	check_polled(false, false, false);
-	check_polled(true, true, false);
+	check_polled(true, false, false, true);
+	check_polled(false, false, false, false);
+	check_polled(true, true, false, false);
+	check_polled(true, false, true, false);
 }
 
 /* --- threads that wait for a CPU --- */
@@ -505,10 +578,12 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_lock_short_calls),
 	cmocka_unit_test(test_io_calls),
 	cmocka_unit_test(test_lock_own_calls),
+	cmocka_unit_test(test_lock_while_woken),
 	cmocka_unit_test(test_single_flight),
 	cmocka_unit_test(test_locked_thread),
 	cmocka_unit_test(test_dns),
 	cmocka_unit_test(test_parked_threads),
+	cmocka_unit_test(test_unwatched),
 	cmocka_unit_test(test_netpoll),
 	cmocka_unit_test(test_threads_that_burn_are_counted),
 	cmocka_unit_test(test_threads_that_sleep_are_threads),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The Ps are too busy to poll the network: sysmon does it, every 10 ms (go PR 51651). Where they are not
- * busy, a wake-up without a P is one whose P is not in the trace, as without system calls.
+ * busy, a wake-up without a P is one whose P is not in the trace.
  */
 #include "analysis/figures.h"
 #include "analysis/finding.h"
@@ -13,7 +13,7 @@ void rule_netpoll(struct analysis *a)
 
 	if (a->net_wakes < 100 || a->net_wakes_sysmon * 2 < a->net_wakes || utilisation(a) <= 0.8)
 		return;
-	finding = finding_add(a, "netpoll", 0.02);
+	finding = finding_add(a, "netpoll", 0); /* of any program at full load */
 	finding_text(finding,
 		     "%llu of %llu network waits were ended by sysmon, which polls every 10 ms: the Ps are "
 		     "too busy.",

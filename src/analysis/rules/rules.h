@@ -8,10 +8,12 @@
 
 #include "analysis/figures.h"
 #include "analysis/state.h"
+#include "trace/ops/own_logs.h"
 
 struct rule {
 	const char *id;
 	void (*apply)(struct analysis *a);
+	unsigned needs;             /* enum detail, as bits: does not apply where these were left out */
 	const char *not_of_threads; /* why it does not apply to threads; NULL: it does */
 };
 

@@ -24,6 +24,9 @@ static void rule_unwatched(struct analysis *a)
 
 	if (share < 0.1)
 		return;
+	/* What the limit leaves out is what the user asked for. */
+	if ((a->unwatched_ns - a->over_limit_ns) * 10 < all)
+		share = 0;
 	finding = finding_add(a, "trust", share);
 	finding_text(finding, "%s of %s were not watched: the figures below cover the rest.",
 		     label_time(a->unwatched_ns).text, label_time(all).text);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "trace/ops/gap_log.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "trace/ops/own_names.h"
@@ -21,4 +20,9 @@ enum gap_log gap_log_kind(const char *category, size_t category_len, const char 
 	if (begins_with(text, len, GAP_LOG_BEGIN))
 		return GAP_LOG_BEGINS;
 	return begins_with(text, len, GAP_LOG_END) ? GAP_LOG_ENDS : GAP_LOG_NONE;
+}
+
+bool gap_log_is_by_limit(const char *text, size_t len)
+{
+	return begins_with(text, len, GAP_LOG_BEGIN GAP_LOG_LIMIT);
 }

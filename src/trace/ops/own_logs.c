@@ -61,6 +61,17 @@ bool repair_log_parse(const char *category, const char *message, uint64_t *event
 	return !errno && strcmp(after, end) == 0;
 }
 
+unsigned left_out_log_parse(const char *category, const char *message)
+{
+	if (strcmp(category, OWN_LOG_CATEGORY) != 0)
+		return 0;
+	if (strcmp(message, STARTS_ONLY_LOG) == 0)
+		return DETAIL_WAKERS;
+	if (strcmp(message, FEW_FRAMES_LOG) == 0)
+		return DETAIL_WAKERS | DETAIL_FRAMES;
+	return strcmp(message, CALLS_LEFT_OUT_LOG) == 0 ? DETAIL_WAKERS | DETAIL_FRAMES | DETAIL_CALLS : 0;
+}
+
 bool cpu_log_parse(const char *category, const char *message, uint32_t *cpu)
 {
 	unsigned long number;

@@ -41,6 +41,17 @@ bool lock_log_parse(const char *category, const char *message, struct lock_log *
 /* Returns false if the log has another category or another form. */
 bool repair_log_parse(const char *category, const char *message, uint64_t *events);
 
+/* What the trace has no more from here on, because of the limit on the cost. Each leaves out more. */
+#define STARTS_ONLY_LOG    "only starts of goroutines are probed: wakers are not recorded"
+#define FEW_FRAMES_LOG     "stacks are cut short"
+#define CALLS_LEFT_OUT_LOG "system calls are left out"
+
+/* Details of a trace, as bits. */
+enum detail { DETAIL_WAKERS = 1, DETAIL_FRAMES = 2, DETAIL_CALLS = 4 };
+
+/* Returns which details are missing after this log; 0 = it says nothing of them. */
+unsigned left_out_log_parse(const char *category, const char *message);
+
 /* "3". Returns false if the log has another category, or its message is not the number of a CPU. */
 bool cpu_log_parse(const char *category, const char *message, uint32_t *cpu);
 
