@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Interrupts that take CPU time from a Go program's threads (--cpus): device interrupts, and soft interrupts
- * that run on the stack of the interrupted thread. The kernel counts their time as the thread's own, unless
- * it was built with CONFIG_IRQ_TIME_ACCOUNTING. The timer interrupt itself has no such tracepoint.
+ * Interrupts that take CPU time from a Go program's threads (--os=all): device interrupts, and soft
+ * interrupts that run on the stack of the interrupted thread. The kernel counts their time as the thread's
+ * own, unless it was built with CONFIG_IRQ_TIME_ACCOUNTING. The timer interrupt itself has no such
+ * tracepoint.
  *
  * Most interrupts are short, so their durations are added up and reported as one interval.
  */

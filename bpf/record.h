@@ -248,8 +248,8 @@ enum value_kind {
 };
 
 /*
- * Where a value begins: the index of a word in struct pt_regs (code/isa/value_places.h has them by argument), or
- * VALUE_STACK: the caller's stack pointer. Up to Go 1.16, argument word n is in memory 8 * n bytes above
+ * Where a value begins: the index of a word in struct pt_regs (code/isa/value_places.h has them by argument),
+ * or VALUE_STACK: the caller's stack pointer. Up to Go 1.16, argument word n is in memory 8 * n bytes above
  * that.
  */
 #define VALUE_REGS  34u /* words of arm64's struct pt_regs; amd64's has 21 */
@@ -366,7 +366,7 @@ struct off_cpu_slot {
 	uint8_t left; /* enum left */
 	uint8_t is_throttled;
 	uint8_t reserved[6];
-	uint32_t cpu_pid, cpu_tid; /* --cpus: the thread that `cpu` is about, 0 = none */
+	uint32_t cpu_pid, cpu_tid; /* --os=all: the thread that `cpu` is about, 0 = none */
 	uint32_t cpu;              /* 1 + the CPU that this thread was last seen on */
 	uint32_t reserved2;
 };

@@ -6,8 +6,9 @@
  * function stopped in its prologue).
  *
  * The unwinder needs only the return addresses and their positions. So every word that points into Go's code
- * is kept with its position, and user space selects the return addresses by the frame sizes (code/symbol/scan.h).
- * Other words, which change all the time, are left out, so that the same stack has the same hash each time.
+ * is kept with its position, and user space selects the return addresses by the frame sizes
+ * (code/symbol/scan.h). Other words, which change all the time, are left out, so that the same stack has the
+ * same hash each time.
  */
 #ifndef GOTRACE_SCAN_BPF_H
 #define GOTRACE_SCAN_BPF_H

@@ -210,7 +210,7 @@ SITE(MAPPED, 120, NULL, NULL, NULL)
  * waited for a CPU; both are totals in ns.
  */
 SITE(OFF_CPU, 121, NULL, NULL, NULL)
-/* --cpus: a thread of a Go program, tid, runs on CPU arg - 1 from now on; arg 0 = it has ended */
+/* --os=all: a thread of a Go program, tid, runs on CPU arg - 1 from now on; arg 0 = it has ended */
 SITE(CPU, 122, NULL, NULL, NULL)
 
 /*

@@ -6,7 +6,7 @@
 const struct words *words_of(const struct analysis *a)
 {
 	static const struct words goroutines = {"goroutine", "goroutines", "P",
-						"Ps",        "GOMAXPROCS", "--light"},
+						"Ps",        "GOMAXPROCS", "--detail=light"},
 				  threads = {"thread", "threads", "CPU", "CPUs", "CPUs", "--no-syscalls"};
 
 	return is_of_threads(a) ? &threads : &goroutines;

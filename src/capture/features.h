@@ -23,7 +23,7 @@ enum feature_state {
 enum feature_need {
 	NEED_GO = 1,        /* a Go program's goroutines */
 	NEED_C = 2,         /* threads */
-	NEED_SAMPLES = 4,   /* CPU samples; the rest works with --no-cpu-samples */
+	NEED_SAMPLES = 4,   /* CPU samples; the rest works with --cpu-samples=0 */
 	NEED_FUNCTIONS = 8, /* --region and --task */
 	NEED_SYSCALLS = 16, /* of Go programs; the rest works with --no-syscalls */
 };

@@ -121,6 +121,6 @@ void probe_samples(struct features *features, const char *root)
 	snprintf(found, sizeof(found), "perf_event_open(2) is refused: %s", strerror(-rc));
 	feature_why_refused(root, -rc, feature_capable(root, CAP_SYS_ADMIN) ? NULL : "CAP_SYS_ADMIN", why,
 			    sizeof(why));
-	snprintf(advice, sizeof(advice), "trace with --no-cpu-samples; or: %.150s", why);
+	snprintf(advice, sizeof(advice), "trace with --cpu-samples=0; or: %.150s", why);
 	feature_missing(feature, NEED_SAMPLES, found, "no CPU samples", advice);
 }

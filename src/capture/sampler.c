@@ -71,7 +71,7 @@ int sampler_open(struct sampler *sampler, const struct bpf *bpf, unsigned hz, st
 	if (rc || sampler->n == 0)
 		return error_set(err, rc ? -rc : ENODEV,
 				 "cannot take CPU samples (perf events of the software clock): %s; use "
-				 "--no-cpu-samples to trace without them",
+				 "--cpu-samples=0 to trace without them",
 				 strerror(rc ? -rc : ENODEV));
 	return 0;
 }

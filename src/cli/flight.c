@@ -115,7 +115,7 @@ static int begin_recorder(struct flight *flight, struct error *err)
 	const struct record_options *record = &flight->recorder->options->record;
 	const struct writer_options options = {.format = format_of(flight),
 					       .runtime_frames = record->runtime_frames,
-					       .off_cpu_ns = record->off_cpu_ns,
+					       .off_cpu_ns = record->os.regions_ns,
 					       .locks = record->locks};
 	struct recording *recording = &flight->recording;
 	int ends[2], rc;
@@ -212,11 +212,11 @@ static void report_begin(const struct flight *flight)
 	if (recorder->options->record.quiet)
 		return;
 	if (flight->session.target)
-		message("recording PID %d (%s), %u probes; write with: gotrace snapshot %d",
+		message("recording PID %d (%s), %u probes; write with: gotrace snapshot -p %d",
 			(int)flight->recording.origin.pid, flight->session.target->go_version,
 			capture_stats(flight->session.capture)->probes, (int)getpid());
 	else
-		message("recording PID %d (%s) as threads; write with: gotrace snapshot %d",
+		message("recording PID %d (%s) as threads; write with: gotrace snapshot -p %d",
 			(int)flight->recording.origin.pid,
 			text_name(flight->session.process.comm, strlen(flight->session.process.comm), 16)
 				.bytes,

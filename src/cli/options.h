@@ -17,6 +17,21 @@ struct record_parts;
 
 enum record_as { AS_IT_IS, AS_C, AS_GO };
 
+/* --detail: which parts of a Go program's switches of goroutines are probed. */
+enum record_detail {
+	DETAIL_AUTO,   /* as many as the limit on overhead allows */
+	DETAIL_EXACT,  /* always all */
+	DETAIL_LIGHT,  /* never starts: they are inferred */
+	DETAIL_STARTS, /* only starts */
+};
+
+/* --os: what is recorded of the times when a Go program's threads have no CPU. */
+struct os_detail {
+	bool off;            /* nothing */
+	bool cpus;           /* also which CPUs threads run on, and interrupts */
+	uint64_t regions_ns; /* as off_cpu_ns of model_options */
+};
+
 struct record_options {
 	pid_t pid;             /* 0: `command` is started */
 	char **command;        /* ends with NULL; NULL: `pid` is traced */
@@ -26,17 +41,14 @@ struct record_options {
 	unsigned rings;        /* 0 = one for every 8 CPUs */
 	unsigned max_overhead; /* percent of the target's CPU time; 0 = default */
 #define OVERHEAD_NONE UINT32_MAX
-	size_t buffer_bytes;     /* for records that wait to be encoded; 0 = default */
-	double free_share;       /* max_overhead has no effect below this share of one CPU */
-	unsigned sample_hz;      /* CPU samples per second of CPU time; 0 = none */
-	bool exact, light;       /* starts of goroutines are always or never probed */
-	bool kernel_stacks;      /* of waiting threads */
-	bool off_cpu;            /* record when a Go program's threads have no CPU */
-	bool cpus;               /* record which CPUs threads run on */
-	uint64_t off_cpu_ns;     /* as in model_options */
+	size_t buffer_bytes; /* for records that wait to be encoded; 0 = default */
+	double free_share;   /* max_overhead has no effect below this share of one CPU */
+	unsigned sample_hz;  /* CPU samples per second of CPU time; 0 = none */
+	enum record_detail detail;
+	bool kernel_stacks; /* of waiting threads */
+	struct os_detail os;
 	bool locks;              /* as in model_options */
 	bool alloc;              /* record heap spans and goroutine stacks */
-	bool starts_only;        /* of scheduling, probe only starts */
 	const char *output;      /* NULL = default name */
 	const char *raw;         /* NULL = none */
 	enum wire_format format; /* WIRE_NONE = that of the target's release */
@@ -61,7 +73,7 @@ struct replay_options {
 	const char *input, *output;
 	enum wire_format format;
 	bool locks, runtime_frames, json, quiet;
-	uint64_t off_cpu_ns; /* as in record_options */
+	struct os_detail os; /* cpus and off have no effect */
 	struct summary_style style;
 };
 
@@ -125,7 +137,7 @@ struct doctor_options {
 struct sites_options {
 	pid_t pid;
 	const char *layout;                            /* as in record_options */
-	struct function_want functions[MAX_FUNCTIONS]; /* --region: print the probes of these */
+	struct function_want functions[MAX_FUNCTIONS]; /* --function: print the probes of these */
 	unsigned nfunctions;
 };
 

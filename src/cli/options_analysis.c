@@ -181,10 +181,12 @@ int options_report(int argc, char **argv, struct report_options *options, struct
 
 static const struct argp_option why_table[] = {
 	{"task", KEY_TASK, "NAME", 0,
-	 "Explain a task of this name; with -p, NAME may also be a function, as for gotrace --task "
-	 "(main.handle): its calls are recorded as tasks",
+	 "Explain a task of this name; with -p, that of a function, too, as gotrace --task records it "
+	 "(main.handle)",
 	 1},
-	{"region", KEY_REGION, "NAME", 0, "Explain a region of this name; with -p, as for --task", 1},
+	{"region", KEY_REGION, "NAME", 0,
+	 "Explain a region of this name; with -p, that of a function, too, as gotrace --region records it",
+	 1},
 	{"label", KEY_LABEL, "KEY=VALUE", 0, "Explain what a goroutine did while it had this pprof label", 1},
 	{"goroutine", KEY_GOROUTINE, "ID", 0,
 	 "Explain the life of this goroutine or, with --at, what it did at that time", 1},
@@ -319,13 +321,15 @@ int options_diff(int argc, char **argv, struct diff_options *options, struct err
 
 static const struct argp_option top_table[] = {
 	{"pid", 'p', "PID", 0, "Watch this process", 1},
-	{"interval", 'd', "TIME", 0, "Trace for this long before each refresh (default: 1s)", 1},
+	{"interval", 'i', "TIME", 0, "Trace for this long before each refresh (default: 1s)", 1},
+	OPTION_OLD(NULL, 'd', "TIME"),
 	OPTIONS_HELP,
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
 static const struct option_binding top_bindings[] = {
 	{OPTION_PID('p', top_options, record.pid)},
+	{OPTION_DURATION('i', top_options, record.duration_ns)},
 	{OPTION_DURATION('d', top_options, record.duration_ns)},
 	{OPTION_END},
 };

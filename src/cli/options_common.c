@@ -74,17 +74,22 @@ int option_set_sort(void *member, const char *option, const char *text, struct e
 	return parse_sort(text, member, err);
 }
 
-int option_set_off_cpu(void *member, const char *option, const char *text, struct error *err)
+int option_set_os(void *member, const char *option, const char *text, struct error *err)
 {
-	return parse_off_cpu(option, text, member, err);
+	return parse_os(option, text, member, err);
+}
+
+int option_set_os_regions(void *member, const char *option, const char *text, struct error *err)
+{
+	return parse_os_regions(option, text, &((struct os_detail *)member)->regions_ns, err);
 }
 
 const char *options_long_name(const struct argp *argp, int key)
 {
 	const char *name = NULL;
 
-	for (const struct argp_option *row = argp->options; row && row->name; row++) {
-		if (row->key == key)
+	for (const struct argp_option *row = argp->options; row && (row->name || row->key); row++) {
+		if (row->key == key && row->name)
 			return row->name;
 	}
 	for (const struct argp_child *child = argp->children; !name && child && child->argp; child++)
@@ -138,7 +143,7 @@ static void print_help(const struct option_parser *parser)
 	char name[] = "gotrace";
 
 	/* argp's own usage lines would list every option twice, and its remark on arguments does not help. */
-	setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
+	setenv("ARGP_HELP_FMT", "no-dup-args-note,opt-doc-col=26", 0);
 	printf("Usage: %s\n", parser->usage);
 	fflush(stdout);
 	argp_help(&parser->argp, stdout, ARGP_HELP_PRE_DOC | ARGP_HELP_LONG | ARGP_HELP_POST_DOC, name);

@@ -8,7 +8,7 @@ enum doctor_key { KEY_JSON = 1000, KEY_BTF };
 
 static const struct argp_option table[] = {
 	{"pid", 'p', "PID", 0, "Also check whether this process can be traced; nothing is attached to it", 1},
-	{"btf", KEY_BTF, "FILE", 0, "Read the kernel's types from this file, as for a trace", 1},
+	{"btf", KEY_BTF, "FILE", OPTION_HIDDEN, NULL, 1},
 	OPTIONS_LAYOUT(1),
 	{"json", KEY_JSON, NULL, 0, "Print JSON", 1},
 	OPTIONS_HELP,

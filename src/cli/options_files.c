@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The options of the commands that take one operand: replay, check, dump, sites. */
+/* The options of the commands that take one operand: replay, check, dump; and of sites. */
 #include "cli/options.h"
 
 #include <errno.h>
@@ -13,6 +13,7 @@ enum files_key {
 	KEY_FORMAT = 1000,
 	KEY_JSON,
 	KEY_STATS,
+	KEY_OS,
 	KEY_OS_REGIONS,
 	KEY_LOCKS,
 	KEY_SORT,
@@ -27,10 +28,11 @@ static const struct argp_option replay_table[] = {
 	{"format", KEY_FORMAT, "GO", 0,
 	 "Write the format of this Go release, 1.5 to 1.26, or v0 (default: the target's own)", 1},
 	{"runtime-frames", KEY_RUNTIME_FRAMES, NULL, 0, "Keep the runtime's own frames in stacks", 1},
-	{"os-regions", KEY_OS_REGIONS, "TIME", 0,
-	 "Mark in the trace where a running goroutine had no CPU for this long (default: 1ms); none: no "
-	 "marks",
+	{"os", KEY_OS, "TIME", 0,
+	 "Mark where a running goroutine had no CPU for this long (default: 1ms); all: for any time; "
+	 "summary: no marks",
 	 1},
+	OPTION_OLD("os-regions", KEY_OS_REGIONS, "TIME"),
 	{"locks", KEY_LOCKS, NULL, 0,
 	 "Log at each wait for a lock or channel which one it is, by address (a user log, category lock)", 1},
 	{"json", KEY_JSON, NULL, 0, "Print the summary as JSON on standard output", 2},
@@ -42,6 +44,20 @@ static const struct argp_option replay_table[] = {
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
+/* What the log has cannot be switched off, and "all" is every interval in it. */
+static int set_replay_os(void *member, const char *option, const char *text, struct error *err)
+{
+	struct os_detail *os = &((struct replay_options *)member)->os;
+	int rc = parse_os(option, text, os, err);
+
+	if (rc == 0 && os->off)
+		return error_set(err, EINVAL, "%s=off is for recording; without marks: %s=summary", option,
+				 option);
+	if (rc == 0 && os->cpus && !os->regions_ns)
+		os->regions_ns = 1;
+	return rc;
+}
+
 static const struct option_binding replay_bindings[] = {
 	{OPTION_FILE(replay_options, input)},
 	{OPTION_TEXT('o', replay_options, output)},
@@ -49,7 +65,8 @@ static const struct option_binding replay_bindings[] = {
 	{OPTION_TRUE(KEY_RUNTIME_FRAMES, replay_options, runtime_frames)},
 	{OPTION_TRUE(KEY_JSON, replay_options, json)},
 	{OPTION_TRUE(KEY_STATS, replay_options, style.stats)},
-	{OPTION_OFF_CPU(KEY_OS_REGIONS, replay_options, off_cpu_ns)},
+	{OPTION_WITH(KEY_OS, set_replay_os)},
+	{OPTION_OS_REGIONS(KEY_OS_REGIONS, replay_options, os)},
 	{OPTION_TRUE(KEY_LOCKS, replay_options, locks)},
 	{OPTION_SORT(KEY_SORT, replay_options, style.sort)},
 	{OPTION_TRUE('q', replay_options, quiet)},
@@ -164,13 +181,15 @@ int options_dump(int argc, char **argv, struct dump_options *options, struct err
 	return 0;
 }
 
-enum sites_key { KEY_SITES_REGION = 3000 };
+enum sites_key { KEY_FUNCTION = 1000, KEY_REGION };
 
 static const struct argp_option sites_table[] = {
-	{"region", KEY_SITES_REGION, "FUNC", 0,
+	{"pid", 'p', "PID", 0, "The process", 1},
+	{"function", KEY_FUNCTION, "FUNC", 0,
 	 "Print only where calls of this function would be probed, and where each argument would be read; "
 	 "FUNC is as for gotrace --region. May be repeated",
 	 1},
+	OPTION_OLD("region", KEY_REGION, "FUNC"),
 	OPTIONS_LAYOUT(1),
 	OPTIONS_HELP,
 	{NULL, 0, NULL, 0, NULL, 0},
@@ -196,15 +215,16 @@ static int set_sites_pid(void *member, const char *option, const char *text, str
 {
 	struct sites_options *options = member;
 
-	(void)option;
 	if (options->pid)
 		return error_set(err, EINVAL, "only one process can be given");
-	return parse_pid("sites", text, &options->pid, err);
+	return parse_pid(*option == '-' ? option : "sites", text, &options->pid, err);
 }
 
 static const struct option_binding sites_bindings[] = {
 	{OPTION_WITH(ARGP_KEY_ARG, set_sites_pid)},
-	{OPTION_WITH(KEY_SITES_REGION, add_function)},
+	{OPTION_WITH('p', set_sites_pid)},
+	{OPTION_WITH(KEY_FUNCTION, add_function)},
+	{OPTION_WITH(KEY_REGION, add_function)},
 	{OPTION_TEXT(OPTIONS_LAYOUT_KEY, sites_options, layout)},
 	{OPTION_END},
 };
@@ -215,7 +235,7 @@ static const struct option_parser sites_parser = {
 		 .doc = "Print where gotrace would probe this process: FUNCTION+OFFSET INSTRUCTION SITE "
 			"FILEOFFSET. Those of a plugin follow a line with its name."},
 	.bindings = sites_bindings,
-	.usage = "gotrace sites [OPTION...] PID",
+	.usage = "gotrace sites [OPTION...] -p PID",
 };
 
 int options_sites(int argc, char **argv, struct sites_options *options, struct error *err)
@@ -227,6 +247,6 @@ int options_sites(int argc, char **argv, struct sites_options *options, struct e
 	if (rc)
 		return rc;
 	if (!options->pid)
-		return error_set(err, EINVAL, "no process given: give its PID");
+		return error_set(err, EINVAL, "no process given: use -p PID");
 	return 0;
 }

@@ -178,7 +178,7 @@ static const struct argp_child children[] = {{.argp = &recording_common},
 /* Fills in defaults. An option that was given is never 0. */
 static void fill_in(struct flight_options *options)
 {
-	if (!options->record.max_overhead && !options->record.exact)
+	if (!options->record.max_overhead && options->record.detail != DETAIL_EXACT)
 		options->record.max_overhead = 10;
 	options->record.free_share = FREE_SHARE;
 	if (!options->dir)
@@ -210,7 +210,7 @@ static const struct option_parser flight_parser = {
 			"\v"
 			"Examples:\n  sudo gotrace flight -p 1234 -o /var/tmp/flight\n  sudo gotrace "
 			"snapshot "
-			"RECORDER-PID      write what is kept now, print the file's name\n  sudo "
+			"-p RECORDER-PID   write what is kept now, print the file's name\n  sudo "
 			"gotrace flight --comm server --user www --on 'blocked>50ms' --after 2s --every 1m "
 			"-o "
 			"/var/tmp/flight\nExit status: 0 ended normally, 1 could not record, 2 wrong usage, "
@@ -242,6 +242,7 @@ int options_flight(int argc, char **argv, struct flight_options *options, struct
 /* --- gotrace snapshot --- */
 
 static const struct argp_option snapshot_table[] = {
+	{"pid", 'p', "PID", 0, "The recorder", 1},
 	OPTIONS_HELP,
 	{NULL, 0, NULL, 0, NULL, 0},
 };
@@ -250,13 +251,13 @@ static int set_recorder(void *member, const char *option, const char *text, stru
 {
 	struct snapshot_options *options = member;
 
-	(void)option;
 	if (options->pid)
 		return error_set(err, EINVAL, "only one recorder can be given");
-	return parse_pid("PID", text, &options->pid, err);
+	return parse_pid(*option == '-' ? option : "PID", text, &options->pid, err);
 }
 
 static const struct option_binding snapshot_bindings[] = {
+	{OPTION_WITH('p', set_recorder)},
 	{OPTION_WITH(ARGP_KEY_ARG, set_recorder)},
 	{OPTION_END},
 };
@@ -268,7 +269,7 @@ static const struct option_parser snapshot_parser = {
 			"the name "
 			"of the file."},
 	.bindings = snapshot_bindings,
-	.usage = "gotrace snapshot RECORDER-PID",
+	.usage = "gotrace snapshot -p RECORDER-PID",
 };
 
 int options_snapshot(int argc, char **argv, struct snapshot_options *options, struct error *err)
@@ -278,6 +279,7 @@ int options_snapshot(int argc, char **argv, struct snapshot_options *options, st
 	*options = (struct snapshot_options){0};
 	rc = options_parse(&snapshot_parser, argc, argv, options, NULL, err);
 	if (rc == 0 && !options->pid)
-		return error_set(err, EINVAL, "no recorder given: give the PID that gotrace flight printed");
+		return error_set(err, EINVAL,
+				 "no recorder given: use -p with the PID that gotrace flight printed");
 	return rc;
 }

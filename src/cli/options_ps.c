@@ -15,8 +15,9 @@ enum ps_key { KEY_JSON = 1000, KEY_ALL, KEY_BY, KEY_MAX };
 
 static const struct argp_option table[] = {
 	{"pid", 'p', "PID", 0, "The process", 1},
-	{"duration", 'd', "TIME", 0, "Read the goroutines twice, this far apart (default: 2s); 0: once", 1},
+	{"interval", 'i', "TIME", 0, "Read the goroutines twice, this far apart (default: 2s); 0: once", 1},
 	{"max", KEY_MAX, "N", 0, "Read at most this many goroutines (default: 1000000)", 1},
+	OPTION_OLD("duration", 'd', "TIME"),
 	OPTIONS_LAYOUT(1),
 	{"by", KEY_BY, "WHAT", 0,
 	 "Group by stack (the default), by stack and labels ('labels'), or by the value of one pprof label "
@@ -62,6 +63,7 @@ static int refuse_operand(void *options, const char *option, const char *text, s
 static const struct option_binding bindings[] = {
 	{OPTION_WITH(ARGP_KEY_ARG, refuse_operand)},
 	{OPTION_PID('p', ps_options, pid)},
+	{OPTION_TIME('i', ps_options, between_ns)},
 	{OPTION_TIME('d', ps_options, between_ns)},
 	{OPTION_WITH(KEY_MAX, set_most)},
 	{OPTION_WITH(KEY_BY, set_by)},

@@ -22,23 +22,20 @@ enum record_key {
 
 static const struct argp_option table[] = {
 	{"pid", 'p', "PID", 0, "Trace this running process", 1},
-	{"duration", 'd', "TIME", 0, "End after this time: 500ms, 5s, 2m (default: until Ctrl-C)", 1},
+	{"duration", 'd', "TIME", 0, "End after this time: 500ms, 5s, 2m (or at Ctrl-C)", 1},
 	{"output", 'o', "FILE", 0,
-	 "Write the trace here; - is standard output (default: a new gotrace-PID-UTCTIME.trace); "
-	 "FILE.perfetto-trace is written for Perfetto, with --children as one file",
+	 "Write the trace here (default: a new gotrace-PID-UTCTIME.trace); -: standard output; "
+	 "FILE.perfetto-trace: for Perfetto",
 	 1},
 	{"children", KEY_CHILDREN, NULL, 0,
-	 "Also trace its descendants, present and future; all as threads, and each in a file of its own, "
-	 "FILE.PID",
-	 1},
-	{"max-size", KEY_MAX_SIZE, "BYTES", 0, "End when the trace has about this size: 500k, 100M, 2G", 1},
+	 "Also trace its descendants, as threads, each in a file of its own, FILE.PID", 1},
+	{"max-size", KEY_MAX_SIZE, "BYTES", 0, "End when the trace has about this size: 500k, 2G", 1},
 	{"json", KEY_JSON, NULL, 0, "Print the summary as JSON on standard output", 2},
 	{"quiet", 'q', NULL, 0, "Print errors and losses only", 2},
-	{"stats", KEY_STATS, NULL, 0, "Show in the summary how the trace was recorded, and more rows", 2},
-	{"sort", KEY_SORT, "COLUMN", 0,
-	 "Sort the summary's rows by running, runnable, blocked or count (default: running)", 2},
+	{"stats", KEY_STATS, NULL, 0, "Show how the trace was recorded, and more rows", 2},
+	{"sort", KEY_SORT, "COLUMN", 0, "Sort by running, runnable, blocked or count", 2},
 	{"raw", KEY_RAW, "FILE", 0, "Also keep the raw log, for gotrace replay", 3},
-	{"alloc", KEY_ALLOC, NULL, 0, "Also record heap spans and goroutine stacks (Go 1.23 and later)", 3},
+	{"alloc", KEY_ALLOC, NULL, 0, "Also record heap spans and goroutine stacks", 3},
 	{"probe-only", KEY_PROBE_ONLY, NULL, OPTION_HIDDEN, NULL, 3},
 	{"version", 'v', NULL, 0, "Print the version", 4},
 	OPTIONS_HELP,
@@ -138,31 +135,21 @@ static const struct option_parser parser = {
 		 .children = children,
 		 .doc = "Write a Go execution trace of a running process, which needs no preparation."
 			"\v"
-			"Examples:\n  sudo gotrace -p 1234 -d 5s          trace a process for five "
-			"seconds\n  sudo gotrace -p 1234 -o slow.trace  until Ctrl-C, into this file\n  sudo "
-			"gotrace "
-			"-- ./server -port 80   start a program and trace all of "
-			"it\n  sudo gotrace -p 1234 --as c         its threads, as the kernel schedules "
-			"them\n  sudo "
-			"gotrace -p 1234 --children     and all its descendants, present and future\n  go "
-			"tool trace "
-			"slow.trace            open the result\n\ngotrace COMMAND --help "
-			"explains a command.\nExit status: 0 "
-			"written whole (with --: the status of CMD), 1 no trace, 2 wrong usage, 3 written "
-			"but something was lost or cut."},
+			"Examples:\n"
+			"  sudo gotrace -p 1234 -d 5s          trace a process for five seconds\n"
+			"  sudo gotrace -- ./server -port 80   start a program and trace all of it\n"
+			"  sudo gotrace -p 1234 --as c         as the kernel schedules its threads\n"
+			"  go tool trace slow.trace            open a trace\n\n"
+			"gotrace COMMAND --help explains a command. man gotrace has more options.\n"
+			"Exit status: 0 written whole (with --: the status of CMD), 1 no trace, 2 wrong "
+			"usage, "
+			"3 written but something was lost or cut."},
 	.bindings = bindings,
 	.usage = "gotrace [OPTION...] -p PID\n"
 		 "       gotrace [OPTION...] -- CMD [ARG...]\n"
-		 "       gotrace flight -p PID -o DIR | snapshot [PID]\n"
-		 "       gotrace top -p PID\n"
-		 "       gotrace report | why | flame | sql | dump FILE\n"
-		 "       gotrace diff BEFORE AFTER\n"
-		 "       gotrace check [--repair] FILE\n"
-		 "       gotrace cut | convert FILE -o FILE\n"
-		 "       gotrace replay RAW -o FILE\n"
-		 "       gotrace layout --go PATH\n"
-		 "       gotrace ps -p PID\n"
-		 "       gotrace doctor [-p PID] | sites PID",
+		 "       gotrace flight | snapshot | top | ps | sites | doctor -p PID\n"
+		 "       gotrace report | why | flame | sql | dump | check | cut | convert FILE\n"
+		 "       gotrace diff BEFORE AFTER | replay RAW | layout --go PATH",
 };
 
 int options_record(int argc, char **argv, struct record_options *options, struct error *err)

@@ -34,6 +34,7 @@ enum recording_key {
 	KEY_RINGS,
 	KEY_MAX_OVERHEAD,
 	KEY_BUFFER,
+	KEY_DETAIL,
 	KEY_EXACT,
 	KEY_LIGHT,
 	KEY_STARTS_ONLY,
@@ -48,107 +49,80 @@ enum { SAMPLE_HZ = 100, MAX_SAMPLE_HZ = 10000 };
 
 static const struct argp_option common_table[] = {
 	{"as", KEY_AS, "KIND", 0,
-	 "go: trace goroutines; c: trace threads, of any program (default: goroutines of Go programs, "
-	 "threads of others)",
-	 1},
+	 "go: trace goroutines; c: threads (default: goroutines of Go programs, threads of others)", 1},
 	{"requests", KEY_REQUESTS, "KINDS", 0,
-	 "Record the requests that a Go program serves and makes as user tasks: http, grpc, redis, otel, "
-	 "sql; "
-	 "auto: all that it has",
-	 1},
-	{"request-values", KEY_REQUEST_VALUES, NULL, 0, "With --requests: also show query strings of URLs",
-	 1},
+	 "Record requests of a Go program as user tasks: http, grpc, redis, otel, sql; auto: all it has", 1},
+	{"request-values", KEY_REQUEST_VALUES, NULL, 0, "With --requests: show query strings of URLs", 1},
 	{"no-syscalls", KEY_NO_SYSCALLS, NULL, 0, "Do not record system calls", 3},
 	{"no-labels", KEY_NO_LABELS, NULL, 0, "Do not record pprof labels of goroutines", 3},
-	{"kernel-stacks", KEY_KERNEL_STACKS, NULL, 0,
-	 "For threads: also record where in the kernel each wait is", 3},
-	{"os", KEY_OS, NULL, 0, "Record when the threads of a Go program have no CPU (default)", 3},
-	{"no-os", KEY_NO_OS, NULL, 0, "Do not record when threads have no CPU", 3},
-	{"no-cpu-samples", KEY_NO_CPU_SAMPLES, NULL, 0, "Take no CPU samples", 3},
+	{"kernel-stacks", KEY_KERNEL_STACKS, NULL, 0, "For threads: also where in the kernel they wait", 3},
+	{"os", KEY_OS, "TIME", 0,
+	 "Mark where a running goroutine had no CPU for this long (default: 1ms); off: do not record it; "
+	 "all: "
+	 "record CPUs and interrupts, too",
+	 3},
+	{"cpu-samples", KEY_CPU_SAMPLES, "HZ", 0, "CPU samples per second of CPU time (default: 100)", 3},
 	{"runtime-frames", KEY_RUNTIME_FRAMES, NULL, 0, "Keep the runtime's own frames in stacks", 3},
-	{"ring-size", KEY_RING_SIZE, "BYTES", 0, "Size of the ring between kernel and gotrace (default: 16M)",
+	{"detail", KEY_DETAIL, "LEVEL", 0,
+	 "exact: record everything, whatever it costs; light: infer the starts of goroutines; starts: probe "
+	 "only them (default: auto)",
 	 3},
-	{"rings", KEY_RINGS, "N", 0,
-	 "Divide the ring among at most N rings, each for some of the CPUs (default: one for every 8 CPUs)",
-	 3},
-	{"buffer", KEY_BUFFER, "BYTES", 0,
-	 "Memory for records that wait to be encoded (default: 128M, at most a tenth of the free memory)", 3},
-	{"light", KEY_LIGHT, NULL, 0, "Never probe the starts of goroutines: infer them", 3},
-	{"starts-only", KEY_STARTS_ONLY, NULL, 0,
-	 "Probe only the starts of goroutines: half the cost; wakers are not recorded", 3},
-	{"spans", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 3},
-	{"btf", KEY_BTF, "FILE", 0,
-	 "Read the kernel's types from this file (BTF, or a vmlinux that has it) if the kernel has none", 3},
+	{"buffer", KEY_BUFFER, "BYTES", 0, "Memory for records to encode (default: 128M or less)", 3},
 	OPTIONS_LAYOUT(3),
+	/* In the manual only. */
+	{"ring-size", KEY_RING_SIZE, "BYTES", OPTION_HIDDEN, NULL, 3},
+	{"rings", KEY_RINGS, "N", OPTION_HIDDEN, NULL, 3},
+	{"btf", KEY_BTF, "FILE", OPTION_HIDDEN, NULL, 3},
+	OPTION_OLD("exact", KEY_EXACT, NULL),
+	OPTION_OLD("light", KEY_LIGHT, NULL),
+	OPTION_OLD("starts-only", KEY_STARTS_ONLY, NULL),
+	OPTION_OLD("spans", KEY_STARTS_ONLY, NULL),
+	OPTION_OLD("no-os", KEY_NO_OS, NULL),
+	OPTION_OLD("os-regions", KEY_OS_REGIONS, "TIME"),
+	OPTION_OLD("cpus", KEY_CPUS, NULL),
+	OPTION_OLD("no-cpu-samples", KEY_NO_CPU_SAMPLES, NULL),
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
 static const struct argp_option functions_table[] = {
 	{"region", KEY_REGION, "FUNC", 0,
-	 "Record every call of this function as a user region: f, ns::f, ns::f(int), libz.so:f, file.c:f, "
-	 "main.f. In parentheses after it, arguments to show as a log: 'main.f(id, r.URL.Path, "
-	 "n=arg3:len)'. "
-	 "May be repeated",
+	 "Record calls of this function as user regions, with arguments as a log: 'main.f(id, r.URL.Path)'; "
+	 "may be repeated",
 	 1},
-	{"task", KEY_TASK, "FUNC", 0,
-	 "Record every call of this function as a user task, with arguments as for --region", 1},
+	{"task", KEY_TASK, "FUNC", 0, "Record calls of this function as user tasks", 1},
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
 static const struct argp_option in_file_table[] = {
 	{"format", KEY_FORMAT, "GO", 0,
-	 "Write the format of this Go release, 1.5 to 1.26, or v0 (default: the target's own)", 3},
-	{"os-regions", KEY_OS_REGIONS, "TIME", 0,
-	 "Mark in the trace where a running goroutine had no CPU for this long (default: 1ms); none: no "
-	 "marks",
-	 3},
-	{"cpus", KEY_CPUS, NULL, 0,
-	 "Also record which CPU each thread runs on, and what interrupts take; mark every time without one",
-	 3},
-	{"locks", KEY_LOCKS, NULL, 0,
-	 "Log at each wait for a lock or channel which one it is, by address (a user log, category lock)", 3},
-	{"no-locks", KEY_NO_LOCKS, NULL, 0, "Do not log which lock or channel a wait is for (default)", 3},
+	 "Write the format of this Go release, 1.5 to 1.26, or v0 (default: that of the target)", 3},
+	{"locks", KEY_LOCKS, NULL, 0, "Log which lock or channel each wait is for", 3},
+	{"no-locks", KEY_NO_LOCKS, NULL, OPTION_HIDDEN, NULL, 3}, /* the default */
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
-/* The limits of all commands except flight. */
-#define USUAL_LIMITS                                                                                         \
-	{"cpu-samples",                                                                                      \
-	 KEY_CPU_SAMPLES,                                                                                    \
-	 "HZ",                                                                                               \
-	 OPTION_ARG_OPTIONAL,                                                                                \
-	 "CPU samples per second of CPU time (default: 100); 0 for none",                                    \
-	 3},                                                                                                 \
+#define MAX_OVERHEAD(percent)                                                                                \
 	{                                                                                                    \
 		"max-overhead", KEY_MAX_OVERHEAD, "PCT", 0,                                                  \
-			"Record less when recording costs the target more than this percentage of its own "  \
-			"CPU time (default: 200); none: no limit",                                           \
+			"Record less above this cost, in percent of the target's CPU time "                  \
+			"(default: " percent "); none: no limit",                                            \
 			3                                                                                    \
 	}
 
 static const struct argp_option limits_table[] = {
-	USUAL_LIMITS,
-	{"exact", KEY_EXACT, NULL, 0,
-	 "Record everything, whatever it costs; exit with status 3 if that was not possible", 3},
+	MAX_OVERHEAD("200"),
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
 static const struct argp_option flight_table[] = {
-	{"cpu-samples", KEY_CPU_SAMPLES, "HZ", 0,
-	 "CPU samples per second of CPU time (default: 100); 0 for none", 3},
-	{"max-overhead", KEY_MAX_OVERHEAD, "PCT", 0,
-	 "Record less when recording costs the target more than this percentage of its CPU time (default: "
-	 "10); none: no limit",
-	 3},
-	{"exact", KEY_EXACT, NULL, 0, "Always probe the starts of goroutines, whatever the cost", 3},
+	MAX_OVERHEAD("10"),
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
 static const struct argp_option live_table[] = {
-	USUAL_LIMITS,
-	{"exact", KEY_EXACT, NULL, 0, "Record everything, whatever it costs", 3},
-	{"locks", KEY_LOCKS, NULL, 0, "Record which lock or channel each wait is for (default)", 3},
+	MAX_OVERHEAD("200"),
 	{"no-locks", KEY_NO_LOCKS, NULL, 0, "Do not record which lock or channel each wait is for", 3},
+	{"locks", KEY_LOCKS, NULL, OPTION_HIDDEN, NULL, 3}, /* the default */
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
@@ -218,21 +192,58 @@ static int set_requests(void *options, const char *option, const char *text, str
 	return request_list_check(text, err);
 }
 
-/* The rate is optional. */
 static int set_samples(void *options, const char *option, const char *text, struct error *err)
 {
-	struct record_options *record = options;
-
-	if (text)
-		return parse_rate(option, text, MAX_SAMPLE_HZ, &record->sample_hz, err);
-	record->sample_hz = SAMPLE_HZ;
-	return 0;
+	return parse_rate(option, text, MAX_SAMPLE_HZ, &((struct record_options *)options)->sample_hz, err);
 }
 
 static int set_no_samples(void *options, const char *option, const char *text, struct error *err)
 {
 	(void)option, (void)text, (void)err;
 	((struct record_options *)options)->sample_hz = 0;
+	return 0;
+}
+
+static int set_detail(void *detail, const char *option, const char *text, struct error *err)
+{
+	return parse_detail(option, text, detail, err);
+}
+
+/* --- old names --- */
+
+static int set_exact(void *detail, const char *option, const char *text, struct error *err)
+{
+	(void)option, (void)text, (void)err;
+	*(enum record_detail *)detail = DETAIL_EXACT;
+	return 0;
+}
+
+static int set_light(void *detail, const char *option, const char *text, struct error *err)
+{
+	(void)option, (void)text, (void)err;
+	*(enum record_detail *)detail = DETAIL_LIGHT;
+	return 0;
+}
+
+static int set_starts(void *detail, const char *option, const char *text, struct error *err)
+{
+	(void)option, (void)text, (void)err;
+	*(enum record_detail *)detail = DETAIL_STARTS;
+	return 0;
+}
+
+static int set_no_os(void *os, const char *option, const char *text, struct error *err)
+{
+	(void)option, (void)text, (void)err;
+	*(struct os_detail *)os = (struct os_detail){.off = true};
+	return 0;
+}
+
+static int set_cpus(void *os, const char *option, const char *text, struct error *err)
+{
+	(void)option, (void)text, (void)err;
+	((struct os_detail *)os)->off = false;
+	((struct os_detail *)os)->cpus = true;
 	return 0;
 }
 
@@ -258,10 +269,10 @@ static const struct option_binding bindings[] = {
 	{OPTION_FALSE(KEY_NO_SYSCALLS, record_options, syscalls)},
 	{OPTION_FALSE(KEY_NO_LABELS, record_options, labels)},
 	{OPTION_TRUE(KEY_KERNEL_STACKS, record_options, kernel_stacks)},
-	{OPTION_TRUE(KEY_OS, record_options, off_cpu)},
-	{OPTION_FALSE(KEY_NO_OS, record_options, off_cpu)},
-	{OPTION_OFF_CPU(KEY_OS_REGIONS, record_options, off_cpu_ns)},
-	{OPTION_TRUE(KEY_CPUS, record_options, cpus)},
+	{OPTION_OS(KEY_OS, record_options, os)},
+	{KEY_NO_OS, OPTION_MEMBER(struct os_detail, record_options, os), set_no_os},
+	{OPTION_OS_REGIONS(KEY_OS_REGIONS, record_options, os)},
+	{KEY_CPUS, OPTION_MEMBER(struct os_detail, record_options, os), set_cpus},
 	{OPTION_TRUE(KEY_LOCKS, record_options, locks)},
 	{OPTION_FALSE(KEY_NO_LOCKS, record_options, locks)},
 	{OPTION_WITH(KEY_CPU_SAMPLES, set_samples)},
@@ -271,9 +282,10 @@ static const struct option_binding bindings[] = {
 	{OPTION_WITH(KEY_RINGS, set_rings)},
 	{OPTION_WITH(KEY_MAX_OVERHEAD, set_overhead)},
 	{OPTION_WITH(KEY_BUFFER, set_buffer)},
-	{OPTION_TRUE(KEY_EXACT, record_options, exact)},
-	{OPTION_TRUE(KEY_LIGHT, record_options, light)},
-	{OPTION_TRUE(KEY_STARTS_ONLY, record_options, starts_only)},
+	{KEY_DETAIL, OPTION_MEMBER(enum record_detail, record_options, detail), set_detail},
+	{KEY_EXACT, OPTION_MEMBER(enum record_detail, record_options, detail), set_exact},
+	{KEY_LIGHT, OPTION_MEMBER(enum record_detail, record_options, detail), set_light},
+	{KEY_STARTS_ONLY, OPTION_MEMBER(enum record_detail, record_options, detail), set_starts},
 	{OPTION_TEXT(KEY_BTF, record_options, btf)},
 	{OPTION_TEXT(OPTIONS_LAYOUT_KEY, record_options, layout)},
 	{OPTION_END},
@@ -327,8 +339,7 @@ const struct argp recording_why = {.options = live_table, .parser = on_why, .chi
 
 struct record_options recording_defaults(void)
 {
-	return (struct record_options){
-		.syscalls = true, .labels = true, .off_cpu = true, .sample_hz = SAMPLE_HZ};
+	return (struct record_options){.syscalls = true, .labels = true, .sample_hz = SAMPLE_HZ};
 }
 
 struct record_options recording_live_defaults(void)
@@ -341,15 +352,8 @@ struct record_options recording_live_defaults(void)
 
 int recording_check(const struct record_options *options, struct error *err)
 {
-	if (options->exact && (options->light || options->starts_only || options->max_overhead))
-		return error_set(err, EINVAL, "--exact excludes %s",
-				 options->light         ? "--light"
-				 : options->starts_only ? "--starts-only"
-							: "--max-overhead");
-	if (options->light && options->starts_only)
-		return error_set(err, EINVAL, "--light and --starts-only exclude each other");
-	if (options->cpus && !options->off_cpu)
-		return error_set(err, EINVAL, "--cpus and --no-os exclude each other");
+	if (options->detail == DETAIL_EXACT && options->max_overhead)
+		return error_set(err, EINVAL, "--detail=exact excludes --max-overhead");
 	return 0;
 }
 

@@ -20,8 +20,8 @@ struct recording_parse {
 extern const struct argp recording_common;    /* for all commands */
 extern const struct argp recording_functions; /* --region, --task */
 extern const struct argp recording_in_file;   /* options without an effect on reports */
-extern const struct argp recording_limits;    /* --max-overhead, --exact, --cpu-samples */
-extern const struct argp recording_flight;    /* the same, with the defaults of a flight recorder */
+extern const struct argp recording_limits;    /* --max-overhead */
+extern const struct argp recording_flight;    /* the same, with the default of a flight recorder */
 /* All of them below a header: for report and top, and for why. */
 extern const struct argp recording_live;
 extern const struct argp recording_why;

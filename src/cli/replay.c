@@ -95,7 +95,7 @@ static int replay(const struct replay_options *options, int fd, struct output *t
 		.trace = trace,
 		.format = options->format,
 		.runtime_frames = options->runtime_frames,
-		.off_cpu_ns = options->off_cpu_ns,
+		.off_cpu_ns = options->os.regions_ns,
 		.locks = options->locks,
 	};
 	struct pipeline *pipe = pipeline_new(&wanted);

@@ -195,16 +195,14 @@ int session_open_target(struct session *session, struct error *err)
 int session_check_options(const struct session *session, const char *go_only, struct error *err)
 {
 	const struct record_options *options = session->options;
-	const char *wrong = options->alloc                     ? "--alloc"
-			    : options->exact                   ? "--exact"
-			    : options->light                   ? "--light"
-			    : options->starts_only             ? "--starts-only"
-			    : options->runtime_frames          ? "--runtime-frames"
-			    : options->probe_only              ? "--probe-only"
-			    : options->layout                  ? "--layout"
-			    : options->requests                ? "--requests"
-			    : options->cpus && !options->parts ? "--cpus"
-							       : go_only;
+	const char *wrong = options->alloc                        ? "--alloc"
+			    : options->detail                     ? "--detail"
+			    : options->runtime_frames             ? "--runtime-frames"
+			    : options->probe_only                 ? "--probe-only"
+			    : options->layout                     ? "--layout"
+			    : options->requests                   ? "--requests"
+			    : options->os.cpus && !options->parts ? "--os=all"
+								  : go_only;
 
 	if (options->children && options->max_overhead)
 		return error_set(err, EINVAL, "--max-overhead is for one process, not with --children");
@@ -325,11 +323,11 @@ static struct governor_options governor_options(const struct record_options *opt
 					  .max_percent = percent == OVERHEAD_NONE ? 0 : percent,
 					  .free_share = options->free_share};
 
-	if (options->light)
+	if (options->detail == DETAIL_LIGHT)
 		limits.first = LEVEL_LIGHT;
-	if (options->starts_only)
+	if (options->detail == DETAIL_STARTS)
 		limits.first = LEVEL_STARTS_ONLY;
-	if (options->exact || options->probe_only)
+	if (options->detail == DETAIL_EXACT || options->probe_only)
 		limits = (struct governor_options){.first = LEVEL_EXACT, .last = LEVEL_EXACT};
 	return limits;
 }
@@ -373,8 +371,8 @@ int session_open_capture(struct session *session, const struct log_outlet *outle
 		.rings = options->rings,
 		.syscalls = options->syscalls,
 		.kernel_stacks = options->kernel_stacks,
-		.off_cpu = options->off_cpu && session->target,
-		.cpus = options->cpus && session->target,
+		.off_cpu = !options->os.off && session->target,
+		.cpus = options->os.cpus && session->target,
 		.sample_hz = options->sample_hz,
 		.governor = governor_options(options),
 		.plugins = {.put_functab = put_plugin, .report = report_plugin, .ctx = session},

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "cli/values.h"
 
-#include "cli/options.h"
 #include "pipeline/pipeline.h"
 #include "workers/summary/style.h"
 #include "util/utf8.h"
@@ -101,12 +100,52 @@ int parse_duration(const char *option, const char *text, uint64_t *ns, struct er
 	return 0;
 }
 
-int parse_off_cpu(const char *option, const char *text, uint64_t *ns, struct error *err)
+int parse_os_regions(const char *option, const char *text, uint64_t *ns, struct error *err)
 {
 	if (strcmp(text, "none") != 0)
 		return parse_duration(option, text, ns, err);
 	*ns = OFF_CPU_NO_REGIONS;
 	return 0;
+}
+
+int parse_os(const char *option, const char *text, struct os_detail *os, struct error *err)
+{
+	static const char all[] = "all,";
+	const char *regions = text;
+	struct os_detail parsed = {0};
+
+	if (strcmp(text, "off") == 0) {
+		*os = (struct os_detail){.off = true};
+		return 0;
+	}
+	parsed.cpus = strcmp(text, "all") == 0 || strncmp(text, all, sizeof(all) - 1) == 0;
+	if (parsed.cpus)
+		regions += strlen("all") + (text[strlen("all")] == ',');
+	if (strcmp(regions, "summary") == 0)
+		parsed.regions_ns = OFF_CPU_NO_REGIONS;
+	else if (strcmp(text, "all") != 0 && parse_duration(option, regions, &parsed.regions_ns, NULL))
+		return error_set(err, EINVAL,
+				 "%s: '%.*s' is not off, summary, a time (1ms or more), or all (all,5ms)",
+				 option, text_fit(text, 40), text);
+	*os = parsed;
+	return 0;
+}
+
+int parse_detail(const char *option, const char *text, enum record_detail *detail, struct error *err)
+{
+	static const char *const names[] = {[DETAIL_AUTO] = "auto",
+					    [DETAIL_EXACT] = "exact",
+					    [DETAIL_LIGHT] = "light",
+					    [DETAIL_STARTS] = "starts"};
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(text, names[i]) == 0) {
+			*detail = i;
+			return 0;
+		}
+	}
+	return error_set(err, EINVAL, "%s: '%.*s' is not exact, auto, light or starts", option,
+			 text_fit(text, 40), text);
 }
 
 int parse_size(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *bytes,

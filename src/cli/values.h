@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "cli/options.h"
 #include "util/error.h"
 #include "trace/wire/wire.h"
 
@@ -13,8 +14,12 @@
 
 /* "500ms", "1.5s", "2m", "1h"; a number without a unit is in seconds. From 1 ms to 1000 h. */
 int parse_duration(const char *option, const char *text, uint64_t *ns, struct error *err);
-/* A duration, or "none" (OFF_CPU_NO_REGIONS). */
-int parse_off_cpu(const char *option, const char *text, uint64_t *ns, struct error *err);
+/* --os: "off", "all", a duration, "summary" (no regions), or "all," and one of the last two. */
+int parse_os(const char *option, const char *text, struct os_detail *os, struct error *err);
+/* Its time alone: a duration, or "none" for no regions (OFF_CPU_NO_REGIONS). */
+int parse_os_regions(const char *option, const char *text, uint64_t *ns, struct error *err);
+/* --detail: exact, auto, light or starts. */
+int parse_detail(const char *option, const char *text, enum record_detail *detail, struct error *err);
 /* As parse_duration(), with any unit from ns to h, and from 0 on: "1.5s", "20us". */
 int parse_time(const char *option, const char *text, uint64_t *ns, struct error *err);
 /* The id of a goroutine or task: a number from 1 on. */

@@ -36,7 +36,7 @@ static int leave(struct perfetto *px, struct pf_cpu *cpu, uint64_t time)
 	return rc ? rc : pf_put_event(px, &ev);
 }
 
-/* Another thread that is still shown there lost the CPU for less than --os-regions, which the trace omits.
+/* Another thread that is still shown there lost the CPU for less than --os, which the trace omits.
  * `below` remembers it, so that it is shown again when this one leaves. */
 static int enter(struct perfetto *px, uint32_t number, uint32_t tid, uint32_t serial, uint64_t time)
 {

@@ -324,11 +324,11 @@ case_report_recording() { # the recording options are accepted with -p, and refu
 	has_row tasks request || die "the program's own task is missing"
 	has_row regions main.spin || die "no region main.spin"
 	[ "$(addresses)" -gt 0 ] || die "no addresses of locks and channels"
-	report_json -p "$target" -d 1s --no-locks --no-os --no-cpu-samples --light
+	report_json -p "$target" -d 1s --no-locks --os=off --cpu-samples=0 --detail=light
 	[ "$(addresses)" -eq 0 ] || die "addresses of locks and channels with --no-locks"
 	! has_row tasks main.request || die "a task main.request that nobody asked for"
 	python3 -c 'import json, sys
-sys.exit(json.load(open(sys.argv[1]))["trace"]["cpu_samples"] != 0)' "$W/report.json" || die "CPU samples with --no-cpu-samples"
+sys.exit(json.load(open(sys.argv[1]))["trace"]["cpu_samples"] != 0)' "$W/report.json" || die "CPU samples with --cpu-samples=0"
 	report_json -p "$target" -d 1s --as c
 	grep -q '"of": *"threads"' "$W/report.json" || die "not of threads: $(head -c 300 "$W/report.json")"
 	run_gotrace report -p "$target" -d 1s --region main.nothing
@@ -339,7 +339,7 @@ sys.exit(json.load(open(sys.argv[1]))["trace"]["cpu_samples"] != 0)' "$W/report.
 	want 1
 	one_line
 	says 'kernel-stacks is for threads'
-	usage_error '--exact excludes --light' report -p "$target" --exact --light
+	usage_error '--detail=exact excludes --max-overhead' report -p "$target" --detail=exact --max-overhead 9
 	usage_error '--region says how a process is recorded: it needs -p PID' report --region f "$binary"
 	usage_error '--no-locks says' why --no-locks --goroutine 1 "$binary"
 	stop_target

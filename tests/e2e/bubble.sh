@@ -4,7 +4,7 @@
 
 # bubble_twin BINARY RELEASE: beside Go's own tracer, every wake-up is by the same goroutine, and nothing is invented.
 bubble_twin() {
-	local made_up look=--exact
+	local made_up look=--detail=exact
 	start_target "$1" bubble -native "$W/native" -native-seconds 2 -seconds 100
 	trace_cell bubble "$2" no
 	made_up=$("$JUDGE" json "$W/out" repaired)

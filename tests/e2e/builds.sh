@@ -15,7 +15,7 @@ profiled_build() {
 
 # profiled_cell RELEASE TRAINED LOAD [FLAG...]: a build for one load is traced under another.
 profiled_cell() {
-	local release=$1 trained=$2 load=$3 look=--exact binary
+	local release=$1 trained=$2 load=$3 look=--detail=exact binary
 	shift 3
 	binary=$(profiled_build "$release" "$trained" "$@" 2>"$W/build.err") || die "cannot build: $(tail -n 3 "$W/build.err")"
 	GODEBUG=gcshrinkstackoff=1 start_target "$binary" "$load" -native "$W/native" -native-seconds 2 -seconds 100
@@ -54,7 +54,7 @@ case_build_profiles() {
 # or refused with the name of the function. Some cannot be linked, because code that must not grow its stack uses too
 # much of it.
 case_build_random_profile() {
-	local releases=($RELEASES) look=--exact release plain try
+	local releases=($RELEASES) look=--detail=exact release plain try
 	release=${releases[CELL_SEED * 5 % 6]}
 	plain=$(target_binary "$release" default 2>"$W/build.err") || die "cannot build: $(tail -n 3 "$W/build.err")"
 	for try in 1 2 3 4 5; do
@@ -66,7 +66,7 @@ case_build_random_profile() {
 	[ -x "$W/target" ] || skip "none of five programs could be linked"
 	GODEBUG=gcshrinkstackoff=1 start_target "$W/target" mixed -native "$W/native" -native-seconds 2 -seconds 100
 	printf 'go%s, seed %s: ' "$release" $((CELL_SEED * 5 + try))
-	run_gotrace sites "$target"
+	run_gotrace sites -p "$target"
 	if [ "$status" -ne 0 ]; then
 		one_line
 		says 'cannot (find|probe).*runtime[.]|inlined runtime[.]'
@@ -104,7 +104,7 @@ case_build_copies() {
 	local binary
 	binary=$(target_binary $NEWEST pgo 2>"$W/build.err") || die "cannot build: $(tail -n 3 "$W/build.err")"
 	start_target "$binary" mixed
-	run_gotrace sites "$target"
+	run_gotrace sites -p "$target"
 	want 0
 	grep -q '^runtime.goexit0+.* destroy ' "$W/out" || die "no probe in the copy of gdestroy: $(cat "$W/out")"
 	[ "$(grep -c ' unblock ' "$W/out")" -ge 9 ] || die "too few wake-ups: $(cat "$W/out")"

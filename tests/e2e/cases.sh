@@ -151,6 +151,7 @@ case_help() { # names every command, each of which has a help of its own
 		grep -q '^Usage: gotrace' "$W/out" || die "gotrace $name --help has no usage"
 	done
 	[ -n "$name" ] || die "no commands found in src/cli/commands.c"
+	[ "$(wc -l <"$W/help")" -le 60 ] && [ "$(wc -L <"$W/help")" -le 80 ] || die "gotrace --help does not fit a screen"
 	grep -q 'gotrace COMMAND --help' "$W/help" || die "gotrace --help does not say that commands have a help"
 }
 
@@ -158,7 +159,7 @@ case_sites() { # each site has a name of its own
 	local release
 	for release in $NEWEST 1.20.14 1.16.15; do
 		start_target "$(target_binary $release default)" pool -seconds 100
-		run_gotrace sites "$target"
+		run_gotrace sites -p "$target"
 		want 0
 		! grep ' other 0x' "$W/out" || die "go$release: a site has no name"
 		[ $release = $NEWEST ] || grep -q ' assist_end 0x' "$W/out" || die "go$release: no site assist_end"
@@ -584,7 +585,7 @@ case_short() {
 
 # --- working options ---
 
-case_tiny_ring() { # a full ring: reported and counted as not watched, not as a loss; with --exact the status is 3
+case_tiny_ring() { # a full ring: reported and counted as not watched, not as a loss; with --detail=exact the status is 3
 	load pingpong -count 8 -procs 8
 	run_gotrace -p "$target" -d 3s -o "$W/trace" --ring-size 65536 --max-overhead none --json
 	want 0
@@ -593,9 +594,9 @@ case_tiny_ring() { # a full ring: reported and counted as not watched, not as a 
 	says 'not watched: '
 	strict "$W/trace"
 	checked "$W/trace"
-	run_gotrace -p "$target" -d 2s -o "$W/trace" --ring-size 65536 --exact
+	run_gotrace -p "$target" -d 2s -o "$W/trace" --ring-size 65536 --detail=exact
 	want 3
-	says 'not watched: .* --exact was given'
+	says 'not watched: .* --detail=exact was given'
 	strict "$W/trace"
 	checked "$W/trace"
 	still_lives
@@ -644,7 +645,7 @@ case_rings() { # several rings are merged into what one would have contained
 	strict "$W/tiny"
 	stop_target
 	load pingpong -count 4
-	run_gotrace -p "$target" $look --exact --ring-size 64k -d 2s -o "$W/tiny" --raw "$W/raw" --json
+	run_gotrace -p "$target" $look --detail=exact --ring-size 64k -d 2s -o "$W/tiny" --raw "$W/raw" --json
 	want 3
 	[ "$(number not_watched_ns)" -gt 0 ] || die "status 3, but not_watched_ns is 0"
 	strict "$W/tiny"
@@ -914,24 +915,22 @@ case_adaptive() { # starts are probed while they are few, inferred while they ar
 	[ "$(fact 'log gotrace')" -eq 0 ] || die "a note in the trace of an idle program"
 }
 
-case_exact_light_spans() {
+case_detail() {
 	load pingpong
-	traced -d 1s --exact
-	[ "$(number inferred_starts)" -le 20 ] || die "--exact: $(number inferred_starts) starts inferred"
-	traced -d 1s --light --max-overhead none
-	[ "$(number inferred_starts)" -ge 5000 ] || die "--light: $(number inferred_starts) starts inferred"
+	traced -d 1s --detail=exact
+	[ "$(number inferred_starts)" -le 20 ] || die "--detail=exact: $(number inferred_starts) starts inferred"
+	traced -d 1s --detail=light --max-overhead none
+	[ "$(number inferred_starts)" -ge 5000 ] || die "--detail=light: $(number inferred_starts) starts inferred"
 	[ $(($(number inferred_starts) * 100)) -ge $(($(number events_by_kind.GoStart) * 99)) ] ||
-		die "--light: $(number inferred_starts) of $(number events_by_kind.GoStart) starts inferred"
-	traced -d 1s --spans --max-overhead none
-	[ "$(number events_by_kind.GoStart)" -ge 5000 ] || die "--spans: $(number events_by_kind.GoStart) starts"
+		die "--detail=light: $(number inferred_starts) of $(number events_by_kind.GoStart) starts inferred"
+	traced -d 1s --detail=starts --max-overhead none
+	[ "$(number events_by_kind.GoStart)" -ge 5000 ] || die "--detail=starts: $(number events_by_kind.GoStart) starts"
 	[ $(($(number hits) * 10)) -le $(($(number events_by_kind.GoStart) * 11)) ] ||
-		die "--spans: $(number hits) hits for $(number events_by_kind.GoStart) starts"
-	[ "$(number repaired)" -eq 0 ] || die "--spans: $(number repaired) repairs"
-	run_gotrace -p "$target" --exact --light -o "$W/none"
+		die "--detail=starts: $(number hits) hits for $(number events_by_kind.GoStart) starts"
+	[ "$(number repaired)" -eq 0 ] || die "--detail=starts: $(number repaired) repairs"
+	run_gotrace -p "$target" --detail=most -o "$W/none"
 	want 2
-	run_gotrace -p "$target" --light --spans -o "$W/none"
-	want 2
-	run_gotrace -p "$target" --exact --max-overhead 5 -o "$W/none"
+	run_gotrace -p "$target" --detail=exact --max-overhead 5 -o "$W/none"
 	want 2
 	run_gotrace -p "$target" --max-overhead 0 -o "$W/none"
 	want 2
@@ -1186,7 +1185,7 @@ case_terminal_messages() { # a message replaces the live line
 	in_terminal 80 "'$GOTRACE' flight -p $target -o '$W/f'"
 	terminal_shows 'events/s'
 	tmux -L "$socket" capture-pane -p -J >"$W/screen"
-	run_gotrace snapshot "$(sed -n 's/.*write with: gotrace snapshot \([0-9]*\).*/\1/p' "$W/screen")"
+	run_gotrace snapshot -p "$(sed -n 's/.*write with: gotrace snapshot -p \([0-9]*\).*/\1/p' "$W/screen")"
 	want 0
 	terminal_shows '^gotrace: wrote '
 	! grep -E 'gotrace: wrote.*events/s|events/s.*gotrace:' "$W/screen" || die "the message stands in the live line"

@@ -7,11 +7,11 @@ TRACED_OLD="1.17.13 1.18.10 1.19.13 1.20.14 1.21.13"
 OLD_MODES="pingpong pool http syscalls gc timers churn procs parked mixed idle user"
 
 # The level of detail changes from cell to cell, unless LOOK is set.
-LOOKS=("" --exact --light --spans)
+LOOKS=("" --detail=exact --detail=light --detail=starts)
 cells_run=0
 # unlimited: prints the option needed to record everything of loads that do little but switch goroutines.
 unlimited() {
-	case $look in *--exact*) ;; *) echo --max-overhead none ;; esac
+	case $look in *--detail=exact*) ;; *) echo --max-overhead none ;; esac
 }
 
 next_look() {
@@ -22,19 +22,19 @@ next_look() {
 # the garbage collector withdraws its preemption request, so that a goroutine seems to have yielded by itself.
 twin_marks() {
 	# Formats up to go 1.21 cannot note that not every sweep is recorded.
-	[ "$(minor "$2")" -ge 22 ] || [ "$look" = --exact ] || echo -heap=false
+	[ "$(minor "$2")" -ge 22 ] || [ "$look" = --detail=exact ] || echo -heap=false
 	# Up to 1.16 the next id of a goroutine is not always known when it is created, and the runtime's own tracer
 	# gives Ps to threads that stop others.
-	[ "$(minor "$2")" -ge 17 ] || [ "$look" = --spans ] || echo -min-seq 99
+	[ "$(minor "$2")" -ge 17 ] || [ "$look" = --detail=starts ] || echo -min-seq 99
 	# Up to 1.23 one in 16 goroutines gets its id after the probe. It keeps an invented one if the
 	# generation ends before its first start: 0.02 to 0.07 % of them if many wait for a CPU.
-	[ "$(minor "$2")" -lt 17 ] || [ "$(minor "$2")" -ge 24 ] || [ "$look" = --spans ] || echo -min-seq 99.8
+	[ "$(minor "$2")" -lt 17 ] || [ "$(minor "$2")" -ge 24 ] || [ "$look" = --detail=starts ] || echo -min-seq 99.8
 	# Up to 1.9 the runtime's own tracer records marking during a stop-the-world instead. (Up to 1.4 there
 	# is none.)
 	[ "$(minor "$2")" -ge 10 ] || echo -stops=false
 	# The goroutines of a bubble are woken by threads that hide whom they run, or run nobody any more.
-	[ "$1" != bubble ] || [ "$look" = --spans ] || echo -min-wakers 99.9
-	[ "$look" = --spans ] || return 0
+	[ "$1" != bubble ] || [ "$look" = --detail=starts ] || echo -min-wakers 99.9
+	[ "$look" = --detail=starts ] || return 0
 	# Up to 1.10 a goroutine has its wait reason as a text, which is the same for a condition as for a mutex.
 	[ "$(minor "$2")" -ge 11 ] || echo -conds=false
 	case $1 in
@@ -78,7 +78,7 @@ trace_cell() {
 	[ "$(minor "$2")" -ge 22 ] || [ ! -e "$facts.old" ] || facts=$facts.old
 	[ "$(minor "$2")" -ge 10 ] || [ ! -e "tests/e2e/facts/$1.oldest" ] || facts=tests/e2e/facts/$1.oldest
 	# As in twin_marks: conditions have the same name as mutexes.
-	[ "$look" != --spans ] || [ "$(minor "$2")" -ge 11 ] || [ ! -e "$facts.texts" ] || facts=$facts.texts
+	[ "$look" != --detail=starts ] || [ "$(minor "$2")" -ge 11 ] || [ ! -e "$facts.texts" ] || facts=$facts.texts
 	strict "$W/trace" -expect "$facts"
 	# Facts that only this level of detail has.
 	[ ! -e "$facts$look" ] || strict "$W/trace" -expect "$facts$look"
@@ -92,7 +92,7 @@ trace_cell() {
 		rows=$(profile_rows "$1" "$2")
 		# If only starts are probed, wakers are not recorded. Viewers up to 1.25 do not count a wait
 		# whose end has no stack.
-		if [ "$look" = --spans ]; then
+		if [ "$look" = --detail=starts ]; then
 			rows=,$rows, rows=${rows/,sched,/,}
 			[ "$(minor "$2")" -ge 26 ] || rows=${rows/,block,/,}
 			rows=${rows#,} rows=${rows%,}
@@ -111,7 +111,7 @@ trace_cell() {
 twin_cell() {
 	local tracer i samples=
 	# Readers of v1 traces mistake a sample in a system call for the call's end.
-	[ "$(minor "${3:-$NEWEST}")" -ge 22 ] || samples=--no-cpu-samples
+	[ "$(minor "${3:-$NEWEST}")" -ge 22 ] || samples=--cpu-samples=0
 	# The shell starts background programs with SIGINT ignored.
 	env --default-signal "$GOTRACE" -p "$target" $look $(unlimited) $samples -o "$W/ours" >"$W/twin.out" 2>"$W/err" </dev/null &
 	tracer=$!
@@ -176,10 +176,10 @@ samples_cell() {
 	timeout 60 "$JUDGE" samples -hz 1000 -cores $((cores / 1000)).$(printf %03d $((cores % 1000))) "$W/samples" >"$W/judged" 2>&1 ||
 		noisy "; samples: $(tail -n 2 "$W/judged" | tr '\n' ' ')"
 	printf '; samples: %s' "$(head -n 1 "$W/judged")"
-	run_gotrace -p "$target" -d 500ms --no-cpu-samples -o "$W/none"
+	run_gotrace -p "$target" -d 500ms --cpu-samples=0 -o "$W/none"
 	want 0
 	strict "$W/none"
-	[ "$(fact 'kind StackSample')" -eq 0 ] || die "; CPU samples in spite of --no-cpu-samples"
+	[ "$(fact 'kind StackSample')" -eq 0 ] || die "; CPU samples in spite of --cpu-samples=0"
 	[ -s "$W/native" ] || return 0
 	timeout 60 "$JUDGE" samples -native "$W/native" -tolerance 0.15 "$W/ours" >"$W/judged" 2>&1 ||
 		noisy "; samples beside native ones: $(tail -n 3 "$W/judged" | tr '\n' ' ')"
@@ -239,7 +239,7 @@ cells_newest() {
 		else
 			run_cell $NEWEST default "$mode" yes yes
 			# In exact mode every sweep and every growth of the heap is recorded.
-			[ "$mode" = gc ] && LOOK=--exact run_cell $NEWEST default gc no yes
+			[ "$mode" = gc ] && LOOK=--detail=exact run_cell $NEWEST default gc no yes
 		fi
 	done
 }

@@ -113,11 +113,11 @@ case_doctor_perf() { # no CPU samples, but the rest
 	run_by "$without" perf -- doctor
 	if grep -q '^ok.*uprobes: uprobe_multi' "$W/out"; then
 		want 0
-		shown NO 'CPU samples: perf_event_open\(2\) is refused: Operation not permitted; no CPU samples; trace with --no-cpu-samples; or: a seccomp filter'
+		shown NO 'CPU samples: perf_event_open\(2\) is refused: Operation not permitted; no CPU samples; trace with --cpu-samples=0; or: a seccomp filter'
 		run_by "$without" perf -- -p "$target" -d 1s -o "$W/trace"
 		want 1
 		says '^gotrace: CPU samples: perf_event_open'
-		run_by "$without" perf -- -p "$target" -d 1s --no-cpu-samples -o "$W/trace"
+		run_by "$without" perf -- -p "$target" -d 1s --cpu-samples=0 -o "$W/trace"
 		whole_trace
 	else
 		refused_alike "$without" perf -- 'uprobes: refused: Operation not permitted; nothing can be traced; a seccomp filter'

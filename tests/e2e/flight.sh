@@ -37,7 +37,7 @@ files() {
 
 # snapshot: takes one by the command; its file is in $file.
 snapshot() {
-	file=$(timeout 30 "$GOTRACE" snapshot "${1:-$recorder}" 2>"$W/snapshot.err") ||
+	file=$(timeout 30 "$GOTRACE" snapshot -p "${1:-$recorder}" 2>"$W/snapshot.err") ||
 		die "gotrace snapshot: $(tail -n 2 "$W/snapshot.err")"
 	[ -s "$file" ] || die "gotrace snapshot printed '$file', where no file is"
 }
@@ -92,7 +92,7 @@ case_flight_usage() {
 		-p 1 --on nonsense>5ms
 		-p 1 --after 2s
 		-p 1 --keep many
-		-p 1 --exact --light
+		-p 1 --detail=most
 		-p 1 stray
 	LIST
 	run_gotrace snapshot
@@ -101,7 +101,7 @@ case_flight_usage() {
 	want 0
 	run_gotrace snapshot --help
 	want 0
-	run_gotrace snapshot $$
+	run_gotrace snapshot -p $$
 	want 1
 	one_line
 	run_gotrace flight -p $$ -o "$W/no/such/dir"
@@ -146,7 +146,7 @@ case_flight_crowd() {
 	record -p "$target" --window 1s
 	sleep 1
 	for i in 1 2 3 4 5; do
-		"$GOTRACE" snapshot $recorder >"$W/asked.$i" 2>&1 &
+		"$GOTRACE" snapshot -p $recorder >"$W/asked.$i" 2>&1 &
 		asked[i]=$!
 	done
 	for i in 1 2 3 4 5; do
@@ -230,7 +230,7 @@ case_flight_blind() { # what was runnable when a gap began is not runnable throu
 case_flight_recording() {
 	local args
 	load stall -procs 1
-	record -p "$target" --window 2s --every 1ms --max-overhead 1000 --locks --cpus --buffer 32M --rings 2 \
+	record -p "$target" --window 2s --every 1ms --max-overhead 1000 --locks --os=all --buffer 32M --rings 2 \
 		--task main.stallHandle --on 'func main.stallHandle>300ms'
 	sleep 1
 	fires 'func main.stallHandle>300ms' 'main.stallWorker'
@@ -261,7 +261,7 @@ case_flight_recording() {
 	want 1
 	one_line
 	says 'nothing'
-	for args in --alloc --children --raw=x '--cpus --no-os'; do
+	for args in --alloc --children --raw=x --os=never; do
 		run_gotrace flight -p "$target" $args
 		want 2
 		one_line
@@ -364,7 +364,7 @@ breakpoints() {
 	binary=$(readlink "/proc/$target/exe")
 	while read -r name kind offset; do
 		[ "$(byte_at "/proc/$target/mem" $((0x400000 + offset)))" = "$(byte_at "$binary" $((offset)))" ] || n=$((n + 1))
-	done < <("$GOTRACE" sites "$target" | sed 's/ push / /' | awk '$NF ~ /^0x/ {print $1, $2, $NF}')
+	done < <("$GOTRACE" sites -p "$target" | sed 's/ push / /' | awk '$NF ~ /^0x/ {print $1, $2, $NF}')
 	echo $n
 }
 
@@ -372,7 +372,7 @@ breakpoints() {
 case_flight_killed() {
 	local i
 	load mixed
-	record -p "$target" --window 20s --exact
+	record -p "$target" --window 20s --detail=exact
 	sleep 3
 	[ "$(breakpoints)" -gt 10 ] || die "only $(breakpoints) probes are to be seen in the target's code"
 	kill -USR1 $recorder
@@ -405,7 +405,7 @@ case_flight_full_disk() {
 	prints 'No space left on device; recording continues' 10
 	kill -USR1 $recorder
 	sleep 1
-	run_gotrace snapshot $recorder
+	run_gotrace snapshot -p $recorder
 	want 1
 	! ls "$W"/dir/*.trace >/dev/null 2>&1 || die "a torn file is there"
 	mount -o remount,size=64m "$W/dir"
@@ -444,7 +444,7 @@ case_flight_users() {
 	record -p "$target" --window 1s
 	sleep 1
 	public_copy
-	as_nobody "$public/gotrace" snapshot $recorder >"$W/nobody" 2>&1 && die "nobody may ask for a snapshot"
+	as_nobody "$public/gotrace" snapshot -p $recorder >"$W/nobody" 2>&1 && die "nobody may ask for a snapshot"
 	grep -q "another user" "$W/nobody" || die "nobody is informed: $(cat "$W/nobody")"
 	as_nobody kill -USR1 $recorder 2>/dev/null && die "nobody may send a signal"
 	[ "$(files)" -eq 0 ] || die "a file was written all the same"
@@ -461,7 +461,7 @@ case_flight_successor() {
 	env --default-signal "$GOTRACE" flight --comm $name -o "$W/dir" --window 1s >"$W/out" 2>"$W/err" </dev/null &
 	recorder=$!
 	prints 'waiting for a process' 5
-	run_gotrace_aside snapshot $recorder
+	run_gotrace_aside snapshot -p $recorder
 	[ $status -eq 1 ] || die "a snapshot of nothing"
 	start_target "$W/$name" mixed -seconds 100
 	first=$target

@@ -62,7 +62,7 @@ case_labels_none() { # --no-labels: no labels, and no probe for them
 	labels_trace $NEWEST default --no-labels
 	! grep -q 'key="labels' "$W/dump" || die "labels with --no-labels"
 	start_target "$E2E/labels-$NEWEST-default" "$W/profile"
-	run_gotrace sites "$target"
+	run_gotrace sites -p "$target"
 	grep -q '^runtime/pprof.runtime_setProfLabel+0x[0-9a-f]* labels 0x' "$W/out" || die "sites does not list the probe"
 	stop_target
 }
@@ -129,7 +129,7 @@ case_labels_flight() { # a snapshot of a flight recorder has the labels of gorou
 	"$GOTRACE" flight -p "$target" -o "$W/dir" --window 1s -q >"$W/out" 2>"$W/err" </dev/null &
 	flight=$!
 	sleep 5
-	run_gotrace snapshot "$flight"
+	run_gotrace snapshot -p "$flight"
 	want 0
 	kill -INT $flight
 	wait $flight
@@ -151,7 +151,7 @@ case_labels_hostile() { # bad addresses, 1 GB, invalid lists and maps: a valid t
 		run_gotrace -p "$target" -d 1s -o "$W/trace"
 		want 0
 		still_lives
-		run_gotrace ps -p "$target" -d 0 --by labels
+		run_gotrace ps -p "$target" -i 0 --by labels
 		want 0 3
 		still_lives
 		stop_target

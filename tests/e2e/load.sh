@@ -289,9 +289,9 @@ load_stopped_said() {
 	load pool
 	stopped_said
 	want 0
-	stopped_said --exact # all or nothing
+	stopped_said --detail=exact # all or nothing
 	want 3
-	says 'not watched.*--exact'
+	says 'not watched.*--detail=exact'
 }
 
 # --- a cgroup with hardly any CPU time ---

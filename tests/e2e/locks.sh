@@ -56,7 +56,7 @@ case_locks_c() {
 # Only starts are probed: wakers, and so holders, are not recorded.
 case_locks_starts_only() {
 	locks_target $NEWEST default
-	run_gotrace -q -p "$target" -d 2s --locks --starts-only -o "$W/trace"
+	run_gotrace -q -p "$target" -d 2s --locks --detail=starts -o "$W/trace"
 	want 0
 	sleep 0.3
 	stop_target
@@ -91,7 +91,7 @@ case_locks_report() {
 	run_gotrace report --json -p "$target" -d 1s
 	want 0
 	cp "$W/out" "$W/report.json"
-	run_gotrace ps -p "$target" -d 0 --json
+	run_gotrace ps -p "$target" -i 0 --json
 	want 0
 	cp "$W/out" "$W/ps.json"
 	run_gotrace -q -p "$target" -d 1s --locks -o "$W/trace"

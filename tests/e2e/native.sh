@@ -619,7 +619,7 @@ case_native_ends_at_once() { # a process that ends while gotrace starts: a short
 case_native_as() { # --as: which programs it accepts
 	start_c sleep
 	turned_away 'is not a Go program' -p "$target" --as go
-	turned_away '\-\-starts-only is for Go programs: PID [0-9]+ \(.*\) is traced as threads' -p "$target" --spans
+	turned_away '\-\-detail is for Go programs: PID [0-9]+ \(.*\) is traced as threads' -p "$target" --detail=starts
 	turned_away '\-\-alloc is for Go programs' -p "$target" --alloc
 	run_gotrace -p "$target" --as rust -o "$W/trace"
 	want 2

@@ -73,7 +73,7 @@ os_trace() { # DURATION
 	run_gotrace replay "$W/raw" -o "$W/again" --json
 	want 0
 	cmp "$W/trace" "$W/again" || die "a replay is not the same"
-	run_gotrace replay "$W/raw" -o "$W/again" --os-regions none -q
+	run_gotrace replay "$W/raw" -o "$W/again" --os=summary -q
 	want 0
 	strict "$W/again"
 	[ "$(fact 'kind RegionBegin')" -eq 0 ] || die "regions, though none are wanted"
@@ -124,12 +124,12 @@ case_os_faults() {
 	still_lives
 }
 
-# With --no-os there are no figures of CPUs.
+# With --os=off there are no figures of CPUs.
 case_os_off() {
 	load cpu
-	run_gotrace -p "$target" -d 1s -o "$W/trace" --no-os --json
+	run_gotrace -p "$target" -d 1s -o "$W/trace" --os=off --json
 	want 0
-	! grep -q '"cpu":' "$W/out" || die "figures of CPUs, though --no-os was given"
+	! grep -q '"cpu":' "$W/out" || die "figures of CPUs, though --os=off was given"
 	run_gotrace -p "$target" -d 1s -o "$W/trace" --json
 	grep -q '"cpu":' "$W/out" || die "no figures of CPUs"
 }
@@ -143,7 +143,7 @@ case_os_cpus() {
 	GOGC=off os_target $NEWEST http
 	taskset -a -p -c 0 "$target" >/dev/null
 	(sleep 1.5 && taskset -a -p -c $cpu "$target") >/dev/null &
-	run_gotrace -p "$target" -d 3s --cpus -o "$W/trace" --json
+	run_gotrace -p "$target" -d 3s --os=all -o "$W/trace" --json
 	want 0
 	cp "$W/out" "$W/summary"
 	strict "$W/trace"

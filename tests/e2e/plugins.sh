@@ -82,7 +82,7 @@ json() {
 plugin_early() {
 	plugin_program "$1" "$2"
 	start_target "$binary" "$W/p.so" early
-	run_gotrace sites "$target"
+	run_gotrace sites -p "$target"
 	want 0
 	grep -q '^# plugin p.so$' "$W/out" && [ "$(grep -c '^runtime.ready+0x[0-9a-f]* ready ' "$W/out")" = 2 ] ||
 		die "sites does not list the plugin's probes"
@@ -107,7 +107,7 @@ case_plugin_early() { # opened before the trace
 		plugin_early $release default
 	done
 	plugin_early $NEWEST stripped
-	plugin_early $NEWEST default --light
+	plugin_early $NEWEST default --detail=light
 }
 
 # plugin_late RELEASE: the time from opening until all is probed is not watched, and the trace says so.

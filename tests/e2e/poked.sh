@@ -41,7 +41,7 @@ case_poked_structs() { # any word, of goroutines that never run again; without a
 
 case_poked_ids() { # of goroutines that run: the runtime itself does not use them
 	LOAD_SECONDS=900 load pool
-	poked pool --exact --ids
+	poked pool --detail=exact --ids
 	stop_target
 	LOAD_SECONDS=900 load http
 	poked http "" --ids

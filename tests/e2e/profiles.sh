@@ -40,7 +40,7 @@ same_rows() {
 
 # profiles_of MODE TYPE...
 profiles_of() {
-	local mode=$1 type look=--exact
+	local mode=$1 type look=--detail=exact
 	shift
 	[ "$mode" = http ] && export GODEBUG=gcshrinkstackoff=1 # as in cell()
 	load "$mode" -native "$W/native" -native-seconds 3

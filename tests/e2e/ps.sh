@@ -20,7 +20,7 @@ ps_compare() {
 ps_round() {
 	local i
 	kill -USR1 "$target"
-	run_gotrace ps -p "$target" -d 1s --by labels --json
+	run_gotrace ps -p "$target" -i 1s --by labels --json
 	want 0
 	cp "$W/out" "$W/json"
 	for ((i = 0; i < 300; i++)); do
@@ -47,13 +47,13 @@ case_ps_profile() {
 # As text, and by the value of a label.
 case_ps_text() {
 	ps_target $NEWEST stripped 40
-	run_gotrace ps -p "$target" -d 0.5s --by label:handler
+	run_gotrace ps -p "$target" -i 0.5s --by label:handler
 	want 0
 	grep -q '^handler=/many: 40 goroutines$' "$W/out" || die "no group of the label's value: $(head -n 40 "$W/out")"
 	grep -q '^without label handler: ' "$W/out" || die "no group without the label"
 	grep -qE '^ +40 +>?[<0-9].* chan receive +main.many ' "$W/out" || die "not among those that did not move"
 	awk 'length($0) > 80 {exit 1}' "$W/out" || die "lines of more than 80 columns"
-	run_gotrace ps -p "$target" -d 0 --max 10 --json
+	run_gotrace ps -p "$target" -i 0 --max 10 --json
 	want 3
 	python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); sys.exit(d["not_read"] < 30 or d["between_ns"] != 0)' \
 		"$W/out" || die "--max"

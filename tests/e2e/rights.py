@@ -450,7 +450,7 @@ def run_all(config, found, kind, step):
         found, config, kind, "flight --comm", idle, {"main": "attaches"}, waits))
     step("top", lambda: top_run(found, config, kind))
     pid = str(config["target"])
-    for command, arguments in (("ps", ["ps", "-p", pid, "-d", "0"]), ("sites", ["sites", pid]),
+    for command, arguments in (("ps", ["ps", "-p", pid, "-i", "0"]), ("sites", ["sites", "-p", pid]),
                                ("doctor -p", ["doctor", "-p", pid])):
         step(command, lambda: inspector_run(found, config, kind, command, arguments))
 

@@ -7,7 +7,7 @@
 #   ONLY=turn      a part of the cells and cases, others each day
 #   ONLY=cells|newest|cases|NAME   one part, or the cases whose name contains NAME
 #   CELL="RELEASE VARIANT MODE"    one cell
-#   LOOK=--light   the same option for every cell (else they take turns: adaptive, --exact, --light, --spans)
+#   LOOK=--detail=light   the same option for every cell (else they take turns: auto, exact, light, starts)
 [ -n "$BASH_VERSION" ] || exec bash "$0" "$@"
 cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/lib.sh

@@ -106,7 +106,7 @@ case_sandbox_rights_go() { # with probes that come and go, too
 	strict "$W/trace"
 	rights_of $NONE $MAIN -- --max-overhead 5
 	strict "$W/trace"
-	rights_of $NONE $MAIN -- --exact
+	rights_of $NONE $MAIN -- --detail=exact
 	strict "$W/trace"
 	still_lives
 }

@@ -113,17 +113,17 @@ case_spaces_user_flight() { # a recorder of such a user: snapshots for the user 
 		grep -q 'recording PID' "$W/flight.err" && break
 		sleep 0.1
 	done
-	recorder=$(sed -n 's/.*gotrace snapshot //p' "$W/flight.err")
+	recorder=$(sed -n 's/.*gotrace snapshot -p //p' "$W/flight.err")
 	[ "$recorder" ] || die "no recorder: $(tail -n 2 "$W/flight.err")"
 	sleep 1
 	snapshot # by root
 	strict "$file"
 	owned "$file"
-	as_user snapshot "$recorder"
+	as_user snapshot -p "$recorder"
 	want 0
 	strict "$(cat "$W/out")"
 	owned "$(cat "$W/out")"
-	setpriv --reuid=$((USER_ID + 2)) --regid=$GROUP_ID --clear-groups "$public/gotrace" snapshot "$recorder" >"$W/out" 2>"$W/err" &&
+	setpriv --reuid=$((USER_ID + 2)) --regid=$GROUP_ID --clear-groups "$public/gotrace" snapshot -p "$recorder" >"$W/out" 2>"$W/err" &&
 		die "another user may ask"
 	says 'belongs to another user'
 	kill -TERM "$recorder"

@@ -89,7 +89,7 @@ case_layout_commands() {
 	strict "$W/trace"
 	grep -qF "\"layout\": \"layout from $W/layout\"" "$W/out" || grep -qF "\"layout\":\"layout from $W/layout\"" "$W/out" ||
 		die "--json does not name the table"
-	run_gotrace ps -p "$target" -d 0 --layout "$W/layout"
+	run_gotrace ps -p "$target" -i 0 --layout "$W/layout"
 	want 0
 	says "layout from $W/layout"
 	grep -q 'main\.' "$W/out" || die "ps shows no goroutine of the program"
@@ -117,7 +117,7 @@ case_layout_commands() {
 	done
 	says "layout from $W/layout"
 	sleep 1
-	snapshot=$(timeout 60 "$GOTRACE" snapshot $recorder) || die "no snapshot: $(tail -n 3 "$W/err")"
+	snapshot=$(timeout 60 "$GOTRACE" snapshot -p $recorder) || die "no snapshot: $(tail -n 3 "$W/err")"
 	strict "$snapshot"
 	kill -INT $recorder
 	wait_end $recorder 60 || noisy "the recorder did not end"

@@ -177,7 +177,7 @@ case_values_sites() { # what would be read, without tracing
 	"$binary" 1 >"$W/out" &
 	target=$!
 	sleep 0.1
-	"$GOTRACE" sites --region 'main.(*server).serve(r.URL.Path, code)' $target >"$W/sites" 2>"$W/err" ||
+	"$GOTRACE" sites --function 'main.(*server).serve(r.URL.Path, code)' -p $target >"$W/sites" 2>"$W/err" ||
 		die "sites: $(head -n 1 "$W/err")"
 	wait $target
 	grep -qx 'main.(\*server).serve r.URL.Path: string \[\[rbx+24\]+16\]' "$W/sites" || die "sites: $(tail -n 2 "$W/sites")"

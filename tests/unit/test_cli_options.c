@@ -6,6 +6,7 @@
 #include "cli/options.h"
 #include "cli/options_analysis.h"
 #include "cli/options_flight.h"
+#include "pipeline/pipeline.h"
 
 enum { MAX_WORDS = 16 };
 
@@ -119,7 +120,6 @@ static void cpu_samples(void **state)
 {
 	(void)state;
 	assert_int_equal(sample_rate("-q"), 100);
-	assert_int_equal(sample_rate("--cpu-samples"), 100);
 	assert_int_equal(sample_rate("--cpu-samples=1000"), 1000);
 	assert_int_equal(sample_rate("--cpu-samples=49Hz"), 49);
 	assert_int_equal(sample_rate("--cpu-samples=10000"), 10000);
@@ -159,6 +159,121 @@ static void refuse(const char *const *words, const char *text)
 
 #define REFUSE(text, ...) refuse((const char *const[]){"gotrace", __VA_ARGS__, NULL}, text)
 
+static struct record_options recorded(const char *const *words)
+{
+	struct record_options options;
+	struct error err;
+	struct line line;
+
+	line_make(&line, words);
+	assert_int_equal(options_record(line.argc, line.argv, &options, &err), 0);
+	return options;
+}
+
+#define RECORDED(...) recorded((const char *const[]){"gotrace", "-p1", __VA_ARGS__, NULL})
+
+static void details(void **state)
+{
+	(void)state;
+	assert_int_equal(RECORDED("-q").detail, DETAIL_AUTO);
+	assert_int_equal(RECORDED("--detail", "exact").detail, DETAIL_EXACT);
+	assert_int_equal(RECORDED("--detail=light").detail, DETAIL_LIGHT);
+	assert_int_equal(RECORDED("--detail=starts").detail, DETAIL_STARTS);
+	assert_int_equal(RECORDED("--detail=starts", "--detail=auto").detail, DETAIL_AUTO);
+}
+
+static void os_is(struct os_detail os, bool off, bool cpus, uint64_t regions_ns)
+{
+	assert_int_equal(os.off, off);
+	assert_int_equal(os.cpus, cpus);
+	assert_int_equal(os.regions_ns, regions_ns);
+}
+
+static void os_details(void **state)
+{
+	struct replay_options replay;
+	struct error err;
+	struct line line;
+
+	(void)state;
+	os_is(RECORDED("-q").os, false, false, 0);
+	os_is(RECORDED("--os=off").os, true, false, 0);
+	os_is(RECORDED("--os=off", "--os", "5ms").os, false, false, 5000000);
+	os_is(RECORDED("--os=all").os, false, true, 0);
+	os_is(RECORDED("--os=summary").os, false, false, OFF_CPU_NO_REGIONS);
+	os_is(RECORDED("--os=all,2ms").os, false, true, 2000000);
+	os_is(RECORDED("--os=all,summary").os, false, true, OFF_CPU_NO_REGIONS);
+	LINE(line, "raw", "-o", "x", "--os=all");
+	assert_int_equal(options_replay(line.argc, line.argv, &replay, &err), 0);
+	assert_int_equal(replay.os.regions_ns, 1); /* of what the log has, all */
+	LINE(line, "raw", "-o", "x", "--os=off");
+	assert_int_equal(options_replay(line.argc, line.argv, &replay, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "--os=summary"));
+}
+
+/* Options of earlier releases, which scripts may use, and those that only the manual has. */
+static void old_names(void **state)
+{
+	struct record_options options;
+	struct replay_options replay;
+	struct sites_options sites;
+	struct error err;
+	struct line line;
+
+	(void)state;
+	assert_int_equal(RECORDED("--exact").detail, DETAIL_EXACT);
+	assert_int_equal(RECORDED("--light").detail, DETAIL_LIGHT);
+	assert_int_equal(RECORDED("--starts-only").detail, DETAIL_STARTS);
+	assert_int_equal(RECORDED("--spans").detail, DETAIL_STARTS);
+	os_is(RECORDED("--no-os").os, true, false, 0);
+	os_is(RECORDED("--cpus", "--os-regions=2ms").os, false, true, 2000000);
+	os_is(RECORDED("--os-regions", "none").os, false, false, OFF_CPU_NO_REGIONS);
+	assert_int_equal(RECORDED("--no-cpu-samples").sample_hz, 0);
+	assert_false(RECORDED("--locks", "--no-locks").locks);
+	options = RECORDED("--rings=2", "--ring-size=1M", "--btf=types");
+	assert_int_equal(options.rings, 2);
+	assert_int_equal(options.ring_bytes, 1 << 20);
+	assert_string_equal(options.btf, "types");
+	LINE(line, "raw", "-o", "x", "--os-regions=none");
+	assert_int_equal(options_replay(line.argc, line.argv, &replay, &err), 0);
+	assert_int_equal(replay.os.regions_ns, OFF_CPU_NO_REGIONS);
+	LINE(line, "--region=main.f", "42");
+	assert_int_equal(options_sites(line.argc, line.argv, &sites, &err), 0);
+	assert_int_equal(sites.pid, 42);
+	assert_int_equal(sites.nfunctions, 1);
+}
+
+static void process_by_option(void **state)
+{
+	struct sites_options sites;
+	struct snapshot_options snapshot;
+	struct ps_options ps;
+	struct top_options top;
+	struct error err;
+	struct line line;
+
+	(void)state;
+	LINE(line, "-p42");
+	assert_int_equal(options_sites(line.argc, line.argv, &sites, &err), 0);
+	assert_int_equal(sites.pid, 42);
+	assert_int_equal(options_snapshot(line.argc, line.argv, &snapshot, &err), 0);
+	assert_int_equal(snapshot.pid, 42);
+	LINE(line, "42");
+	assert_int_equal(options_snapshot(line.argc, line.argv, &snapshot, &err), 0);
+	assert_int_equal(snapshot.pid, 42);
+	LINE(line, "-p42", "43");
+	assert_int_equal(options_sites(line.argc, line.argv, &sites, &err), -EINVAL);
+	assert_int_equal(options_snapshot(line.argc, line.argv, &snapshot, &err), -EINVAL);
+	for (const char *const *name = (const char *const[]){"-i3s", "--interval=3s", "-d3s", NULL}; *name;
+	     name++) {
+		LINE(line, "-p42", *name);
+		assert_int_equal(options_ps(line.argc, line.argv, &ps, &err), 0);
+		assert_int_equal(ps.between_ns, 3000000000);
+		assert_int_equal(options_top(line.argc, line.argv, &top, &err), 0);
+		assert_int_equal(top.record.duration_ns, 3000000000);
+	}
+}
+
 static void nonsense_is_refused(void **state)
 {
 	(void)state;
@@ -182,10 +297,14 @@ static void nonsense_is_refused(void **state)
 	REFUSE("from 1 to 64", "-p", "1", "--rings", "65");
 	REFUSE("from 1 to 64", "-p", "1", "--rings", "-1");
 	REFUSE("from 1 to 64", "-p", "1", "--rings", "2x");
-	REFUSE("--exact excludes --light", "-p", "1", "--exact", "--light");
-	REFUSE("--exact excludes --max-overhead", "-p", "1", "--exact", "--max-overhead", "10");
-	REFUSE("--light and --starts-only", "-p", "1", "--light", "--spans");
-	REFUSE("--cpus and --no-os", "-p", "1", "--cpus", "--no-os");
+	REFUSE("--detail: 'most' is not exact", "-p", "1", "--detail", "most");
+	REFUSE("--detail=exact excludes --max-overhead", "-p", "1", "--detail=exact", "--max-overhead", "10");
+	REFUSE("--os: 'never' is not off", "-p", "1", "--os=never");
+	REFUSE("--os: 'all5ms' is not off", "-p", "1", "--os=all5ms");
+	REFUSE("--os: 'all,' is not off", "-p", "1", "--os=all,");
+	REFUSE("--os: 'off,all' is not off", "-p", "1", "--os=off,all");
+	REFUSE("--os: '' is not off", "-p", "1", "--os=");
+	REFUSE("--os: '-q' is not off", "-p", "1", "--os", "-q");
 }
 
 /* Every option shared by gotrace and gotrace flight has the same effect in both, and the last one counts. */
@@ -193,12 +312,12 @@ static void recording_as_in(const struct record_options *options)
 {
 	assert_int_equal(options->as, AS_GO);
 	assert_int_equal(options->format, WIRE_GO123);
-	assert_int_equal(options->off_cpu_ns, 2000000);
+	assert_int_equal(options->os.regions_ns, 2000000);
 	assert_int_equal(options->sample_hz, 49);
 	assert_int_equal(options->max_overhead, OVERHEAD_NONE);
 	assert_int_equal(options->buffer_bytes, 8 << 20);
-	assert_true(options->cpus && options->locks && options->off_cpu && options->labels);
-	assert_false(options->syscalls || options->exact || options->light);
+	assert_true(options->os.cpus && options->locks && !options->os.off && options->labels);
+	assert_false(options->syscalls || options->detail);
 }
 
 static void recording_is_shared(void **state)
@@ -209,8 +328,8 @@ static void recording_is_shared(void **state)
 	struct line line;
 
 	(void)state;
-	LINE(line, "-p1", "--as=go", "--format=1.23", "--os-regions=2ms", "--cpu-samples=49",
-	     "--max-overhead=none", "--buffer=8M", "--cpus", "--no-locks", "--locks", "--no-os", "--os",
+	LINE(line, "-p1", "--as=go", "--format=1.23", "--os=off", "--os=all,2ms", "--cpu-samples=49",
+	     "--max-overhead=none", "--buffer=8M", "--no-locks", "--locks", "--detail=exact", "--detail=auto",
 	     "--no-syscalls");
 	assert_int_equal(options_record(line.argc, line.argv, &record, &err), 0);
 	recording_as_in(&record);
@@ -238,11 +357,11 @@ static void flight_defaults(void **state)
 	assert_int_equal(options_flight(line.argc, line.argv, &flight, &err), 0);
 	assert_int_equal(flight.record.max_overhead, 10);
 	assert_int_equal(flight.record.sample_hz, 100);
-	assert_false(flight.record.locks || flight.record.cpus || flight.record.requests);
-	LINE(line, "-p1", "--cpu-samples", "7"); /* its argument is not optional here */
+	assert_false(flight.record.locks || flight.record.os.cpus || flight.record.requests);
+	LINE(line, "-p1", "--cpu-samples", "7");
 	assert_int_equal(options_flight(line.argc, line.argv, &flight, &err), 0);
 	assert_int_equal(flight.record.sample_hz, 7);
-	LINE(line, "-p1", "--exact");
+	LINE(line, "-p1", "--detail=exact");
 	assert_int_equal(options_flight(line.argc, line.argv, &flight, &err), 0);
 	assert_int_equal(flight.record.max_overhead, 0);
 }
@@ -280,13 +399,14 @@ static void live_recording(void **state)
 	assert_int_equal(options_report(line.argc, line.argv, &report, &err), 0);
 	assert_int_equal(report.record.pid, 42);
 	assert_int_equal(report.record.duration_ns, 5000000000);
-	assert_true(report.record.locks && report.record.labels && report.record.off_cpu);
+	assert_true(report.record.locks && report.record.labels && !report.record.os.off);
 	assert_int_equal(report.record.sample_hz, 100);
-	LINE(line, "-p", "42", "-d", "2s", "--no-locks", "--no-os", "--requests=http", "--layout", "table",
+	LINE(line, "-p", "42", "-d", "2s", "--no-locks", "--os=off", "--requests=http", "--layout", "table",
 	     "--region", "main.f");
 	assert_int_equal(options_report(line.argc, line.argv, &report, &err), 0);
 	assert_int_equal(report.record.duration_ns, 2000000000);
-	assert_false(report.record.locks || report.record.off_cpu || report.record.try_functions);
+	assert_false(report.record.locks || report.record.try_functions);
+	assert_true(report.record.os.off);
 	assert_string_equal(report.record.requests, "http");
 	assert_string_equal(report.record.layout, "table");
 	assert_int_equal(report.record.nfunctions, 1);
@@ -294,7 +414,7 @@ static void live_recording(void **state)
 	assert_int_equal(top.record.duration_ns, 2000000000);
 	assert_string_equal(top.record.layout, "table");
 	assert_false(top.record.locks);
-	LINE(line, "-p", "42", "--exact", "--light");
+	LINE(line, "-p", "42", "--detail=exact", "--max-overhead=9");
 	assert_int_equal(options_report(line.argc, line.argv, &report, &err), -EINVAL);
 	assert_int_equal(options_top(line.argc, line.argv, &top, &err), -EINVAL);
 	LINE(line, "-p", "42", "--label", "a=b", "--no-labels");
@@ -338,9 +458,11 @@ static void files_are_recorded(void **state)
 	file_refuses("--requests=http", "--requests says");
 	file_refuses("--locks", "--locks says");
 	file_refuses("--no-locks", "--no-locks says");
+	file_refuses("--detail=exact", "--detail says");
+	file_refuses("--os=off", "--os says");
 	file_refuses("--exact", "--exact says");
 	file_refuses("--spans", "--starts-only says");
-	LINE(line, "file", "--region=f", "--light");
+	LINE(line, "file", "--region=f", "--detail=light");
 	assert_int_equal(options_report(line.argc, line.argv, &report, &err), -EINVAL);
 	assert_non_null(strstr(err.text, "--region says"));
 	LINE(line, "file", "--all", "-q");
@@ -488,6 +610,10 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(cpu_samples),
 	cmocka_unit_test(record_alloc),
 	cmocka_unit_test(command_keeps_its_own_options),
+	cmocka_unit_test(details),
+	cmocka_unit_test(os_details),
+	cmocka_unit_test(old_names),
+	cmocka_unit_test(process_by_option),
 	cmocka_unit_test(nonsense_is_refused),
 	cmocka_unit_test(recording_is_shared),
 	cmocka_unit_test(flight_defaults),

@@ -57,7 +57,7 @@ judge_go_plain() {
 
 run_go_exact() { # everything that the program says it did is in the trace
 	start newest-go usertruth -seconds 600
-	tracing --exact
+	tracing --detail=exact
 	kill -USR2 $target
 	said 'all printed'
 	traced_so_far
@@ -79,7 +79,7 @@ run_go_quota() {
 	echo "20000 100000" >/tmp/groups/limited/cpu.max
 	start newest-go cpu -seconds 600
 	echo "$target" >/tmp/groups/limited/cgroup.procs
-	traced -d 3s --cpus --max-overhead none --json
+	traced -d 3s --os=all --max-overhead none --json
 	gotrace dump trace | grep -c 'key="\[CPU\]"' >cpus
 	cat /tmp/groups/limited/cpu.stat >stat
 }
@@ -98,7 +98,7 @@ judge_go_quota() {
 
 run_go_spans() {
 	start newest-go pingpong -seconds 600
-	traced -d 2s --spans
+	traced -d 2s --detail=starts
 }
 judge_go_spans() {
 	facts_of pingpong
@@ -384,7 +384,7 @@ run_no_root() {
 
 run_no_sys_admin() { # Debian's perf_event_paranoid is 3: CPU samples then need that capability
 	start newest-go idle -seconds 600
-	got without cap 21 gotrace -p $target -d 500ms --no-cpu-samples -o trace
+	got without cap 21 gotrace -p $target -d 500ms --cpu-samples=0 -o trace
 }
 
 judge_no_sys_admin() { # multi-uprobe links (Linux 6.10) need CAP_BPF and CAP_PERFMON only

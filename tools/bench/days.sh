@@ -27,7 +27,7 @@ from=$SECONDS
 while [ $((SECONDS - from)) -le $((minutes * 60)) ]; do
 	sleep 10
 	echo measure 9s >&3
-	[ $(((SECONDS - from) % 60)) -ge 10 ] || $GOTRACE snapshot $recorder >"$dir/last" || exit 1
+	[ $(((SECONDS - from) % 60)) -ge 10 ] || $GOTRACE snapshot -p $recorder >"$dir/last" || exit 1
 	echo "$((SECONDS - from)) $(memory) $(tail -n 1 "$dir/count")" || exit 1
 done
 cat "$dir/said"

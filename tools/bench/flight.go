@@ -71,11 +71,11 @@ func flightWith(name string, busy bool, options ...string) setup {
 	}}
 }
 
-// recorderPid returns the PID that the recorder prints: "... write with: gotrace snapshot PID".
+// recorderPid returns the PID that the recorder prints: "... write with: gotrace snapshot -p PID".
 func recorderPid(b *bench) (pid int) {
 	said, err := os.ReadFile(filepath.Join(b.dir, "tracer.out"))
 	fail(err)
-	_, rest, found := strings.Cut(string(said), "gotrace snapshot ")
+	_, rest, found := strings.Cut(string(said), "gotrace snapshot -p ")
 	if _, err := fmt.Sscan(rest, &pid); !found || err != nil {
 		fail(fmt.Errorf("gotrace flight does not say its PID: %.200s", said))
 	}

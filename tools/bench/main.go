@@ -139,7 +139,7 @@ func (b *bench) prepare() {
 	fail(exec.Command("cp", self, plain).Run())
 	b.program = plain
 	l := b.start("pingpong")
-	out, err := exec.Command(b.gotrace, "sites", fmt.Sprint(l.pid())).Output()
+	out, err := exec.Command(b.gotrace, "sites", "-p", fmt.Sprint(l.pid())).Output()
 	l.end()
 	if err != nil {
 		fmt.Printf("# no sites from gotrace (%v): bpftrace on them is left out\n", err)

@@ -68,7 +68,7 @@ func (b *bench) trace(pid string, length time.Duration, options ...string) trace
 // consumer: what gotrace itself uses.
 func (b *bench) consumer() {
 	fmt.Println("== consumer: CPU time and memory of gotrace itself, start included")
-	for _, options := range [][]string{{"--max-overhead", "none"}, {"--exact"}} {
+	for _, options := range [][]string{{"--max-overhead", "none"}, {"--detail=exact"}} {
 		var perMillion, rate, rss, lost series
 		for range b.rounds {
 			l := b.start("pingpong")

@@ -182,7 +182,7 @@ def man_page(command, commands, date, version):
 # The kind of an option's argument, by the name that --help gives it.
 KINDS = {"FILE": "file", "DIR": "directory", "PATH": "directory", "PID": "pid", "RAW": "file"}
 # Options with a fixed choice.
-CHOICES = {"as": "go c"}
+CHOICES = {"as": "go c", "detail": "exact auto light starts"}
 # Options that take a file or a directory, although other such arguments are only one of the two.
 BOTH = {"go"}
 

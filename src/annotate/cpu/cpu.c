@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The CPUs of a Go program's threads (--os, --cpus), as an annotator. */
+/* The CPUs of a Go program's threads (--os), as an annotator. */
 #include <stdlib.h>
 
 #include "annotate/annotations.h"

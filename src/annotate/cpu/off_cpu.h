@@ -67,7 +67,7 @@ void off_cpu_take_quota(struct off_cpu *off, const struct log_record *record);
 /* Divides the intervals. The generation's ops must be in their places, without the samples. */
 void off_cpu_divide(struct off_cpu *off);
 /*
- * Then writes logs of CPU_LOG_CATEGORY (--cpus). The message is a CPU number: the log's thread runs on that
+ * Then writes logs of CPU_LOG_CATEGORY (--os=all). The message is a CPU number: the log's thread runs on that
  * CPU from then on. A log belongs to the goroutine that runs on the thread at that time, or to the next one.
  * Each generation has one for each thread that runs goroutines.
  */

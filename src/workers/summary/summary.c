@@ -236,7 +236,7 @@ void summary_print_unwatched(const struct summary *sum, FILE *out)
 	if (stats->unwatched_ns)
 		fprintf(out, "  not watched: %s of %s%s\n", text_time(stats->unwatched_ns).bytes,
 			text_time(stats->end_ns - stats->start_ns).bytes,
-			sum->exact ? ", though --exact was given" : " (the trace says when and why)");
+			sum->exact ? ", though --detail=exact was given" : " (the trace says when and why)");
 }
 
 void summary_print_incomplete(const struct summary *sum, FILE *out)

@@ -18,7 +18,7 @@ struct summary {
 	const char *trace; /* the file; "-" = standard output */
 	const char *raw;   /* the raw log's file, NULL = none */
 	bool raw_is_partial;
-	bool exact; /* with --exact, time not watched counts as a loss */
+	bool exact; /* with --detail=exact, time not watched counts as a loss */
 	struct summary_style style;
 	const char *layout; /* source of the layout if the release is unknown; NULL = it is known */
 	const char *cut;    /* one line about what is missing at the end, NULL = nothing */
