@@ -16,7 +16,7 @@ static void cache_generation_free(struct cache_generation *generation)
 	*generation = (struct cache_generation){0};
 }
 
-static struct cached_record **find(const struct cache_generation *generation, uint64_t key)
+static struct cached_record **attribute_cache_find(const struct cache_generation *generation, uint64_t key)
 {
 	const uint32_t *at = map64_get(&generation->index, key);
 
@@ -34,7 +34,7 @@ static int cache_generation_add(struct cache_generation *generation, struct cach
 }
 
 /* When the young generation is full, it becomes the old one, and the old one is freed. */
-static void make_space(struct attribute_cache *cache)
+static void attribute_cache_make_space(struct attribute_cache *cache)
 {
 	if (cache->young.n < cache->limit)
 		return;
@@ -46,13 +46,13 @@ static void make_space(struct attribute_cache *cache)
 /* Moves a record that is in use from the old generation to the young one. */
 static struct cached_record *rejuvenate(struct attribute_cache *cache, uint64_t key)
 {
-	struct cached_record **place = find(&cache->old, key), *item = place ? *place : NULL;
+	struct cached_record **place = attribute_cache_find(&cache->old, key), *item = place ? *place : NULL;
 
 	if (!item)
 		return NULL;
 	*place = NULL;
 	map64_del(&cache->old.index, key);
-	make_space(cache);
+	attribute_cache_make_space(cache);
 	if (cache_generation_add(&cache->young, item) == 0)
 		return item;
 	free(item);
@@ -61,7 +61,7 @@ static struct cached_record *rejuvenate(struct attribute_cache *cache, uint64_t 
 
 const struct cached_record *attribute_cache_get(struct attribute_cache *cache, uint64_t key)
 {
-	struct cached_record **place = find(&cache->young, key);
+	struct cached_record **place = attribute_cache_find(&cache->young, key);
 
 	return place ? *place : rejuvenate(cache, key);
 }
@@ -94,13 +94,13 @@ int attribute_cache_put(struct attribute_cache *cache, uint64_t key, const struc
 	if (!item)
 		return -ENOMEM;
 	item->version = ++cache->version;
-	place = held ? find(&cache->young, key) : NULL;
+	place = held ? attribute_cache_find(&cache->young, key) : NULL;
 	if (place) {
 		free(*place);
 		*place = item;
 		return 0;
 	}
-	make_space(cache);
+	attribute_cache_make_space(cache);
 	if (cache_generation_add(&cache->young, item) == 0)
 		return 0;
 	free(item);

@@ -56,7 +56,7 @@ static bool is_clock(const struct log_clock *clock)
 	return is_time(clock->mono_ns) && clock->wall_sec < LATEST_SEC && clock->wall_nsec < 1000000000;
 }
 
-static bool is_text(const char *text, size_t size)
+static bool is_log_text(const char *text, size_t size)
 {
 	return memchr(text, '\0', size) != NULL;
 }
@@ -66,8 +66,9 @@ static bool check_target(const struct log_record *record)
 	const struct log_target *target = record->data;
 
 	return record->size >= sizeof(*target) && is_clock(&target->clock) &&
-	       is_text(target->go_version, sizeof(target->go_version)) &&
-	       is_text(target->comm, sizeof(target->comm)) && is_text(target->exe, sizeof(target->exe));
+	       is_log_text(target->go_version, sizeof(target->go_version)) &&
+	       is_log_text(target->comm, sizeof(target->comm)) &&
+	       is_log_text(target->exe, sizeof(target->exe));
 }
 
 static bool check_reason(const struct log_record *record)
@@ -118,7 +119,7 @@ struct log_end log_end_of(const struct log_record *record)
 	return end;
 }
 
-static bool check_end(const struct log_record *record)
+static bool check_log_end(const struct log_record *record)
 {
 	const struct log_end *end = record->data;
 
@@ -187,7 +188,7 @@ static bool check_threads(const struct log_record *record)
 	if (record->size % sizeof(*threads))
 		return false;
 	for (size_t i = 0; i < record->size / sizeof(*threads); i++) {
-		if (!is_text(threads[i].comm, sizeof(threads[i].comm)))
+		if (!is_log_text(threads[i].comm, sizeof(threads[i].comm)))
 			return false;
 	}
 	return true;
@@ -256,7 +257,7 @@ static bool check_g_details(const struct log_record *record)
 }
 
 /* The labels with their texts must fill the record. */
-static bool check_labels(const struct log_record *record)
+static bool check_log_labels(const struct log_record *record)
 {
 	const struct log_labels *labels = record->data;
 	size_t at = sizeof(*labels);
@@ -307,7 +308,7 @@ static bool is_legal(const struct log_record *record)
 	case LOG_G_DETAILS:
 		return check_g_details(record);
 	case LOG_LABELS:
-		return check_labels(record);
+		return check_log_labels(record);
 	case LOG_G_LABELS:
 		return record->size % sizeof(struct log_g_labels) == 0;
 	case LOG_PS:
@@ -339,7 +340,7 @@ static bool is_legal(const struct log_record *record)
 	case LOG_LOSS:
 		return record->size >= sizeof(struct log_loss);
 	case LOG_END:
-		return check_end(record);
+		return check_log_end(record);
 	case LOG_NOTE:
 		return check_note(record);
 	}

@@ -79,29 +79,29 @@ static void note_error(struct demux *demux, int rc)
 
 /* --- output to one process --- */
 
-static void put(struct demux *demux, const struct demux_process *process, uint32_t type, const void *data,
-		size_t size)
+static void demux_process_put(struct demux *demux, const struct demux_process *process, uint32_t type,
+			      const void *data, size_t size)
 {
 	struct log_record record = {.type = type, .size = (uint32_t)size, .data = data};
 
 	note_error(demux, demux->options.put(process->stream, &record));
 }
 
-static void flush(struct demux *demux, struct demux_process *process)
+static void demux_process_flush(struct demux *demux, struct demux_process *process)
 {
 	unsigned n = process->n;
 
 	process->n = 0;
 	if (n)
-		put(demux, process, LOG_RECORDS, process->batch, n * sizeof(process->batch[0]));
+		demux_process_put(demux, process, LOG_RECORDS, process->batch, n * sizeof(process->batch[0]));
 }
 
-static void deliver(struct demux *demux, struct demux_process *process, const struct raw_record *rec)
+static void demux_deliver(struct demux *demux, struct demux_process *process, const struct raw_record *rec)
 {
 	process->batch[process->n++] = *rec;
 	process->hits += rec->site != SITE_CPU_SAMPLE;
 	if (process->n == BATCH)
-		flush(demux, process);
+		demux_process_flush(demux, process);
 }
 
 /*
@@ -133,14 +133,14 @@ static void put_references(struct demux *demux, struct demux_process *process, c
 
 /* --- beginning and end of processes --- */
 
-static struct demux_process *find(const struct demux *demux, uint64_t pid)
+static struct demux_process *demux_process_find(const struct demux *demux, uint64_t pid)
 {
 	const uint32_t *at = map64_get(&demux->by_pid, pid);
 
 	return at ? demux->processes[*at] : NULL;
 }
 
-static int add(struct demux *demux, struct demux_process *process)
+static int demux_process_add(struct demux *demux, struct demux_process *process)
 {
 	if (array_grow(&demux->processes, &demux->capacity, demux->n + 1, sizeof(struct demux_process *)) ||
 	    map64_set(&demux->by_pid, process->pid, demux->n))
@@ -155,7 +155,7 @@ static void put_common(struct demux *demux, const struct demux_process *process)
 		note_error(demux, demux->options.put(process->stream, &demux->common[i]));
 }
 
-static void free_process(struct demux_process *process)
+static void demux_process_free(struct demux_process *process)
 {
 	map64_free(&process->stacks);
 	map64_free(&process->files);
@@ -164,7 +164,7 @@ static void free_process(struct demux_process *process)
 }
 
 /* Returns NULL if the process is omitted. */
-static struct demux_process *begin(struct demux *demux, struct log_target *target, void *parent)
+static struct demux_process *demux_process_begin(struct demux *demux, struct log_target *target, void *parent)
 {
 	struct demux_process *process = calloc(1, sizeof(*process));
 
@@ -176,20 +176,20 @@ static struct demux_process *begin(struct demux *demux, struct log_target *targe
 	process->begin_ns = target->clock.mono_ns;
 	process->threads = 1;
 	process->stream = demux->options.begin(demux->options.ctx, target, parent);
-	if (!process->stream || add(demux, process)) {
+	if (!process->stream || demux_process_add(demux, process)) {
 		if (process->stream)
 			demux->options.end(process->stream);
-		free_process(process);
+		demux_process_free(process);
 		demux->left_out++;
 		return NULL;
 	}
-	put(demux, process, LOG_TARGET, target, sizeof(*target));
+	demux_process_put(demux, process, LOG_TARGET, target, sizeof(*target));
 	put_common(demux, process);
 	put_once(demux, process, &process->names, &demux->names, process->pid);
 	return process;
 }
 
-static void forget(struct demux *demux, struct demux_process *process)
+static void demux_process_forget(struct demux *demux, struct demux_process *process)
 {
 	uint32_t at = *map64_get(&demux->by_pid, process->pid);
 	struct demux_process *last = demux->processes[--demux->n];
@@ -201,19 +201,19 @@ static void forget(struct demux *demux, struct demux_process *process)
 		*map64_get(&demux->by_pid, last->pid) = at;
 	}
 	demux->options.end(process->stream);
-	free_process(process);
+	demux_process_free(process);
 }
 
-static void end(struct demux *demux, struct demux_process *process, struct log_end end)
+static void demux_process_end(struct demux *demux, struct demux_process *process, struct log_end end)
 {
-	flush(demux, process);
+	demux_process_flush(demux, process);
 	end.total = process->loss;
 	end.hits = process->hits;
-	put(demux, process, LOG_END, &end, sizeof(end));
-	forget(demux, process);
+	demux_process_put(demux, process, LOG_END, &end, sizeof(end));
+	demux_process_forget(demux, process);
 }
 
-static struct log_clock clock_at(const struct demux *demux, uint64_t time)
+static struct log_clock demux_clock_at(const struct demux *demux, uint64_t time)
 {
 	const struct log_clock *known = &demux->clock;
 	int64_t nsec = (int64_t)known->wall_nsec + (int64_t)(time - known->mono_ns);
@@ -238,7 +238,8 @@ static void end_exited(struct demux *demux, struct demux_process *process, uint6
 	if (demux->ended.count >= KEPT_ENDED)
 		map64_clear(&demux->ended);
 	note_error(demux, map64_set(&demux->ended, process->pid, tick_of(time)));
-	end(demux, process, (struct log_end){.reason = LOG_END_EXITED, .clock = clock_at(demux, time)});
+	demux_process_end(demux, process,
+			  (struct log_end){.reason = LOG_END_EXITED, .clock = demux_clock_at(demux, time)});
 }
 
 /* Sets the name to the last known name of the process's first thread. */
@@ -257,16 +258,17 @@ static void name_target(struct demux *demux, struct log_target *target)
 
 /* --- records --- */
 
-static void on_fork(struct demux *demux, const struct raw_record *rec)
+static void demux_on_fork(struct demux *demux, const struct raw_record *rec)
 {
-	struct demux_process *child = find(demux, rec->arg), *parent = find(demux, rec->goid);
+	struct demux_process *child = demux_process_find(demux, rec->arg),
+			     *parent = demux_process_find(demux, rec->goid);
 	struct log_target target = {.pid = (uint32_t)rec->arg,
 				    .flags = LOG_TARGET_THREADS | LOG_TARGET_SPAWNED | demux->machine,
-				    .clock = clock_at(demux, rec->time)};
+				    .clock = demux_clock_at(demux, rec->time)};
 
 	if (child && child->exited) { /* the pid has been reused */
 		end_exited(demux, child, rec->time);
-		parent = find(demux, rec->goid);
+		parent = demux_process_find(demux, rec->goid);
 		child = NULL;
 	}
 	if (!child && rec->status != FORK_FOLLOWED) {
@@ -275,36 +277,36 @@ static void on_fork(struct demux *demux, const struct raw_record *rec)
 	}
 	if (!child) {
 		name_target(demux, &target);
-		child = begin(demux, &target, parent ? parent->stream : NULL);
+		child = demux_process_begin(demux, &target, parent ? parent->stream : NULL);
 	}
 	if (child)
-		deliver(demux, child, rec);
+		demux_deliver(demux, child, rec);
 }
 
 /* After an exec, addresses have new meanings, so stacks are sent again. Addresses sent earlier get their
  * names from the new program. */
-static void on_exec(struct demux *demux, struct demux_process *process, const struct raw_record *rec)
+static void demux_on_exec(struct demux *demux, struct demux_process *process, const struct raw_record *rec)
 {
 	struct log_boundary boundary = {
-		.time_before = rec->time, .time_after = rec->time, .clock = clock_at(demux, rec->time)};
+		.time_before = rec->time, .time_after = rec->time, .clock = demux_clock_at(demux, rec->time)};
 
 	if (process->boundaries) {
-		flush(demux, process);
-		put(demux, process, LOG_BOUNDARY, &boundary, sizeof(boundary));
+		demux_process_flush(demux, process);
+		demux_process_put(demux, process, LOG_BOUNDARY, &boundary, sizeof(boundary));
 	}
 	map64_clear(&process->stacks);
-	deliver(demux, process, rec);
-	flush(demux, process);
+	demux_deliver(demux, process, rec);
+	demux_process_flush(demux, process);
 }
 
 static void on_record(struct demux *demux, struct demux_process *process, const struct raw_record *rec)
 {
 	if (rec->site == SITE_EXEC) {
-		on_exec(demux, process, rec);
+		demux_on_exec(demux, process, rec);
 		return;
 	}
 	put_references(demux, process, rec);
-	deliver(demux, process, rec);
+	demux_deliver(demux, process, rec);
 	if (rec->site == SITE_FORK)
 		process->threads++;
 	if (rec->site == SITE_THREAD_EXIT && rec->status == EXIT_OF_LAST) {
@@ -321,29 +323,29 @@ static void on_record(struct demux *demux, struct demux_process *process, const 
 static void to_all(struct demux *demux, const struct log_record *record)
 {
 	for (uint32_t i = 0; i < demux->n; i++) {
-		flush(demux, demux->processes[i]);
+		demux_process_flush(demux, demux->processes[i]);
 		note_error(demux, demux->options.put(demux->processes[i]->stream, record));
 	}
 }
 
-static void mark_all(struct demux *demux, const struct raw_record *rec)
+static void demux_mark_all(struct demux *demux, const struct raw_record *rec)
 {
 	for (uint32_t i = 0; i < demux->n; i++)
-		deliver(demux, demux->processes[i], rec);
+		demux_deliver(demux, demux->processes[i], rec);
 }
 
-static void take_record(struct demux *demux, const struct raw_record *rec)
+static void demux_take_record(struct demux *demux, const struct raw_record *rec)
 {
 	if (rec->site == SITE_MARKER) {
-		mark_all(demux, rec);
+		demux_mark_all(demux, rec);
 		return;
 	}
 	if (rec->site == SITE_FORK && rec->arg != rec->goid) {
-		on_fork(demux, rec);
+		demux_on_fork(demux, rec);
 		return;
 	}
 	if (!demux->last || demux->last->pid != rec->goid)
-		demux->last = find(demux, rec->goid);
+		demux->last = demux_process_find(demux, rec->goid);
 	if (demux->last)
 		on_record(demux, demux->last, rec);
 }
@@ -355,40 +357,40 @@ static void take_records(struct demux *demux, const struct log_record *record)
 	size_t n = record->size / sizeof(*records);
 
 	for (size_t i = 0; i < n; i++)
-		take_record(demux, &records[i]);
+		demux_take_record(demux, &records[i]);
 	for (uint32_t i = 0; i < demux->n; i++)
-		flush(demux, demux->processes[i]);
+		demux_process_flush(demux, demux->processes[i]);
 }
 
 /* --- records logged once for all --- */
 
 /* A thread's new name is sent to its own process at once, and to others when the thread acts there. */
-static void take_name(struct demux *demux, const struct log_record *record)
+static void demux_take_name(struct demux *demux, const struct log_record *record)
 {
 	const struct raw_text *text = record->data;
-	struct demux_process *process = find(demux, text->record.goid);
+	struct demux_process *process = demux_process_find(demux, text->record.goid);
 
 	if (text->record.site != SITE_COMM || !text->record.tid)
 		return;
 	note_error(demux, attribute_cache_put(&demux->names, text->record.tid, record));
 	if (!process)
 		return;
-	flush(demux, process);
+	demux_process_flush(demux, process);
 	put_once(demux, process, &process->names, &demux->names, text->record.tid);
 }
 
 /* A hit with values belongs to one process, like any record. */
-static void take_values(struct demux *demux, const struct log_record *record)
+static void demux_take_values(struct demux *demux, const struct log_record *record)
 {
 	const struct raw_record *rec = &((const struct raw_text *)record->data)->record;
-	struct demux_process *process = find(demux, rec->goid);
+	struct demux_process *process = demux_process_find(demux, rec->goid);
 
 	if (!process)
 		return;
 	put_references(demux, process, rec);
-	flush(demux, process);
+	demux_process_flush(demux, process);
 	process->hits++;
-	put(demux, process, LOG_TEXT, record->data, record->size);
+	demux_process_put(demux, process, LOG_TEXT, record->data, record->size);
 }
 
 static void keep_common(struct demux *demux, const struct log_record *record)
@@ -408,7 +410,7 @@ static void keep_common(struct demux *demux, const struct log_record *record)
 
 /* --- snapshots --- */
 
-static void begin_snapshot(struct demux *demux, const struct log_record *record)
+static void demux_begin_snapshot(struct demux *demux, const struct log_record *record)
 {
 	demux->snapshot = *(const struct log_snapshot *)record->data;
 	demux->snapshot_open = true;
@@ -422,13 +424,13 @@ static struct demux_process *begin_listed(struct demux *demux, const struct log_
 {
 	struct log_target target = {.pid = thread->tgid,
 				    .flags = LOG_TARGET_THREADS | demux->machine,
-				    .clock = clock_at(demux, demux->snapshot.time_before)};
+				    .clock = demux_clock_at(demux, demux->snapshot.time_before)};
 	struct demux_process *process;
 
 	memcpy(target.comm, thread->comm, sizeof(target.comm));
-	process = thread->tgid ? begin(demux, &target, NULL) : NULL;
+	process = thread->tgid ? demux_process_begin(demux, &target, NULL) : NULL;
 	if (process)
-		put(demux, process, LOG_SNAPSHOT, &demux->snapshot, sizeof(demux->snapshot));
+		demux_process_put(demux, process, LOG_SNAPSHOT, &demux->snapshot, sizeof(demux->snapshot));
 	return process;
 }
 
@@ -442,7 +444,7 @@ static bool has_ended_since(const struct demux *demux, uint32_t pid)
 
 static void take_thread(struct demux *demux, const struct log_thread *thread)
 {
-	struct demux_process *process = find(demux, thread->tgid);
+	struct demux_process *process = demux_process_find(demux, thread->tgid);
 
 	if (!process && has_ended_since(demux, thread->tgid))
 		return;
@@ -454,7 +456,7 @@ static void take_thread(struct demux *demux, const struct log_thread *thread)
 	process->listed = true;
 	put_once(demux, process, &process->stacks, &demux->stacks, thread->stack);
 	put_once(demux, process, &process->files, &demux->files, thread->arg2);
-	put(demux, process, LOG_THREADS, thread, sizeof(*thread));
+	demux_process_put(demux, process, LOG_THREADS, thread, sizeof(*thread));
 }
 
 static void take_threads(struct demux *demux, const struct log_record *record)
@@ -489,8 +491,8 @@ static void take_target(struct demux *demux, const struct log_record *record)
 	if (!demux->clock.mono_ns)
 		demux->clock = target.clock;
 	demux->machine = target.flags & LOG_TARGET_ARM64;
-	if (!find(demux, target.pid))
-		begin(demux, &target, NULL);
+	if (!demux_process_find(demux, target.pid))
+		demux_process_begin(demux, &target, NULL);
 }
 
 static void take_boundary(struct demux *demux, const struct log_record *record)
@@ -522,16 +524,16 @@ static void take_loss(struct demux *demux, const struct log_record *record)
 	}
 }
 
-static void take_end(struct demux *demux, const struct log_record *record)
+static void demux_take_end(struct demux *demux, const struct log_record *record)
 {
 	struct log_end last = log_end_of(record);
 
 	last.late = 0; /* whose they were is not known */
 	while (demux->n)
-		end(demux, demux->processes[demux->n - 1], last);
+		demux_process_end(demux, demux->processes[demux->n - 1], last);
 }
 
-static void dispatch(struct demux *demux, const struct log_record *record)
+static void demux_dispatch(struct demux *demux, const struct log_record *record)
 {
 	switch (record->type) {
 	case LOG_RECORDS:
@@ -548,15 +550,15 @@ static void dispatch(struct demux *demux, const struct log_record *record)
 		break;
 	case LOG_TEXT:
 		if (((const struct raw_text *)record->data)->record.flags & RAW_VALUES)
-			take_values(demux, record);
+			demux_take_values(demux, record);
 		else
-			take_name(demux, record);
+			demux_take_name(demux, record);
 		break;
 	case LOG_TARGET:
 		take_target(demux, record);
 		break;
 	case LOG_SNAPSHOT:
-		begin_snapshot(demux, record);
+		demux_begin_snapshot(demux, record);
 		break;
 	case LOG_THREADS:
 		take_threads(demux, record);
@@ -571,7 +573,7 @@ static void dispatch(struct demux *demux, const struct log_record *record)
 		take_loss(demux, record);
 		break;
 	case LOG_END:
-		take_end(demux, record);
+		demux_take_end(demux, record);
 		break;
 	case LOG_FUNCTION:
 	case LOG_VALUES:
@@ -596,7 +598,7 @@ int demux_put(void *ctx, const struct log_record *record)
 	if (rawlog_check_record(record, NULL))
 		return -EBADMSG;
 	demux->failed = 0;
-	dispatch(demux, record);
+	demux_dispatch(demux, record);
 	return demux->failed;
 }
 
@@ -605,7 +607,7 @@ void demux_free(struct demux *demux)
 	if (!demux)
 		return;
 	while (demux->n)
-		forget(demux, demux->processes[demux->n - 1]);
+		demux_process_forget(demux, demux->processes[demux->n - 1]);
 	for (uint32_t i = 0; i < demux->ncommon; i++)
 		free((void *)(uintptr_t)demux->common[i].data);
 	free(demux->common);

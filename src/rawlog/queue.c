@@ -54,7 +54,7 @@ struct queue {
 	uint32_t at; /* bytes of the slot already taken */
 };
 
-static size_t padded(size_t size)
+static size_t queue_padded(size_t size)
 {
 	return (size + 7) & ~(size_t)7;
 }
@@ -102,7 +102,7 @@ static bool is_free(const struct queue *queue, uint32_t chunk)
 	return queue->free[chunk / WORD_BITS] >> chunk % WORD_BITS & 1;
 }
 
-static void mark(struct queue *queue, const struct queue_slot *slot, bool is_free)
+static void queue_slot_mark(struct queue *queue, const struct queue_slot *slot, bool is_free)
 {
 	for (uint32_t i = slot->first; i < slot->first + slot->n; i++) {
 		uint64_t bit = 1ull << i % WORD_BITS, *word = &queue->free[i / WORD_BITS];
@@ -150,7 +150,7 @@ static void reclaim(struct queue *queue)
 	uint64_t closed = atomic_load_explicit(&queue->shared->closed, memory_order_acquire);
 
 	while (queue->reclaimed < closed && queue->reclaimed + 1 < queue->opened)
-		mark(queue, &queue->past[queue->reclaimed++ % CHUNKS], true);
+		queue_slot_mark(queue, &queue->past[queue->reclaimed++ % CHUNKS], true);
 	if (queue->reclaimed + 1 == queue->opened)
 		shrink(queue);
 }
@@ -183,7 +183,7 @@ static bool open_slot(struct queue *queue, size_t need)
 	reclaim(queue);
 	if (queue->opened - queue->reclaimed >= CHUNKS - 1 || !find_chunks(queue, slot.n, &slot.first))
 		return false;
-	mark(queue, &slot, false);
+	queue_slot_mark(queue, &slot, false);
 	if (slot.first + slot.n > queue->touched)
 		queue->touched = slot.first + slot.n;
 	queue->past[queue->opened % CHUNKS] = queue->last = slot;
@@ -195,7 +195,7 @@ static bool open_slot(struct queue *queue, size_t need)
 }
 
 /* Returns space for an entry in the open slot or a new one, or NULL if there is none. */
-static struct queue_entry *space_for(struct queue *queue, size_t need)
+static struct queue_entry *queue_space_for(struct queue *queue, size_t need)
 {
 	size_t space = queue->opened ? (size_t)queue->last.n * CHUNK_BYTES - queue->last.used : 0;
 
@@ -207,8 +207,8 @@ static struct queue_entry *space_for(struct queue *queue, size_t need)
 int queue_put(void *ctx, const struct log_record *record)
 {
 	struct queue *queue = ctx;
-	size_t need = sizeof(struct queue_entry) + padded(record->size);
-	struct queue_entry *entry = space_for(queue, need);
+	size_t need = sizeof(struct queue_entry) + queue_padded(record->size);
+	struct queue_entry *entry = queue_space_for(queue, need);
 
 	if (!entry)
 		return -ENOBUFS;
@@ -274,8 +274,8 @@ bool queue_take(struct queue *queue, struct log_record *record)
 	slot = &queue->shared->slots[queue->slot % CHUNKS];
 	entry = (const void *)(queue->memory + (size_t)slot->first * CHUNK_BYTES + queue->at);
 	*record = (struct log_record){.type = entry->type, .size = entry->size, .data = entry + 1};
-	queue->at += (uint32_t)(sizeof(*entry) + padded(entry->size));
-	atomic_fetch_add_explicit(&queue->shared->taken, sizeof(*entry) + padded(entry->size),
+	queue->at += (uint32_t)(sizeof(*entry) + queue_padded(entry->size));
+	atomic_fetch_add_explicit(&queue->shared->taken, sizeof(*entry) + queue_padded(entry->size),
 				  memory_order_relaxed);
 	return true;
 }

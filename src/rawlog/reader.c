@@ -34,7 +34,7 @@ struct rawlog_reader {
 #define READ_STEP (1u << 20)
 
 /* Reserves size bytes and keeps the contents. */
-static int reserve(struct block_buffer *buffer, size_t size)
+static int block_buffer_reserve(struct block_buffer *buffer, size_t size)
 {
 	uint8_t *data;
 
@@ -171,7 +171,7 @@ static int read_payload(struct rawlog_reader *reader, uint32_t size, struct erro
 		size_t space = done + step <= reader->stored.capacity ? done + step : done * 2 + step;
 		ssize_t n;
 
-		if (reserve(&reader->stored, space))
+		if (block_buffer_reserve(&reader->stored, space))
 			return error_set(err, ENOMEM, "raw log: out of memory for a block of %u bytes", size);
 		n = read_full(reader, reader->stored.data + done, step);
 		if (n < 0)
@@ -200,7 +200,7 @@ static int inflate_payload(struct rawlog_reader *reader, const struct block_head
 {
 	if (header->size / MAX_RATIO > header->stored)
 		return bad_block(reader, "is compressed more than gotrace compresses blocks", err);
-	if (reserve(&reader->inflated, header->size))
+	if (block_buffer_reserve(&reader->inflated, header->size))
 		return error_set(err, ENOMEM, "raw log: out of memory for a block of %u bytes", header->size);
 	if (!inflate_all(reader, header))
 		return bad_block(reader, "cannot be decompressed", err);
@@ -227,7 +227,8 @@ static int take_payload(struct rawlog_reader *reader, const struct block_header 
 }
 
 /* Nothing may follow the end block. Returns 0 or a negative errno. */
-static int finish(struct rawlog_reader *reader, const struct block_header *header, struct error *err)
+static int rawlog_block_finish(struct rawlog_reader *reader, const struct block_header *header,
+			       struct error *err)
 {
 	uint8_t byte;
 	ssize_t n;
@@ -272,7 +273,7 @@ static int next_block(struct rawlog_reader *reader, struct error *err)
 	if (fault)
 		return bad_block(reader, fault, err);
 	if (header.flags & BLOCK_END)
-		return finish(reader, &header, err);
+		return rawlog_block_finish(reader, &header, err);
 	ret = take_payload(reader, &header, err);
 	if (ret)
 		return ret;
@@ -310,7 +311,7 @@ static int next_record(struct rawlog_reader *reader, struct log_record *record, 
 	return check_record(reader, record, err);
 }
 
-static bool is_known(uint32_t type)
+static bool is_known_log_type(uint32_t type)
 {
 	return type >= LOG_TARGET && type <= LOG_LAST;
 }
@@ -330,7 +331,7 @@ static int next_known(struct rawlog_reader *reader, struct log_record *record, s
 		ret = next_record(reader, record, err);
 		if (ret)
 			return ret;
-	} while (!is_known(record->type));
+	} while (!is_known_log_type(record->type));
 	return 1;
 }
 

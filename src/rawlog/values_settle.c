@@ -6,7 +6,7 @@
 #include "rawlog/values.h"
 
 /* Reads a number of any size up to 8 bytes. */
-static void read_number(struct raw_value *value, const struct value_source *source)
+static void value_read_number(struct raw_value *value, const struct value_source *source)
 {
 	uint64_t bits = 0;
 
@@ -46,7 +46,7 @@ static int read_chars(const struct raw_value *value, char *to, const struct valu
 }
 
 /* Returns the number of bytes written. */
-static size_t read_text(struct raw_value *value, char *to, const struct value_source *source)
+static size_t value_read_text(struct raw_value *value, char *to, const struct value_source *source)
 {
 	int len = value->len;
 
@@ -65,7 +65,7 @@ static size_t read_text(struct raw_value *value, char *to, const struct value_so
 }
 
 /* Returns whether the lengths are as the programs send them. */
-static bool fits(const struct raw_text *sent, size_t size)
+static bool value_text_fits(const struct raw_text *sent, size_t size)
 {
 	return size >= sizeof(*sent) && sent->len % sizeof(struct raw_value) == 0 &&
 	       sent->len / sizeof(struct raw_value) <= VALUES_MAX && sent->len2 <= TEXT_MAX &&
@@ -79,7 +79,7 @@ size_t values_settle(const struct raw_text *sent, size_t size, struct raw_text *
 	const char *from;
 	char *texts;
 
-	if (!fits(sent, size))
+	if (!value_text_fits(sent, size))
 		return 0;
 	n = sent->len / sizeof(struct raw_value);
 	from = sent->text + sent->len;
@@ -94,9 +94,9 @@ size_t values_settle(const struct raw_text *sent, size_t size, struct raw_text *
 		if (value.flags & VALUE_AWAY) {
 			value.flags &= (uint8_t)~VALUE_AWAY;
 			if (value_is_text(value.kind))
-				len2 += read_text(&value, texts + len2, source);
+				len2 += value_read_text(&value, texts + len2, source);
 			else
-				read_number(&value, source);
+				value_read_number(&value, source);
 		} else {
 			memcpy(texts + len2, from, value.len);
 			from += value.len;

@@ -33,7 +33,7 @@ static int wait_writable(int fd)
 	return poll(&poll_fd, 1, -1) < 0 && errno != EINTR ? -errno : 0;
 }
 
-static int write_all(int fd, const uint8_t *data, size_t size)
+static int rawlog_write_all(int fd, const uint8_t *data, size_t size)
 {
 	while (size > 0) {
 		ssize_t n = write(fd, data, size);
@@ -54,7 +54,7 @@ static int write_all(int fd, const uint8_t *data, size_t size)
 }
 
 /* Removes the torn block, if the file can be truncated. */
-static int fail(struct rawlog_writer *writer, int ret, struct error *err)
+static int rawlog_writer_fail(struct rawlog_writer *writer, int ret, struct error *err)
 {
 	if (!writer->failed && writer->start >= 0 &&
 	    ftruncate(writer->fd, writer->start + (off_t)writer->written) == 0)
@@ -64,11 +64,11 @@ static int fail(struct rawlog_writer *writer, int ret, struct error *err)
 			 (unsigned long long)writer->written, strerror(-ret));
 }
 
-static int emit(struct rawlog_writer *writer, const void *data, size_t size, struct error *err)
+static int rawlog_emit(struct rawlog_writer *writer, const void *data, size_t size, struct error *err)
 {
-	int ret = write_all(writer->fd, data, size);
+	int ret = rawlog_write_all(writer->fd, data, size);
 
-	return ret ? fail(writer, ret, err) : 0;
+	return ret ? rawlog_writer_fail(writer, ret, err) : 0;
 }
 
 static struct file_header make_file_header(uint32_t flags)
@@ -111,7 +111,7 @@ struct rawlog_writer *rawlog_writer_new(int fd, struct error *err)
 	}
 	writer->fd = fd;
 	writer->start = rewritable_at(fd);
-	ret = emit(writer, &header, sizeof(header), err);
+	ret = rawlog_emit(writer, &header, sizeof(header), err);
 	if (ret) {
 		rawlog_writer_free(writer);
 		errno = -ret;
@@ -143,21 +143,21 @@ int rawlog_writer_flush(struct rawlog_writer *writer, struct error *err)
 	int ret;
 
 	if (writer->failed)
-		return fail(writer, writer->failed, err);
+		return rawlog_writer_fail(writer, writer->failed, err);
 	if (!writer->records)
 		return 0;
 	seal(&header, writer, writer->block + sizeof(header));
 	memcpy(writer->block, &header, sizeof(header));
 	writer->fill = 0;
 	writer->records = 0;
-	ret = emit(writer, writer->block, sizeof(header) + header.stored, err);
+	ret = rawlog_emit(writer, writer->block, sizeof(header) + header.stored, err);
 	if (!ret)
 		writer->written += sizeof(header) + header.stored;
 	return ret;
 }
 
 /* Writes a record's bytes to `at`, which has space for record_space bytes. */
-static void place(uint8_t *at, const struct log_record *record)
+static void rawlog_place_record(uint8_t *at, const struct log_record *record)
 {
 	struct record_header header = {.type = record->type, .size = record->size};
 	size_t end = sizeof(header) + record->size;
@@ -176,7 +176,7 @@ static bool deflate_piece(z_stream *stream, const void *data, size_t size, int f
 	return deflate(stream, flush) == (flush == Z_FINISH ? Z_STREAM_END : Z_OK) && stream->avail_in == 0;
 }
 
-/* Compresses the record as place() would write it. Returns whether all of it was consumed. */
+/* Compresses the record as rawlog_place_record() would write it. Returns whether all of it was consumed. */
 static bool deflate_record(z_stream *stream, const struct log_record *record, uint8_t *out, size_t size)
 {
 	static const uint8_t zeros[RECORD_ALIGN];
@@ -230,19 +230,19 @@ static uint8_t *lay_out(const struct log_record *record)
 	uint8_t *payload = malloc(record_space(record->size));
 
 	if (payload)
-		place(payload, record);
+		rawlog_place_record(payload, record);
 	return payload;
 }
 
-static int write_block(struct rawlog_writer *writer, struct block_header *header, const uint8_t *payload,
-		       struct error *err)
+static int rawlog_write_block(struct rawlog_writer *writer, struct block_header *header,
+			      const uint8_t *payload, struct error *err)
 {
 	int ret;
 
 	seal(header, writer, payload);
-	ret = emit(writer, header, sizeof(*header), err);
+	ret = rawlog_emit(writer, header, sizeof(*header), err);
 	if (!ret)
-		ret = emit(writer, payload, header->stored, err);
+		ret = rawlog_emit(writer, payload, header->stored, err);
 	if (!ret)
 		writer->written += sizeof(*header) + header->stored;
 	return ret;
@@ -259,7 +259,7 @@ static int put_alone(struct rawlog_writer *writer, const struct log_record *reco
 	if (!payload)
 		return error_set(err, ENOMEM, "raw log: out of memory for a record of %u bytes",
 				 record->size);
-	ret = write_block(writer, &header, payload, err);
+	ret = rawlog_write_block(writer, &header, payload, err);
 	free(payload);
 	return ret;
 }
@@ -292,7 +292,7 @@ int rawlog_writer_put(struct rawlog_writer *writer, const struct log_record *rec
 	}
 	if (space > BLOCK_FILL || log_is_table(record->type))
 		return put_alone(writer, record, err);
-	place(writer->block + sizeof(struct block_header) + writer->fill, record);
+	rawlog_place_record(writer->block + sizeof(struct block_header) + writer->fill, record);
 	writer->fill += space;
 	writer->records++;
 	return 0;
@@ -307,7 +307,7 @@ static int mark_complete(struct rawlog_writer *writer, struct error *err)
 		return 0;
 	n = pwrite(writer->fd, &header, sizeof(header), writer->start);
 	if (n != (ssize_t)sizeof(header))
-		return fail(writer, n < 0 ? -errno : -EIO, err);
+		return rawlog_writer_fail(writer, n < 0 ? -errno : -EIO, err);
 	return 0;
 }
 
@@ -317,7 +317,7 @@ int rawlog_writer_finish(struct rawlog_writer *writer, struct error *err)
 	int ret = rawlog_writer_flush(writer, err);
 
 	if (!ret)
-		ret = write_block(writer, &end, writer->block, err);
+		ret = rawlog_write_block(writer, &end, writer->block, err);
 	if (!ret)
 		ret = mark_complete(writer, err);
 	return ret;
