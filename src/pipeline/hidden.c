@@ -23,7 +23,7 @@ void hidden_remove(int fd, int dir, const char *name)
 
 /* --- files left by others --- */
 
-static bool is_part(const char *name)
+static bool is_hidden_part(const char *name)
 {
 	int pid, number, end = 0;
 
@@ -31,7 +31,7 @@ static bool is_part(const char *name)
 }
 
 /* True if the file was made by this user: files of other users with such names are theirs. */
-static bool is_ours(int fd)
+static bool hidden_is_ours(int fd)
 {
 	struct owner user;
 	struct stat st;
@@ -46,19 +46,19 @@ static void remove_stale(int dir, const char *name)
 
 	if (fd < 0)
 		return;
-	if (is_ours(fd) && flock(fd, LOCK_EX | LOCK_NB) == 0)
+	if (hidden_is_ours(fd) && flock(fd, LOCK_EX | LOCK_NB) == 0)
 		hidden_remove(fd, dir, name);
 	close(fd);
 }
 
-static void sweep(int dir)
+static void hidden_sweep(int dir)
 {
 	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *entries = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *entry;
 
 	while (entries && (entry = readdir(entries))) {
-		if (is_part(entry->d_name))
+		if (is_hidden_part(entry->d_name))
 			remove_stale(dir, entry->d_name);
 	}
 	if (entries)
@@ -79,7 +79,7 @@ static int create_part(int dir, int access, char part[PART_BYTES])
 {
 	int fd = -EEXIST;
 
-	sweep(dir);
+	hidden_sweep(dir);
 	for (int try = 1; try <= MAX_TRIES; try++) {
 		part_name(part, try);
 		fd = directory_create_file(dir, part, access);
@@ -98,7 +98,7 @@ static int create_part(int dir, int access, char part[PART_BYTES])
 	return fd;
 }
 
-static int create(int dir, int mode, char part[PART_BYTES])
+static int hidden_create_part(int dir, int mode, char part[PART_BYTES])
 {
 	int fd;
 
@@ -113,7 +113,7 @@ static int create(int dir, int mode, char part[PART_BYTES])
 
 int hidden_create(int dir, int access, char part[PART_BYTES])
 {
-	int fd = create(dir, access, part);
+	int fd = hidden_create_part(dir, access, part);
 	struct owner user;
 
 	if (fd < 0)
@@ -139,7 +139,7 @@ static int link_nameless(int fd, int dir, const char *name)
 }
 
 /* In another user's directory, the part may have been replaced. */
-static int check(int fd, int dir, const char *name)
+static int hidden_check(int fd, int dir, const char *name)
 {
 	return directory_has(dir, name, fd) ? 0 : -ESTALE;
 }
@@ -147,12 +147,12 @@ static int check(int fd, int dir, const char *name)
 static int rename_new(int fd, int dir, const char *part, const char *name)
 {
 	if (renameat2(dir, part, dir, name, RENAME_NOREPLACE) == 0)
-		return check(fd, dir, name);
+		return hidden_check(fd, dir, name);
 	/* EINVAL: the file system does not support RENAME_NOREPLACE. */
 	if (errno != EINVAL || linkat(dir, part, dir, name, 0))
 		return -errno;
 	hidden_remove(fd, dir, part);
-	return check(fd, dir, name);
+	return hidden_check(fd, dir, name);
 }
 
 int hidden_link(int fd, int dir, char part[PART_BYTES], const char *name)
@@ -167,12 +167,12 @@ int hidden_link(int fd, int dir, char part[PART_BYTES], const char *name)
 }
 
 /* Only a file with a name can replace another one. It is locked before it gets its name. */
-static int name_part(int fd, int dir, char part[PART_BYTES])
+static int hidden_name_part(int fd, int dir, char part[PART_BYTES])
 {
 	int rc = -EEXIST;
 
 	flock(fd, LOCK_EX | LOCK_NB);
-	sweep(dir);
+	hidden_sweep(dir);
 	for (int try = 1; try <= MAX_TRIES && rc == -EEXIST; try++) {
 		part_name(part, try);
 		rc = link_nameless(fd, dir, part);
@@ -184,7 +184,7 @@ static int name_part(int fd, int dir, char part[PART_BYTES])
 
 int hidden_replace(int fd, int dir, char part[PART_BYTES], const char *name)
 {
-	int rc = part[0] ? 0 : name_part(fd, dir, part);
+	int rc = part[0] ? 0 : hidden_name_part(fd, dir, part);
 
 	/* rename replaces a link that was planted meanwhile, and does not follow it. */
 	if (rc == 0 && renameat(dir, part, dir, name))
@@ -193,5 +193,5 @@ int hidden_replace(int fd, int dir, char part[PART_BYTES], const char *name)
 		return rc;
 	part[0] = '\0';
 	flock(fd, LOCK_UN);
-	return check(fd, dir, name);
+	return hidden_check(fd, dir, name);
 }

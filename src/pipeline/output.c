@@ -32,7 +32,7 @@ static int take_buffer(struct output *out, struct error *err)
 }
 
 /* The last component of its path. */
-static const char *base_name(const struct output *out)
+static const char *output_base_name(const struct output *out)
 {
 	const char *slash = strrchr(out->path, '/');
 
@@ -64,7 +64,7 @@ static int open_null_device(struct output *out, int found, struct error *err)
 	return out->fd < 0 ? error_set(err, errno, "cannot open %s: %s", out->path, strerror(errno)) : 0;
 }
 
-static int refuse(const char *path, const struct stat *st, struct error *err)
+static int output_refuse(const char *path, const struct stat *st, struct error *err)
 {
 	if (S_ISLNK(st->st_mode))
 		return error_set(err, ELOOP,
@@ -89,24 +89,24 @@ static int open_hidden(struct output *out, struct error *err)
 
 static int open_in_place(struct output *out, struct error *err)
 {
-	int found = openat(out->dir, base_name(out), O_PATH | O_NOFOLLOW | O_CLOEXEC), rc;
+	int found = openat(out->dir, output_base_name(out), O_PATH | O_NOFOLLOW | O_CLOEXEC), rc;
 	struct stat st;
 
-	if (found < 0 && errno == ENOENT && base_name(out)[0])
+	if (found < 0 && errno == ENOENT && output_base_name(out)[0])
 		return open_hidden(out, err);
 	if (found < 0 || fstat(found, &st)) {
 		rc = error_set(err, errno, "cannot create %s: %s", out->path, strerror(errno));
 	} else if (is_null_device(&st)) {
 		rc = open_null_device(out, found, err);
 	} else {
-		rc = S_ISREG(st.st_mode) ? open_hidden(out, err) : refuse(out->path, &st, err);
+		rc = S_ISREG(st.st_mode) ? open_hidden(out, err) : output_refuse(out->path, &st, err);
 	}
 	if (found >= 0)
 		close(found);
 	return rc;
 }
 
-static int open_path(struct output *out, const char *path, struct error *err)
+static int output_open_path(struct output *out, const char *path, struct error *err)
 {
 	size_t len = strlen(path);
 	const char *name;
@@ -139,7 +139,7 @@ int output_open(struct output *out, const char *path, struct error *err)
 	int rc;
 
 	output_init(out);
-	rc = open_path(out, path, err);
+	rc = output_open_path(out, path, err);
 	rights_restore(&before);
 	return end_opening(out, rc, err);
 }
@@ -147,7 +147,7 @@ int output_open(struct output *out, const char *path, struct error *err)
 /* Makes the number-th name to try. */
 static int name_new(struct output *out, int number)
 {
-	size_t dir = (size_t)(base_name(out) - out->path), size = sizeof(out->path) - dir;
+	size_t dir = (size_t)(output_base_name(out) - out->path), size = sizeof(out->path) - dir;
 	char stamp[32], suffix[16] = "";
 	struct tm utc;
 
@@ -162,14 +162,14 @@ static int name_new(struct output *out, int number)
 }
 
 /* Chooses a name for messages. Another gotrace may take it before this file is published. */
-static int find_name(struct output *out)
+static int output_find_name(struct output *out)
 {
 	struct stat st;
 	int rc = 0;
 
 	for (int number = 1; number <= MAX_TRIES; number++) {
 		rc = name_new(out, number);
-		if (rc || fstatat(out->dir, base_name(out), &st, AT_SYMLINK_NOFOLLOW))
+		if (rc || fstatat(out->dir, output_base_name(out), &st, AT_SYMLINK_NOFOLLOW))
 			break;
 	}
 	return rc;
@@ -182,7 +182,7 @@ static int open_new(struct output *out, const char *dir, struct error *err)
 	out->dir = directory_open(dir ? dir : ".", err);
 	if (out->dir < 0)
 		return out->dir;
-	if (find_name(out))
+	if (output_find_name(out))
 		return error_set(err, ENAMETOOLONG, "%s: the name is too long", dir ? dir : out->path);
 	out->fd = hidden_create(out->dir, O_WRONLY, out->part);
 	if (out->fd < 0)
@@ -224,7 +224,7 @@ int output_name_scratch(const struct output *out, int fd, const char *suffix, ch
 	if (snprintf(path, PATH_MAX, "%s.%s", out->path, suffix) >= PATH_MAX)
 		return -ENAMETOOLONG;
 	before = rights_as_user();
-	rc = hidden_link(fd, out->dir, part, path + (base_name(out) - out->path));
+	rc = hidden_link(fd, out->dir, part, path + (output_base_name(out) - out->path));
 	rights_restore(&before);
 	return rc;
 }
@@ -246,19 +246,19 @@ static int publish_new(struct output *out)
 	for (int number = 1; number <= MAX_TRIES && rc == -EEXIST; number++) {
 		rc = name_new(out, number);
 		if (rc == 0)
-			rc = hidden_link(out->fd, out->dir, out->part, base_name(out));
+			rc = hidden_link(out->fd, out->dir, out->part, output_base_name(out));
 	}
 	return rc;
 }
 
-static int publish(struct output *out)
+static int output_publish_hidden(struct output *out)
 {
 	int rc;
 
 	if (out->pid)
 		return publish_new(out);
-	rc = hidden_link(out->fd, out->dir, out->part, base_name(out));
-	return rc == -EEXIST ? hidden_replace(out->fd, out->dir, out->part, base_name(out)) : rc;
+	rc = hidden_link(out->fd, out->dir, out->part, output_base_name(out));
+	return rc == -EEXIST ? hidden_replace(out->fd, out->dir, out->part, output_base_name(out)) : rc;
 }
 
 int output_publish(struct output *out, struct error *err)
@@ -271,7 +271,7 @@ int output_publish(struct output *out, struct error *err)
 	if (!out->hidden)
 		return 0;
 	before = rights_as_user();
-	rc = publish(out);
+	rc = output_publish_hidden(out);
 	rights_restore(&before);
 	if (rc)
 		return error_set(err, -rc, "cannot create %s: %s", out->path,
@@ -280,7 +280,7 @@ int output_publish(struct output *out, struct error *err)
 	return 0;
 }
 
-static int write_all(struct output *out, const uint8_t *bytes, size_t n)
+static int output_write_all(struct output *out, const uint8_t *bytes, size_t n)
 {
 	while (n > 0) {
 		ssize_t took = write(out->fd, bytes, n);
@@ -298,12 +298,12 @@ static int write_all(struct output *out, const uint8_t *bytes, size_t n)
 	return 0;
 }
 
-static int flush(struct output *out)
+static int output_flush_buffer(struct output *out)
 {
 	size_t n = out->used;
 
 	out->used = 0;
-	return write_all(out, out->buffer, n);
+	return output_write_all(out, out->buffer, n);
 }
 
 int output_write(void *ctx, const void *bytes, size_t n)
@@ -311,13 +311,13 @@ int output_write(void *ctx, const void *bytes, size_t n)
 	struct output *out = ctx;
 
 	if (n > BUFFER_BYTES - out->used) {
-		int rc = flush(out);
+		int rc = output_flush_buffer(out);
 
 		if (rc)
 			return rc;
 	}
 	if (n > BUFFER_BYTES)
-		return write_all(out, bytes, n);
+		return output_write_all(out, bytes, n);
 	memcpy(out->buffer + out->used, bytes, n);
 	out->used += n;
 	return 0;
@@ -325,7 +325,7 @@ int output_write(void *ctx, const void *bytes, size_t n)
 
 int output_commit(struct output *out)
 {
-	int rc = flush(out);
+	int rc = output_flush_buffer(out);
 
 	if (rc == 0)
 		out->committed = out->written;
@@ -389,7 +389,7 @@ void output_discard(struct output *out)
 	if (out->fd >= 0 && out->owner)
 		out->owner->discard(out);
 	else if (out->fd >= 0 && out->regular && out->dir >= 0)
-		hidden_remove(out->fd, out->dir, out->hidden ? out->part : base_name(out));
+		hidden_remove(out->fd, out->dir, out->hidden ? out->part : output_base_name(out));
 	rights_restore(&before);
 	output_close(out);
 }

@@ -60,7 +60,7 @@ static const char *what_to_do(int code)
 }
 
 /* If the file cannot be written, its own error says more than that of the callers. */
-static void explain(struct pipeline *pipe, int code, const struct error *why)
+static void pipeline_explain(struct pipeline *pipe, int code, const struct error *why)
 {
 	const struct output *out = pipe->options.trace;
 
@@ -79,7 +79,7 @@ static void fail_trace(struct pipeline *pipe, int code, const struct error *why)
 	struct output *out = pipe->options.trace;
 
 	pipe->trace_failed = true;
-	explain(pipe, code, pipe->wire_error.text[0] ? &pipe->wire_error : why);
+	pipeline_explain(pipe, code, pipe->wire_error.text[0] ? &pipe->wire_error : why);
 	if (out && output_cut(out))
 		error_set(&pipe->trace_error, -code,
 			  "cannot write %s: %s; its end is damaged (gotrace check --repair truncates it)",
@@ -96,7 +96,7 @@ static int fail_raw(struct pipeline *pipe, int code)
 }
 
 /* The output keeps its write errors, which say more than the module above could. */
-static int write_trace(void *ctx, const void *bytes, size_t n)
+static int pipeline_write_trace(void *ctx, const void *bytes, size_t n)
 {
 	return output_write(ctx, bytes, n);
 }
@@ -112,10 +112,10 @@ static int make_symbol(struct pipeline *pipe)
 	return 0;
 }
 
-static int open_wire(struct pipeline *pipe)
+static int pipeline_open_wire(struct pipeline *pipe)
 {
 	bool keeps = pipe->options.keep;
-	struct byte_sink file = {.write = write_trace, .ctx = pipe->options.trace};
+	struct byte_sink file = {.write = pipeline_write_trace, .ctx = pipe->options.trace};
 	struct wire_options options = {
 		.format = pipe->format,
 		.out = keeps ? pipe->keep.out : file,
@@ -134,10 +134,10 @@ static int open_wire(struct pipeline *pipe)
 	return keeps ? pipe->keep.header(pipe->keep.ctx) : 0;
 }
 
-static int take_generation(void *ctx, const struct generation *gen)
+static int pipeline_take_generation(void *ctx, const struct generation *gen)
 {
 	struct pipeline *pipe = ctx;
-	int rc = open_wire(pipe);
+	int rc = pipeline_open_wire(pipe);
 
 	if (rc == 0)
 		rc = wire_generation(pipe->wire, gen, &pipe->wire_error);
@@ -168,7 +168,7 @@ struct pipeline *pipeline_new(const struct pipeline_options *options)
 {
 	struct pipeline *pipe = calloc(1, sizeof(*pipe));
 	struct model_options model = {
-		.sink = take_generation,
+		.sink = pipeline_take_generation,
 		.ctx = pipe,
 		.locks = options->locks,
 		.lock_kind = find_lock_kind,
@@ -283,7 +283,7 @@ static void note_target(struct pipeline *pipe, const struct log_target *target)
 }
 
 /* Records what the pipeline itself needs from a checked record. */
-static void note_record(struct pipeline *pipe, const struct log_record *record)
+static void pipeline_note_record(struct pipeline *pipe, const struct log_record *record)
 {
 	switch (record->type) {
 	case LOG_TARGET:
@@ -360,7 +360,7 @@ int pipeline_put(void *ctx, const struct log_record *record)
 
 	if (rawlog_check_record(record, &pipe->trace_error))
 		return -EBADMSG;
-	note_record(pipe, record);
+	pipeline_note_record(pipe, record);
 	raw = feed_raw(pipe, record);
 	trace = feed_trace(pipe, record);
 	pipe->written = pipeline_trace_bytes(pipe);

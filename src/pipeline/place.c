@@ -54,8 +54,8 @@ static const char *find_outside_runtime(const struct placed_frames *stack)
 	return "";
 }
 
-static void append(struct place_text *place, const char *before, const char *name, unsigned width,
-		   const char *after)
+static void place_text_append(struct place_text *place, const char *before, const char *name, unsigned width,
+			      const char *after)
 {
 	size_t len = strlen(place->text);
 
@@ -72,7 +72,7 @@ static void append_line(struct place_text *place, const struct placed_frames *st
 	if (!*path || !stack->frames[i].line || strcmp(path, function(stack, i)) == 0)
 		return;
 	snprintf(line, sizeof(line), ":%u)", stack->frames[i].line);
-	append(place, " (", slash ? slash + 1 : path, FILE_WIDTH, line);
+	place_text_append(place, " (", slash ? slash + 1 : path, FILE_WIDTH, line);
 }
 
 struct place_text place_of(const struct strtab *strings, const struct frame *frames, int n)
@@ -88,15 +88,15 @@ struct place_text place_of(const struct strtab *strings, const struct frame *fra
 		return place;
 	own = find_own(&stack);
 	if (own == n) {
-		append(&place, "", find_outside_runtime(&stack), FUNCTION_WIDTH, "");
+		place_text_append(&place, "", find_outside_runtime(&stack), FUNCTION_WIDTH, "");
 		return place;
 	}
-	append(&place, "", function(&stack, own), FUNCTION_WIDTH, "");
+	place_text_append(&place, "", function(&stack, own), FUNCTION_WIDTH, "");
 	append_line(&place, &stack, own);
 	called = own > stack.first ? function(&stack, own - 1) : "";
 	if (*called && *called != '[' && !library_in_package(called, "runtime"))
-		append(&place, " in ", called, FUNCTION_WIDTH, "");
+		place_text_append(&place, " in ", called, FUNCTION_WIDTH, "");
 	if (own - 1 > stack.first && library_is_call(function(&stack, stack.first)))
-		append(&place, ": ", function(&stack, stack.first), CALL_WIDTH, "");
+		place_text_append(&place, ": ", function(&stack, stack.first), CALL_WIDTH, "");
 	return place;
 }
