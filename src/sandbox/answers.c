@@ -13,7 +13,7 @@ enum {
 };
 
 /* The text is printed, so it must not contain control characters. */
-static bool is_text(const char *text, size_t size)
+static bool answer_is_text(const char *text, size_t size)
 {
 	size_t n = strnlen(text, size), len;
 
@@ -28,19 +28,19 @@ bool answer_facts_are_good(const struct target_facts *facts)
 {
 	return facts->go_minor <= LAST_MINOR && facts->nearest <= LAST_MINOR &&
 	       facts->given <= (facts->nearest > 0) &&
-	       is_text(facts->go_version, sizeof(facts->go_version)) && facts->alloc <= ALLOC_SPANS &&
+	       answer_is_text(facts->go_version, sizeof(facts->go_version)) && facts->alloc <= ALLOC_SPANS &&
 	       facts->file <= GO_LIBRARY;
 }
 
 bool answer_plan_is_good(const struct probe_plan *plan, uint64_t file_size)
 {
 	if (plan->n > MAX_PROBES || plan->g_labels > MAX_OFFSET ||
-	    !is_text(plan->left_out, sizeof(plan->left_out)))
+	    !answer_is_text(plan->left_out, sizeof(plan->left_out)))
 		return false;
 	for (unsigned i = 0; i < plan->n; i++) {
 		const struct probe *probe = &plan->probes[i];
 
-		if (!is_text(probe->name, sizeof(probe->name)) || probe->file_offset >= file_size ||
+		if (!answer_is_text(probe->name, sizeof(probe->name)) || probe->file_offset >= file_size ||
 		    probe->is_copy > 1)
 			return false;
 	}
@@ -49,7 +49,8 @@ bool answer_plan_is_good(const struct probe_plan *plan, uint64_t file_size)
 
 bool answer_plugin_is_good(const struct plugin_facts *facts, uint64_t file_size)
 {
-	return is_text(facts->name, sizeof(facts->name)) && answer_plan_is_good(&facts->plan, file_size);
+	return answer_is_text(facts->name, sizeof(facts->name)) &&
+	       answer_plan_is_good(&facts->plan, file_size);
 }
 
 bool answer_module_is_good(const struct module_facts *facts)
@@ -109,7 +110,7 @@ bool answer_values_are_good(const struct function_values *values, size_t n, unsi
 			return false;
 		for (uint32_t j = 0; j < one->rules.n; j++) {
 			if (!is_rule(&one->rules.rules[j]) ||
-			    !is_text(one->labels[j], sizeof(one->labels[j])))
+			    !answer_is_text(one->labels[j], sizeof(one->labels[j])))
 				return false;
 		}
 	}

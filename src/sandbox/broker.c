@@ -39,7 +39,7 @@ struct broker {
 };
 
 /* A message includes only the used part of the path. */
-static size_t size_of(const struct broker_message *message)
+static size_t broker_message_size(const struct broker_message *message)
 {
 	return offsetof(struct broker_message, path) + message->path_len;
 }
@@ -47,7 +47,7 @@ static size_t size_of(const struct broker_message *message)
 static int send_control(struct broker *broker, const struct broker_message *message, const int *fds,
 			unsigned n)
 {
-	return broker_send(broker->control, message, size_of(message), fds, n, MSG_DONTWAIT);
+	return broker_send(broker->control, message, broker_message_size(message), fds, n, MSG_DONTWAIT);
 }
 
 static int take_reply(struct broker *broker, int from, struct broker_reply *reply, int *fd)
@@ -67,8 +67,8 @@ static int take_reply(struct broker *broker, int from, struct broker_reply *repl
 }
 
 /* Returns the received value, or a negative errno. A signal does not end the wait, which is short. */
-static int64_t ask(struct broker *broker, struct broker_message *message, int send_fd,
-		   struct broker_reply *reply, int *fd)
+static int64_t broker_ask(struct broker *broker, struct broker_message *message, int send_fd,
+			  struct broker_reply *reply, int *fd)
 {
 	int rc;
 
@@ -76,7 +76,8 @@ static int64_t ask(struct broker *broker, struct broker_message *message, int se
 	if (broker->silent)
 		return -EIO;
 	message->number = ++broker->number;
-	rc = broker_send(broker->reads, message, size_of(message), &send_fd, send_fd >= 0, MSG_DONTWAIT);
+	rc = broker_send(broker->reads, message, broker_message_size(message), &send_fd, send_fd >= 0,
+			 MSG_DONTWAIT);
 	if (rc)
 		return rc;
 	do
@@ -88,7 +89,7 @@ static int64_t ask(struct broker *broker, struct broker_message *message, int se
 static int ask_for_fd(struct broker *broker, struct broker_message *message, struct broker_reply *reply)
 {
 	int fd;
-	int64_t value = ask(broker, message, -1, reply, &fd);
+	int64_t value = broker_ask(broker, message, -1, reply, &fd);
 
 	if (value < 0)
 		return (int)value;
@@ -97,7 +98,8 @@ static int ask_for_fd(struct broker *broker, struct broker_message *message, str
 
 /* --- reading --- */
 
-static size_t take_bytes(const struct broker *broker, const struct broker_reply *reply, void *to, size_t size)
+static size_t broker_reply_bytes(const struct broker *broker, const struct broker_reply *reply, void *to,
+				 size_t size)
 {
 	size_t n = reply->size < size ? reply->size : size;
 
@@ -105,17 +107,17 @@ static size_t take_bytes(const struct broker *broker, const struct broker_reply 
 	return n;
 }
 
-static ssize_t read_memory(void *ctx, pid_t pid, uint64_t address, void *to, size_t size)
+static ssize_t broker_ask_memory(void *ctx, pid_t pid, uint64_t address, void *to, size_t size)
 {
 	struct broker_message message = {.ask = BROKER_MEMORY, .pid = pid, .address = address, .size = size};
 	struct broker_reply reply;
 	int fd;
-	int64_t value = ask(ctx, &message, -1, &reply, &fd);
+	int64_t value = broker_ask(ctx, &message, -1, &reply, &fd);
 
-	return value < 0 ? value : (ssize_t)take_bytes(ctx, &reply, to, size);
+	return value < 0 ? value : (ssize_t)broker_reply_bytes(ctx, &reply, to, size);
 }
 
-static int read_maps(void *ctx, pid_t pid)
+static int broker_ask_maps(void *ctx, pid_t pid)
 {
 	struct broker_message message = {.ask = BROKER_MAPS, .pid = pid};
 	struct broker_reply reply;
@@ -123,7 +125,7 @@ static int read_maps(void *ctx, pid_t pid)
 	return ask_for_fd(ctx, &message, &reply);
 }
 
-static int open_mapping(void *ctx, pid_t pid, const struct proc_mapping *mapping)
+static int broker_ask_mapping(void *ctx, pid_t pid, const struct proc_mapping *mapping)
 {
 	struct broker_message message = {
 		.ask = BROKER_MAPPING,
@@ -143,13 +145,13 @@ static int open_mapping(void *ctx, pid_t pid, const struct proc_mapping *mapping
 	return ask_for_fd(ctx, &message, &reply);
 }
 
-static int open_exe(void *ctx, pid_t pid, uint8_t *header, size_t size, size_t *got)
+static int broker_ask_exe(void *ctx, pid_t pid, uint8_t *header, size_t size, size_t *got)
 {
 	struct broker_message message = {.ask = BROKER_EXE, .pid = pid, .size = size};
 	struct broker_reply reply;
 	int fd = ask_for_fd(ctx, &message, &reply);
 
-	*got = fd < 0 ? 0 : take_bytes(ctx, &reply, header, size);
+	*got = fd < 0 ? 0 : broker_reply_bytes(ctx, &reply, header, size);
 	return fd;
 }
 
@@ -159,7 +161,7 @@ static int is_lost(void *ctx, int memory)
 	struct broker_reply reply;
 	int fd;
 
-	return ask(ctx, &message, memory, &reply, &fd) == 1;
+	return broker_ask(ctx, &message, memory, &reply, &fd) == 1;
 }
 
 const struct target_reads *broker_reads(struct broker *broker)
@@ -186,7 +188,7 @@ bool broker_has_exited(const struct broker *broker)
 
 /* --- start and end --- */
 
-static void run(int control, int reads, struct broker_shared *shared, pid_t parent)
+static void broker_run(int control, int reads, struct broker_shared *shared, pid_t parent)
 {
 	const int fds[] = {control, reads};
 	const struct sched_param least = {.sched_priority = 1};
@@ -205,7 +207,7 @@ static void run(int control, int reads, struct broker_shared *shared, pid_t pare
 	broker_work(CHILD_FD, CHILD_FD + 1, shared);
 }
 
-static int start(struct broker *broker)
+static int broker_start(struct broker *broker)
 {
 	int control[2], reads[2];
 	pid_t parent = getpid();
@@ -221,7 +223,7 @@ static int start(struct broker *broker)
 	fflush(NULL);
 	broker->pid = fork();
 	if (broker->pid == 0)
-		run(control[1], reads[1], broker->shared, parent);
+		broker_run(control[1], reads[1], broker->shared, parent);
 	close(control[1]);
 	close(reads[1]);
 	return broker->pid < 0 ? errno : 0;
@@ -234,10 +236,10 @@ struct broker *broker_new(struct error *err)
 
 	if (broker) {
 		broker->control = broker->reads = -1;
-		broker->functions = (struct target_reads){.memory = read_memory,
-							  .maps = read_maps,
-							  .file = open_mapping,
-							  .exe = open_exe,
+		broker->functions = (struct target_reads){.memory = broker_ask_memory,
+							  .maps = broker_ask_maps,
+							  .file = broker_ask_mapping,
+							  .exe = broker_ask_exe,
 							  .lost = is_lost,
 							  .ctx = broker};
 		broker->shared = mmap(NULL, sizeof(*broker->shared), PROT_READ | PROT_WRITE,
@@ -245,7 +247,7 @@ struct broker *broker_new(struct error *err)
 		if (broker->shared == MAP_FAILED)
 			broker->shared = NULL;
 		else
-			rc = start(broker);
+			rc = broker_start(broker);
 	}
 	if (rc == 0)
 		return broker;

@@ -27,7 +27,7 @@ enum {
 
 /* --- allowances --- */
 
-static void fill(int64_t *left, int64_t a_second, uint64_t ns)
+static void budget_refill(int64_t *left, int64_t a_second, uint64_t ns)
 {
 	uint64_t most = (uint64_t)a_second * SECONDS;
 
@@ -42,9 +42,9 @@ bool allowance_take(struct allowance *allowance, uint64_t now_ns, unsigned opens
 	uint64_t ns = now_ns - allowance->filled_ns;
 
 	if (ns >= 10000000) {
-		fill(&allowance->opens, OPENS_PER_SECOND, ns);
-		fill(&allowance->calls, CALLS_PER_SECOND, ns);
-		fill(&allowance->bytes, BYTES_PER_SECOND, ns);
+		budget_refill(&allowance->opens, OPENS_PER_SECOND, ns);
+		budget_refill(&allowance->calls, CALLS_PER_SECOND, ns);
+		budget_refill(&allowance->bytes, BYTES_PER_SECOND, ns);
 		allowance->filled_ns = now_ns;
 	}
 	if (allowance->opens < opens || allowance->calls < 1 || allowance->bytes < 1)
@@ -142,7 +142,7 @@ static int open_request(struct server *server, const struct request *request, ui
 
 /* --- a worker's memory --- */
 
-static bool take_bytes(const struct client *client, uint64_t address, void *to, size_t size)
+static bool client_take_bytes(const struct client *client, uint64_t address, void *to, size_t size)
 {
 	return pread(client->memory, to, size, (off_t)address) == (ssize_t)size;
 }
@@ -155,7 +155,7 @@ static bool take_path(const struct client *client, uint64_t address, char path[P
 	return n > 0 && memchr(path, '\0', (size_t)n);
 }
 
-static bool take_request(const struct client *client, uint64_t address, struct request *request)
+static bool client_take_request(const struct client *client, uint64_t address, struct request *request)
 {
 	char path[PATH_MAX];
 
@@ -188,12 +188,12 @@ static struct answer with_bytes(const struct server *server, uint64_t to, size_t
 	return (struct answer){.value = value, .fd = -1, .bytes = server->part, .size = size, .to = to};
 }
 
-static struct answer answer_open(struct server *server, uint64_t path, uint64_t flags)
+static struct answer server_answer_open(struct server *server, uint64_t path, uint64_t flags)
 {
 	struct request request;
 	struct answer answer;
 
-	if (!take_request(server->client, path, &request))
+	if (!client_take_request(server->client, path, &request))
 		return nothing_but(-EFAULT);
 	answer = with_fd(request_flags_are_harmless(flags) ? open_request(server, &request, flags) : -EACCES);
 	answer.is_root = request.kind == REQUEST_ROOT || request.kind == REQUEST_OWN_ROOT;
@@ -207,7 +207,7 @@ static struct answer answer_open_below(struct server *server, const uint64_t *ar
 	struct open_how how = {0};
 	char path[PATH_MAX];
 
-	if (args[3] != sizeof(how) || !take_bytes(client, args[2], &how, sizeof(how)) ||
+	if (args[3] != sizeof(how) || !client_take_bytes(client, args[2], &how, sizeof(how)) ||
 	    !take_path(client, args[1], path))
 		return nothing_but(-EFAULT);
 	if (!request_flags_are_harmless(how.flags) || how.mode || !(how.resolve & RESOLVE_IN_ROOT))
@@ -238,7 +238,7 @@ static struct answer answer_stat(struct server *server, uint64_t path, uint64_t 
 	struct stat st;
 	int rc;
 
-	if (!take_request(server->client, path, &request))
+	if (!client_take_request(server->client, path, &request))
 		return nothing_but(-EFAULT);
 	process = request.pid ? server_process(server, request.pid) : NULL;
 	if (!process ||
@@ -257,7 +257,7 @@ static struct answer answer_link(struct server *server, uint64_t path, uint64_t 
 	struct request request;
 	ssize_t n;
 
-	if (!take_request(server->client, path, &request))
+	if (!client_take_request(server->client, path, &request))
 		return nothing_but(-EFAULT);
 	process = request.pid ? server_process(server, request.pid) : NULL;
 	if (!process || request.kind != REQUEST_LINK)
@@ -277,8 +277,9 @@ static struct answer answer_memory(struct server *server, const uint64_t *args)
 	if (!process)
 		return nothing_but(-EPERM);
 	if (args[2] != 1 || args[4] > PIECES || args[5] ||
-	    !take_bytes(client, args[1], &local, sizeof(local)) ||
-	    !take_bytes(client, args[3], pieces, args[4] * sizeof(*pieces)) || local.iov_len > WINDOW_BYTES)
+	    !client_take_bytes(client, args[1], &local, sizeof(local)) ||
+	    !client_take_bytes(client, args[3], pieces, args[4] * sizeof(*pieces)) ||
+	    local.iov_len > WINDOW_BYTES)
 		return nothing_but(-EINVAL);
 	if (server_must_refuse(server))
 		return nothing_but(-EIO);
@@ -292,7 +293,7 @@ struct answer answer_call(struct server *server, const struct seccomp_data *call
 
 	switch (call->nr) {
 	case SYS_openat:
-		return answer_open(server, args[1], args[2]);
+		return server_answer_open(server, args[1], args[2]);
 	case SYS_openat2:
 		return answer_open_below(server, args);
 	case SYS_newfstatat:
@@ -306,7 +307,7 @@ struct answer answer_call(struct server *server, const struct seccomp_data *call
 		return answer_memory(server, args);
 #ifdef SYS_open
 	case SYS_open:
-		return answer_open(server, args[0], args[1]);
+		return server_answer_open(server, args[0], args[1]);
 	case SYS_stat:
 		return answer_stat(server, args[0], args[1], 0);
 	case SYS_lstat:
@@ -337,7 +338,7 @@ static int without_reading(int fd)
 	return handle;
 }
 
-static struct answer read_memory(struct server *server, const struct broker_message *message)
+static struct answer server_read_memory(struct server *server, const struct broker_message *message)
 {
 	struct held_process *process = server_process(server, message->pid);
 	struct iovec from = {.iov_base = (void *)(uintptr_t)message->address,
@@ -365,7 +366,7 @@ static int copy_text(const struct maps *maps)
 	return fd >= 0 && lseek(fd, 0, SEEK_SET) == 0 ? fd : -ENOMEM;
 }
 
-static struct answer read_maps(const struct broker_message *message)
+static struct answer server_read_maps(const struct broker_message *message)
 {
 	struct error err;
 	struct maps maps;
@@ -378,7 +379,7 @@ static struct answer read_maps(const struct broker_message *message)
 	return with_fd(fd);
 }
 
-static struct answer open_mapping(const struct broker_message *message)
+static struct answer server_open_mapping(const struct broker_message *message)
 {
 	const struct proc_mapping mapping = {
 		.start = message->start,
@@ -393,7 +394,7 @@ static struct answer open_mapping(const struct broker_message *message)
 	return with_fd(without_reading(maps_open_file(message->pid, &mapping)));
 }
 
-static struct answer open_exe(struct server *server, const struct broker_message *message)
+static struct answer server_open_exe(struct server *server, const struct broker_message *message)
 {
 	size_t size = message->size < WINDOW_BYTES ? message->size : WINDOW_BYTES, got = 0;
 	struct answer answer =
@@ -417,13 +418,13 @@ struct answer answer_question(struct server *server, const struct broker_message
 		return nothing_but(message->ask == BROKER_LOST ? 0 : -EIO);
 	switch (message->ask) {
 	case BROKER_MEMORY:
-		return read_memory(server, message);
+		return server_read_memory(server, message);
 	case BROKER_MAPS:
-		return read_maps(message);
+		return server_read_maps(message);
 	case BROKER_MAPPING:
-		return open_mapping(message);
+		return server_open_mapping(message);
 	case BROKER_EXE:
-		return open_exe(server, message);
+		return server_open_exe(server, message);
 	case BROKER_LOST:
 		return ask_if_lost(fd);
 	default:

@@ -24,7 +24,7 @@ static struct allowed *find_process(struct broker_state *state, pid_t pid)
 	return NULL;
 }
 
-static void allow(struct broker_state *state, pid_t pid, int dir)
+static void broker_state_allow(struct broker_state *state, pid_t pid, int dir)
 {
 	struct allowed *process = find_process(state, pid);
 
@@ -39,7 +39,7 @@ static void allow(struct broker_state *state, pid_t pid, int dir)
 	*process = (struct allowed){.pid = pid, .dir = dir, .serial = ++state->serial};
 }
 
-static void share(struct broker_state *state, uint64_t number, int fd)
+static void broker_state_share(struct broker_state *state, uint64_t number, int fd)
 {
 	unsigned which = state->nfiles++ % SHARED_FILES;
 
@@ -83,10 +83,10 @@ bool broker_take_control(struct broker_state *state, bool is_first)
 	if (n <= 0)
 		return false;
 	if (message.ask == BROKER_ALLOW && fds[0] >= 0) {
-		allow(state, message.pid, fds[0]);
+		broker_state_allow(state, message.pid, fds[0]);
 		fds[0] = -1;
 	} else if (message.ask == BROKER_SHARE && fds[0] >= 0) {
-		share(state, message.number, fds[0]);
+		broker_state_share(state, message.number, fds[0]);
 		fds[0] = -1;
 	} else if (message.ask == BROKER_ADD && fds[2] >= 0) {
 		add_client(state, &message, fds);

@@ -135,7 +135,7 @@ static void give_answer(struct client *client, uint64_t call, struct answer *ans
 		answer_worker(client, call, answer);
 }
 
-static void begin_call(struct server *server, uint64_t call)
+static void server_begin_call(struct server *server, uint64_t call)
 {
 	pthread_mutex_lock(&server->state->lock);
 	server->call = call;
@@ -144,7 +144,7 @@ static void begin_call(struct server *server, uint64_t call)
 }
 
 /* Sends no answer if the caller no longer waits. */
-static void end_call(struct server *server, struct answer *answer)
+static void server_end_call(struct server *server, struct answer *answer)
 {
 	pthread_mutex_lock(&server->state->lock);
 	server->busy_ns = 0;
@@ -152,7 +152,7 @@ static void end_call(struct server *server, struct answer *answer)
 		give_answer(server->client, server->call, answer);
 	pthread_mutex_unlock(&server->state->lock);
 	/* Closing it may take as long as opening it. */
-	begin_call(server, 0);
+	server_begin_call(server, 0);
 	if (answer->fd >= 0)
 		close(answer->fd);
 	pthread_mutex_lock(&server->state->lock);
@@ -171,12 +171,12 @@ static bool serve_worker(struct server *server)
 	memset(&call, 0, sizeof(call)); /* required by the kernel */
 	if (ioctl(client->fd, SECCOMP_IOCTL_NOTIF_RECV, &call))
 		return errno == EINTR || errno == EAGAIN || errno == ENOENT;
-	begin_call(server, call.id);
+	server_begin_call(server, call.id);
 	opens = call.data.nr != SYS_process_vm_readv;
 	if (allowance_take(&client->allowance, now_ns(), opens))
 		answer = answer_call(server, &call.data);
 	client->allowance.bytes -= (int64_t)answer.size;
-	end_call(server, &answer);
+	server_end_call(server, &answer);
 	return true;
 }
 
@@ -191,9 +191,9 @@ static bool serve_own(struct server *server)
 		return false;
 	if (n < 0)
 		return true;
-	begin_call(server, message.number);
+	server_begin_call(server, message.number);
 	answer = answer_question(server, &message, fds[0]);
-	end_call(server, &answer);
+	server_end_call(server, &answer);
 	descriptors_close(fds);
 	return true;
 }
@@ -213,7 +213,7 @@ static void hold_memory(struct server *server)
 		held_process_open_memory(process);
 }
 
-static void reduce(struct server *server)
+static void server_reduce(struct server *server)
 {
 	struct broker_state *state = server->state;
 	uint64_t ignored;
@@ -242,7 +242,7 @@ static bool serve_next(struct server *server)
 	if (poll(fds, 2, -1) < 0)
 		return true;
 	if (fds[0].revents)
-		reduce(server);
+		server_reduce(server);
 	if (!fds[1].revents)
 		return true;
 	if (!(fds[1].revents & POLLIN))
@@ -262,7 +262,7 @@ static void forget_client(struct client *client)
 	*client = (struct client){.server = NULL};
 }
 
-static void *serve(void *ctx)
+static void *client_serve(void *ctx)
 {
 	struct server *server = ctx;
 	struct broker_state *state = server->state;
@@ -305,14 +305,15 @@ static void start_server(struct broker_state *state, struct client *client)
 		client->server = server;
 	}
 	/* Without memory or threads this process is useless. */
-	if (!server || !server->part || server->wake < 0 || pthread_create(&thread, &detached, serve, server))
+	if (!server || !server->part || server->wake < 0 ||
+	    pthread_create(&thread, &detached, client_serve, server))
 		_exit(1);
 	pthread_attr_destroy(&detached);
 }
 
 /* --- the first thread --- */
 
-static void give_up(struct broker_state *state, struct client *client)
+static void client_give_up(struct broker_state *state, struct client *client)
 {
 	struct answer failed = {.value = -EIO, .fd = -1};
 	struct server *server = client->server;
@@ -335,7 +336,7 @@ static bool wants_cpu(pid_t tid)
 	return proc_stat_read(path, &stat) && stat.state == 'R';
 }
 
-static void watch(struct broker_state *state)
+static void broker_watch_clients(struct broker_state *state)
 {
 	uint64_t now = now_ns();
 
@@ -344,11 +345,12 @@ static void watch(struct broker_state *state)
 
 		if (server && server->busy_ns && now > server->busy_ns + STUCK_MS * 1000000ull &&
 		    (!wants_cpu(server->tid) || now > server->busy_ns + STARVED_MS * 1000000ull))
-			give_up(state, &state->clients[i]);
+			client_give_up(state, &state->clients[i]);
 	}
 }
 
-static bool begin(struct broker_state *state, int control, int reads, struct broker_shared *shared)
+static bool broker_state_begin(struct broker_state *state, int control, int reads,
+			       struct broker_shared *shared)
 {
 	pthread_mutexattr_t inherits;
 	pthread_condattr_t monotonic;
@@ -379,7 +381,7 @@ _Noreturn void broker_work(int control, int reads, struct broker_shared *shared)
 	struct broker_state *state = calloc(1, sizeof(*state));
 	struct pollfd fd = {.fd = control, .events = POLLIN};
 
-	if (!state || !begin(state, control, reads, shared))
+	if (!state || !broker_state_begin(state, control, reads, shared))
 		_exit(1);
 	while (!(fd.revents & (POLLHUP | POLLERR))) {
 		if (poll(&fd, 1, WATCH_MS) < 0)
@@ -387,7 +389,7 @@ _Noreturn void broker_work(int control, int reads, struct broker_shared *shared)
 		pthread_mutex_lock(&state->lock);
 		while (broker_take_control(state, true))
 			continue;
-		watch(state);
+		broker_watch_clients(state);
 		pthread_mutex_unlock(&state->lock);
 	}
 	_exit(0);

@@ -79,7 +79,7 @@ int channel_flush(struct channel *channel)
 	return send_all(channel, channel->buffer, n);
 }
 
-static int gather(struct channel *channel, const void *bytes, size_t size)
+static int channel_gather(struct channel *channel, const void *bytes, size_t size)
 {
 	int rc = 0;
 
@@ -96,19 +96,19 @@ static int gather(struct channel *channel, const void *bytes, size_t size)
 
 int channel_put(struct channel *channel, const struct message *message, const void *bytes)
 {
-	int rc = gather(channel, message, sizeof(*message));
+	int rc = channel_gather(channel, message, sizeof(*message));
 
-	return rc ? rc : gather(channel, bytes, message->size);
+	return rc ? rc : channel_gather(channel, bytes, message->size);
 }
 
 int channel_put_parts(struct channel *channel, const struct message *message, const void *first,
 		      size_t first_size, const void *second)
 {
-	int rc = gather(channel, message, sizeof(*message));
+	int rc = channel_gather(channel, message, sizeof(*message));
 
 	if (rc == 0)
-		rc = gather(channel, first, first_size);
-	return rc ? rc : gather(channel, second, message->size - first_size);
+		rc = channel_gather(channel, first, first_size);
+	return rc ? rc : channel_gather(channel, second, message->size - first_size);
 }
 
 /* The descriptors are sent with the header's bytes. */

@@ -12,7 +12,7 @@
 enum { KILLED_MS = 300, POLL_MS = 5, MAX_FDS = 4 };
 
 /* Signals for gotrace reach the whole process group. */
-static void ignore_signals(void)
+static void child_ignore_signals(void)
 {
 	static const int meant[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2, SIGXFSZ};
 
@@ -24,7 +24,7 @@ static void ignore_signals(void)
  * First duplicates the descriptors above all target numbers, because one may have a number that is the target
  * of another.
  */
-static int keep_fds(const int *fds, unsigned n)
+static int child_keep_fds(const int *fds, unsigned n)
 {
 	int high[MAX_FDS];
 
@@ -51,9 +51,9 @@ static void close_from(int first)
 
 int child_begin(const char *name, const int *fds, unsigned n, bool talks, pid_t parent)
 {
-	int rc = keep_fds(fds, n), null = open("/dev/null", O_RDWR);
+	int rc = child_keep_fds(fds, n), null = open("/dev/null", O_RDWR);
 
-	ignore_signals();
+	child_ignore_signals();
 	prctl(PR_SET_NAME, name, 0, 0, 0);
 	if (rc || null < 0)
 		return rc ? rc : -errno;

@@ -26,7 +26,7 @@ ssize_t descriptors_send(int socket, const void *bytes, size_t size, const int *
 	return sendmsg(socket, &header, MSG_NOSIGNAL | flags);
 }
 
-static void take(struct msghdr *message, int *fds)
+static void descriptors_take(struct msghdr *message, int *fds)
 {
 	unsigned n = 0;
 
@@ -60,7 +60,7 @@ ssize_t descriptors_receive(int socket, void *bytes, size_t size, int *fds, int 
 		fds[i] = -1;
 	n = recvmsg(socket, &header, MSG_CMSG_CLOEXEC | flags);
 	if (n > 0)
-		take(&header, fds);
+		descriptors_take(&header, fds);
 	return n;
 }
 

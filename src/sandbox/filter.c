@@ -110,8 +110,8 @@ static int add_threads(scmp_filter_ctx filter)
 	return rc;
 }
 
-static int add_values(scmp_filter_ctx filter, int call, unsigned argument, const scmp_datum_t *values,
-		      size_t n)
+static int filter_add_values(scmp_filter_ctx filter, int call, unsigned argument, const scmp_datum_t *values,
+			     size_t n)
 {
 	int rc = 0;
 
@@ -126,10 +126,10 @@ static int add_drawing(scmp_filter_ctx filter)
 {
 	static const scmp_datum_t modes[] = {TCSETS, TCSETSW, TCSETSF, TCFLSH, TIOCGPGRP};
 	const scmp_datum_t own = (scmp_datum_t)getpid();
-	int rc = add_values(filter, SCMP_SYS(ioctl), 1, modes, sizeof(modes) / sizeof(modes[0]));
+	int rc = filter_add_values(filter, SCMP_SYS(ioctl), 1, modes, sizeof(modes) / sizeof(modes[0]));
 
 	if (rc == 0)
-		rc = add_values(filter, SCMP_SYS(kill), 0, &own, 1);
+		rc = filter_add_values(filter, SCMP_SYS(kill), 0, &own, 1);
 	if (rc == 0)
 		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(getpgid), 0);
 	if (rc == 0 && SCMP_SYS(getpgrp) >= 0)
@@ -172,7 +172,7 @@ static int add_memory(scmp_filter_ctx filter, bool threads)
 }
 
 /* Calls that are harmless only with some arguments. */
-static int add_parts(scmp_filter_ctx filter, uint32_t ask, bool threads)
+static int filter_add_parts(scmp_filter_ctx filter, uint32_t ask, bool threads)
 {
 	static const scmp_datum_t controls[] = {F_DUPFD_CLOEXEC, F_GETFL, F_GETFD};
 	static const scmp_datum_t questions[] = {TCGETS, TIOCGWINSZ};
@@ -198,14 +198,15 @@ static int add_parts(scmp_filter_ctx filter, uint32_t ask, bool threads)
 		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 2, SCMP_A0(SCMP_CMP_EQ, 0),
 				      SCMP_A2(SCMP_CMP_EQ, 0));
 	if (rc == 0)
-		rc = add_values(filter, SCMP_SYS(ioctl), 1, questions,
-				sizeof(questions) / sizeof(questions[0]));
+		rc = filter_add_values(filter, SCMP_SYS(ioctl), 1, questions,
+				       sizeof(questions) / sizeof(questions[0]));
 	if (rc == 0)
-		rc = add_values(filter, SCMP_SYS(fcntl), 1, controls, sizeof(controls) / sizeof(controls[0]));
+		rc = filter_add_values(filter, SCMP_SYS(fcntl), 1, controls,
+				       sizeof(controls) / sizeof(controls[0]));
 	return rc;
 }
 
-static int fill(scmp_filter_ctx filter, const struct filter_options *options)
+static int filter_fill(scmp_filter_ctx filter, const struct filter_options *options)
 {
 	const uint32_t ask = options->listener ? SCMP_ACT_NOTIFY : SCMP_ACT_ERRNO(EACCES);
 	int rc = add_list(filter, SCMP_ACT_ALLOW, allowed, sizeof(allowed) / sizeof(allowed[0]));
@@ -215,7 +216,7 @@ static int fill(scmp_filter_ctx filter, const struct filter_options *options)
 	if (rc == 0)
 		rc = add_list(filter, SCMP_ACT_ERRNO(EPERM), refused, sizeof(refused) / sizeof(refused[0]));
 	if (rc == 0)
-		rc = add_parts(filter, ask, options->threads);
+		rc = filter_add_parts(filter, ask, options->threads);
 	return rc ? rc : add_options(filter, options);
 }
 
@@ -263,7 +264,7 @@ int filter_install(const struct filter_options *options, struct error *err)
 {
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
 	/* seccomp_init() fails if the kernel does not have this action. */
-	int rc = filter ? fill(filter, options) : -ENOSYS;
+	int rc = filter ? filter_fill(filter, options) : -ENOSYS;
 
 	take_traps();
 	if (rc == 0)

@@ -23,7 +23,7 @@ bool inspection_record_is_good(const struct log_record *record)
 }
 
 /* After the sink's first error the rest of the answer must still be read. */
-static int take_record(struct rpc *rpc, struct channel *channel, const struct message *message)
+static int inspection_take_record(struct rpc *rpc, struct channel *channel, const struct message *message)
 {
 	struct inspection *inspection = (struct inspection *)rpc;
 	struct log_record record = {.type = (uint32_t)message->code, .size = (uint32_t)message->size};
@@ -92,7 +92,7 @@ int inspect(struct sandbox *sandbox, struct inspection *inspection, struct error
 	int rc = sandbox->broken ? -EPIPE : sandbox_begin_wait(sandbox);
 
 	inspection->fd = -1;
-	inspection->rpc.take_record = inspection->sink ? take_record : NULL;
+	inspection->rpc.take_record = inspection->sink ? inspection_take_record : NULL;
 	if (rc == 0) {
 		rc = rpc_call(&sandbox->channel, &inspection->rpc);
 		keep_one_fd(inspection);

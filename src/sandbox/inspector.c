@@ -26,8 +26,8 @@ struct inspector {
 	size_t ms_capacity;
 };
 
-static int answer(struct inspector *inspector, int code, const struct error *err, const void *bytes,
-		  size_t size)
+static int inspector_answer(struct inspector *inspector, int code, const struct error *err, const void *bytes,
+			    size_t size)
 {
 	return rpc_answer(inspector->channel, code, err, bytes, size);
 }
@@ -39,12 +39,12 @@ static int send_record(void *ctx, const struct log_record *record)
 	return rpc_record(inspector->channel, (int32_t)record->type, record->data, record->size);
 }
 
-static int refuse(struct inspector *inspector, const char *why)
+static int inspector_refuse(struct inspector *inspector, const char *why)
 {
 	struct error err;
 	int code = error_set(&err, EINVAL, "%s", why);
 
-	return answer(inspector, code, &err, NULL, 0);
+	return inspector_answer(inspector, code, &err, NULL, 0);
 }
 
 static int refuse_code(struct inspector *inspector, int code)
@@ -52,7 +52,7 @@ static int refuse_code(struct inspector *inspector, int code)
 	struct error err;
 
 	error_set(&err, -code, "%s", strerror(-code));
-	return answer(inspector, code, &err, NULL, 0);
+	return inspector_answer(inspector, code, &err, NULL, 0);
 }
 
 /* --- targets --- */
@@ -85,7 +85,7 @@ static int answer_facts(struct inspector *inspector, int code, const struct erro
 		target_park_skips(target, facts.park_skips);
 		target_wait_texts(target, facts.wait_texts);
 	}
-	return answer(inspector, code, err, &facts, sizeof(facts));
+	return inspector_answer(inspector, code, err, &facts, sizeof(facts));
 }
 
 static void forget_target(struct inspector *inspector)
@@ -105,10 +105,10 @@ static int take_layout(struct inspector *inspector, const struct rpc_request *re
 	release_free(&inspector->given.release);
 	rc = layout_text_parse(request->bytes, request->size, &inspector->given, &err);
 	inspector->has_given = rc == 0;
-	return answer(inspector, rc, &err, NULL, 0);
+	return inspector_answer(inspector, rc, &err, NULL, 0);
 }
 
-static int open_target(struct inspector *inspector, const struct rpc_request *request)
+static int inspector_open_target(struct inspector *inspector, const struct rpc_request *request)
 {
 	const struct layout_table *given = inspector->has_given ? &inspector->given : NULL;
 	struct error err = {""};
@@ -121,7 +121,7 @@ static int open_target(struct inspector *inspector, const struct rpc_request *re
 	return answer_facts(inspector, rc, &err);
 }
 
-static int log_info(struct inspector *inspector, const struct rpc_request *request)
+static int inspector_log_info(struct inspector *inspector, const struct rpc_request *request)
 {
 	struct target *target = inspector->target;
 	struct inspect_log_info asked = {0};
@@ -135,7 +135,7 @@ static int log_info(struct inspector *inspector, const struct rpc_request *reque
 		target->pid = (pid_t)asked.pid; /* it ended before it could be inspected */
 	rc = target_log_info(target, asked.flags, send_record, inspector, &err);
 	target->pid = bound;
-	return answer(inspector, rc, &err, NULL, 0);
+	return inspector_answer(inspector, rc, &err, NULL, 0);
 }
 
 static int answer_functab(struct inspector *inspector, const struct rpc_request *request)
@@ -146,7 +146,7 @@ static int answer_functab(struct inspector *inspector, const struct rpc_request 
 			 ? target_functab(inspector->target, &record, &err)
 			 : target_plugin_functab(inspector->target, (unsigned)request->arg, &record, &err);
 
-	return answer(inspector, rc, &err, record.data, record.size);
+	return inspector_answer(inspector, rc, &err, record.data, record.size);
 }
 
 static int answer_plan(struct inspector *inspector)
@@ -155,7 +155,7 @@ static int answer_plan(struct inspector *inspector)
 	struct error err = {"out of memory"};
 	int rc = plan ? target_plan(inspector->target, plan, &err) : -ENOMEM;
 
-	rc = answer(inspector, rc, &err, plan, sizeof(*plan));
+	rc = inspector_answer(inspector, rc, &err, plan, sizeof(*plan));
 	free(plan);
 	return rc;
 }
@@ -166,7 +166,7 @@ static int answer_plugins(struct inspector *inspector, const struct rpc_request 
 	int n = request->kind == INSPECT_PLUGINS ? target_plugins(inspector->target, &err)
 						 : target_may_have_plugins(inspector->target);
 
-	return answer(inspector, n, &err, NULL, 0);
+	return inspector_answer(inspector, n, &err, NULL, 0);
 }
 
 static int answer_plugin(struct inspector *inspector, const struct rpc_request *request)
@@ -193,7 +193,7 @@ static int answer_plugin(struct inspector *inspector, const struct rpc_request *
 		rc = rpc_answer_fds(inspector->channel, facts, sizeof(*facts), &plugin->fd, 1);
 		close(plugin->fd);
 	} else {
-		rc = answer(inspector, rc, &err, NULL, 0);
+		rc = inspector_answer(inspector, rc, &err, NULL, 0);
 	}
 	free(facts);
 	free(plugin);
@@ -206,7 +206,7 @@ static int answer_other_go(struct inspector *inspector)
 	char path[256] = "";
 	bool found = target_other_go(inspector->target, path, sizeof(path));
 
-	return answer(inspector, 0, NULL, path, found ? strlen(path) : 0);
+	return inspector_answer(inspector, 0, NULL, path, found ? strlen(path) : 0);
 }
 
 static int answer_ms(struct inspector *inspector, const struct rpc_request *request)
@@ -217,7 +217,8 @@ static int answer_ms(struct inspector *inspector, const struct rpc_request *requ
 
 	if (n == 0)
 		n = target_read_ms(inspector->target, inspector->ms, (unsigned)max, &err);
-	return answer(inspector, n, &err, inspector->ms, n > 0 ? (size_t)n * sizeof(*inspector->ms) : 0);
+	return inspector_answer(inspector, n, &err, inspector->ms,
+				n > 0 ? (size_t)n * sizeof(*inspector->ms) : 0);
 }
 
 static int answer_heap_live(struct inspector *inspector)
@@ -226,12 +227,12 @@ static int answer_heap_live(struct inspector *inspector)
 	uint64_t bytes = 0;
 	int rc = target_heap_live(inspector->target, &bytes);
 
-	return answer(inspector, rc, &err, &bytes, sizeof(bytes));
+	return inspector_answer(inspector, rc, &err, &bytes, sizeof(bytes));
 }
 
 /* --- snapshots --- */
 
-static int begin_snapshot(struct inspector *inspector, const struct rpc_request *request)
+static int inspector_begin_snapshot(struct inspector *inspector, const struct rpc_request *request)
 {
 	uint32_t most = (uint32_t)request->arg;
 	struct error err = {""};
@@ -243,7 +244,7 @@ static int begin_snapshot(struct inspector *inspector, const struct rpc_request 
 						   &inspector->snapshot, &err)
 		  : target_snapshot_begin(inspector->target, request->arg & SNAPSHOT_LABELLED, send_record,
 					  inspector, &inspector->snapshot, &err);
-	return answer(inspector, rc, &err, NULL, 0);
+	return inspector_answer(inspector, rc, &err, NULL, 0);
 }
 
 static int go_on_with_snapshot(struct inspector *inspector, const struct rpc_request *request)
@@ -256,7 +257,7 @@ static int go_on_with_snapshot(struct inspector *inspector, const struct rpc_req
 		target_snapshot_free(inspector->snapshot);
 		inspector->snapshot = NULL;
 	} else if (!inspector->snapshot) {
-		return refuse(inspector, "there is no snapshot");
+		return inspector_refuse(inspector, "there is no snapshot");
 	} else if (request->kind == INSPECT_SNAPSHOT_READ) {
 		rc = target_snapshot_read(inspector->snapshot, &err);
 	} else {
@@ -264,7 +265,7 @@ static int go_on_with_snapshot(struct inspector *inspector, const struct rpc_req
 			memcpy(markers, request->bytes, sizeof(markers));
 		rc = target_snapshot_put(inspector->snapshot, markers);
 	}
-	return answer(inspector, rc, &err, NULL, 0);
+	return inspector_answer(inspector, rc, &err, NULL, 0);
 }
 
 /* --- code files --- */
@@ -279,7 +280,7 @@ static int answer_module(struct inspector *inspector, const struct rpc_request *
 
 	if (rc) {
 		module_free(&code);
-		return answer(inspector, rc, &err, NULL, 0);
+		return inspector_answer(inspector, rc, &err, NULL, 0);
 	}
 	memcpy(facts.segments, code.segments, sizeof(facts.segments));
 	facts.n = code.n;
@@ -323,7 +324,7 @@ static bool read_wants(struct rpc_request *request, struct inspect_functions *as
 	return true;
 }
 
-static int plan_functions(struct inspector *inspector, struct rpc_request *request)
+static int inspector_plan_functions(struct inspector *inspector, struct rpc_request *request)
 {
 	struct function_want wanted[MAX_FUNCTIONS];
 	struct inspect_functions asked;
@@ -332,7 +333,7 @@ static int plan_functions(struct inspector *inspector, struct rpc_request *reque
 	int rc;
 
 	if (!read_wants(request, &asked, &path, wanted))
-		return refuse(inspector, "the request is malformed");
+		return inspector_refuse(inspector, "the request is malformed");
 	functions_free(&inspector->functions);
 	if (asked.pid || *path)
 		rc = functions_plan((pid_t)asked.pid, path, wanted, asked.n, &inspector->functions, &err);
@@ -340,7 +341,7 @@ static int plan_functions(struct inspector *inspector, struct rpc_request *reque
 		rc = inspector->target ? go_functions_plan(inspector->target, wanted, asked.n,
 							   &inspector->functions, &err)
 				       : error_set(&err, EINVAL, "no program has been opened");
-	return answer(inspector, rc ? rc : (int)inspector->functions.nlists, &err, NULL, 0);
+	return inspector_answer(inspector, rc ? rc : (int)inspector->functions.nlists, &err, NULL, 0);
 }
 
 static int answer_values(struct inspector *inspector)
@@ -348,7 +349,7 @@ static int answer_values(struct inspector *inspector)
 	const struct function_plan *plan = &inspector->functions;
 	struct error none = {""};
 
-	return answer(inspector, 0, &none, plan->values, plan->nvalues * sizeof(*plan->values));
+	return inspector_answer(inspector, 0, &none, plan->values, plan->nvalues * sizeof(*plan->values));
 }
 
 static int answer_list(struct inspector *inspector, const struct rpc_request *request)
@@ -360,13 +361,13 @@ static int answer_list(struct inspector *inspector, const struct rpc_request *re
 	int rc;
 
 	if (request->arg >= inspector->functions.nlists)
-		return refuse(inspector, "there is no such list");
+		return inspector_refuse(inspector, "there is no such list");
 	list = &inspector->functions.lists[request->arg];
 	facts = (struct function_list_facts){.site = list->site, .n = list->n};
 	size = list->n * sizeof(*list->probes);
 	bytes = malloc(sizeof(facts) + size);
 	if (!bytes)
-		return refuse(inspector, "out of memory");
+		return inspector_refuse(inspector, "out of memory");
 	memcpy(bytes, &facts, sizeof(facts));
 	memcpy(bytes + sizeof(facts), list->probes, size);
 	rc = rpc_answer_fds(inspector->channel, bytes, sizeof(facts) + size, &list->fd, 1);
@@ -391,7 +392,7 @@ static int answer_of_target(struct inspector *inspector, const struct rpc_reques
 	case INSPECT_PLAN:
 		return answer_plan(inspector);
 	case INSPECT_LOG_INFO:
-		return log_info(inspector, request);
+		return inspector_log_info(inspector, request);
 	case INSPECT_FUNCTAB:
 	case INSPECT_PLUGIN_FUNCTAB:
 		return answer_functab(inspector, request);
@@ -403,7 +404,7 @@ static int answer_of_target(struct inspector *inspector, const struct rpc_reques
 	case INSPECT_OTHER_GO:
 		return answer_other_go(inspector);
 	case INSPECT_SNAPSHOT_BEGIN:
-		return begin_snapshot(inspector, request);
+		return inspector_begin_snapshot(inspector, request);
 	case INSPECT_SNAPSHOT_READ:
 	case INSPECT_SNAPSHOT_PUT:
 	case INSPECT_SNAPSHOT_FREE:
@@ -413,7 +414,7 @@ static int answer_of_target(struct inspector *inspector, const struct rpc_reques
 	case INSPECT_HEAP_LIVE:
 		return answer_heap_live(inspector);
 	default:
-		return refuse(inspector, "there is no such request");
+		return inspector_refuse(inspector, "there is no such request");
 	}
 }
 
@@ -424,7 +425,7 @@ static int answer_request(struct inspector *inspector, struct rpc_request *reque
 		return take_layout(inspector, request);
 	case INSPECT_OPEN:
 	case INSPECT_OPEN_FILE:
-		return open_target(inspector, request);
+		return inspector_open_target(inspector, request);
 	case INSPECT_MODULE:
 		return answer_module(inspector, request);
 	case INSPECT_MODULE_FILE:
@@ -432,17 +433,17 @@ static int answer_request(struct inspector *inspector, struct rpc_request *reque
 		return request->fds[0] < 0 ? refuse_code(inspector, -errno)
 					   : answer_module(inspector, request);
 	case INSPECT_FUNCTIONS:
-		return plan_functions(inspector, request);
+		return inspector_plan_functions(inspector, request);
 	case INSPECT_FUNCTION_VALUES:
 		return answer_values(inspector);
 	case INSPECT_REQUEST_REPORT:
-		return answer(inspector, 0, &(struct error){""}, inspector->functions.report,
-			      strlen(inspector->functions.report));
+		return inspector_answer(inspector, 0, &(struct error){""}, inspector->functions.report,
+					strlen(inspector->functions.report));
 	case INSPECT_FUNCTION_LIST:
 		return answer_list(inspector, request);
 	default:
 		return inspector->target ? answer_of_target(inspector, request)
-					 : refuse(inspector, "there is no target");
+					 : inspector_refuse(inspector, "there is no target");
 	}
 }
 

@@ -15,8 +15,8 @@
 
 /* --- unwind rules --- */
 
-static int take_rows(struct sandbox *sandbox, struct inspection *call, const struct module_facts *facts,
-		     struct module_code *code)
+static int remote_take_rows(struct sandbox *sandbox, struct inspection *call,
+			    const struct module_facts *facts, struct module_code *code)
 {
 	struct error err;
 	size_t size = facts->rows * sizeof(*code->rows.rows);
@@ -76,7 +76,7 @@ int remote_module_read(struct sandbox *sandbox, int fd, const char *bytes, size_
 	code->size = facts.size;
 	code->rows.functions = facts.functions;
 	code->rows.damaged = facts.damaged;
-	rc = take_rows(sandbox, &call, &facts, code);
+	rc = remote_take_rows(sandbox, &call, &facts, code);
 	if (rc)
 		module_free(code);
 	return rc;
@@ -84,7 +84,7 @@ int remote_module_read(struct sandbox *sandbox, int fd, const char *bytes, size_
 
 /* --- places of functions --- */
 
-static void add(char **to, const void *bytes, size_t size)
+static void remote_append(char **to, const void *bytes, size_t size)
 {
 	memcpy(*to, bytes, size);
 	*to += size;
@@ -102,14 +102,14 @@ static char *make_question(pid_t pid, const char *exe, const struct function_wan
 	bytes = to = malloc(*size);
 	if (!bytes)
 		return NULL;
-	add(&to, &head, sizeof(head));
-	add(&to, exe, head.path_len + 1u);
+	remote_append(&to, &head, sizeof(head));
+	remote_append(&to, exe, head.path_len + 1u);
 	for (unsigned i = 0; i < n; i++) {
 		const struct inspect_function one = {.kind = (uint32_t)wanted[i].kind,
 						     .len = (uint32_t)strlen(wanted[i].text)};
 
-		add(&to, &one, sizeof(one));
-		add(&to, wanted[i].text, one.len + 1u);
+		remote_append(&to, &one, sizeof(one));
+		remote_append(&to, wanted[i].text, one.len + 1u);
 	}
 	return bytes;
 }
@@ -135,7 +135,8 @@ static int take_probes(struct sandbox *sandbox, struct inspection *call, const s
 	return rc;
 }
 
-static int take_list(struct sandbox *sandbox, struct function_plan *plan, unsigned which, struct error *err)
+static int remote_take_list(struct sandbox *sandbox, struct function_plan *plan, unsigned which,
+			    struct error *err)
 {
 	struct inspection call = {.rpc = {.kind = INSPECT_FUNCTION_LIST, .arg = which}};
 	struct function_probes *list = &plan->lists[which];
@@ -156,7 +157,7 @@ static int take_list(struct sandbox *sandbox, struct function_plan *plan, unsign
 }
 
 /* Takes what the probes read of arguments. */
-static int take_values(struct sandbox *sandbox, struct function_plan *plan, struct error *err)
+static int remote_take_values(struct sandbox *sandbox, struct function_plan *plan, struct error *err)
 {
 	struct inspection call = {.rpc = {.kind = INSPECT_FUNCTION_VALUES}};
 	int rc = inspect(sandbox, &call, err);
@@ -225,7 +226,7 @@ int remote_functions_plan(struct sandbox *sandbox, pid_t pid, const char *exe,
 	if (rc == 0 && call.rpc.code > MAX_LISTS)
 		rc = sandbox_fail(sandbox, -EBADMSG, err);
 	if (rc == 0 && n)
-		rc = take_values(sandbox, plan, err);
+		rc = remote_take_values(sandbox, plan, err);
 	if (rc == 0 && has_requests(wanted, n))
 		rc = take_report(sandbox, plan, err);
 	if (rc == 0 && call.rpc.code) {
@@ -233,7 +234,7 @@ int remote_functions_plan(struct sandbox *sandbox, pid_t pid, const char *exe,
 		rc = plan->lists ? 0 : error_set(err, ENOMEM, "out of memory");
 	}
 	for (int i = 0; rc == 0 && i < call.rpc.code; i++)
-		rc = take_list(sandbox, plan, (unsigned)i, err);
+		rc = remote_take_list(sandbox, plan, (unsigned)i, err);
 	if (rc)
 		functions_free(plan);
 	return rc;

@@ -36,7 +36,7 @@ static struct remote_target *remote_of(const struct target *target)
 						   offsetof(struct remote_target, target));
 }
 
-static struct inspection request(uint32_t kind, uint64_t arg)
+static struct inspection remote_request(uint32_t kind, uint64_t arg)
 {
 	return (struct inspection){.rpc = {.kind = kind, .arg = arg}};
 }
@@ -112,7 +112,7 @@ static int take_exe(struct remote_target *remote, pid_t pid, int fd, const char 
 
 static int remote_bind(struct target *target, pid_t pid, struct error *err)
 {
-	struct inspection call = request(INSPECT_BIND, (uint64_t)pid);
+	struct inspection call = remote_request(INSPECT_BIND, (uint64_t)pid);
 	int rc = take_facts(remote_of(target), &call, err);
 
 	if (rc == 0)
@@ -123,7 +123,7 @@ static int remote_bind(struct target *target, pid_t pid, struct error *err)
 static bool remote_other_go(const struct target *target, char *path, size_t size)
 {
 	struct sandbox *sandbox = remote_of(target)->sandbox;
-	struct inspection call = request(INSPECT_OTHER_GO, 0);
+	struct inspection call = remote_request(INSPECT_OTHER_GO, 0);
 	char text[256];
 	struct error err;
 
@@ -144,7 +144,7 @@ static bool remote_other_go(const struct target *target, char *path, size_t size
 
 static int remote_want_alloc(struct target *target, enum alloc_level look, struct error *err)
 {
-	struct inspection call = request(INSPECT_WANT_ALLOC, look);
+	struct inspection call = remote_request(INSPECT_WANT_ALLOC, look);
 
 	return take_facts(remote_of(target), &call, err);
 }
@@ -152,7 +152,7 @@ static int remote_want_alloc(struct target *target, enum alloc_level look, struc
 static int remote_plan(const struct target *target, struct probe_plan *plan, struct error *err)
 {
 	struct remote_target *remote = remote_of(target);
-	struct inspection call = request(INSPECT_PLAN, 0);
+	struct inspection call = remote_request(INSPECT_PLAN, 0);
 	struct stat st;
 	int rc = ask_for(target, &call, plan, sizeof(*plan), err);
 
@@ -183,7 +183,7 @@ static int remote_log_info(const struct target *target, unsigned extra_flags, lo
 			   struct error *err)
 {
 	const struct inspect_log_info asked = {.pid = (uint32_t)target->pid, .flags = extra_flags};
-	struct inspection call = request(INSPECT_LOG_INFO, 0);
+	struct inspection call = remote_request(INSPECT_LOG_INFO, 0);
 
 	call.rpc.bytes = &asked;
 	call.rpc.size = sizeof(asked);
@@ -193,8 +193,8 @@ static int remote_log_info(const struct target *target, unsigned extra_flags, lo
 }
 
 /* Takes a function table, and allocates it as *bytes. */
-static int take_functab(struct remote_target *remote, struct inspection *call, uint32_t type, void **bytes,
-			size_t *size, struct error *err)
+static int remote_take_functab(struct remote_target *remote, struct inspection *call, uint32_t type,
+			       void **bytes, size_t *size, struct error *err)
 {
 	struct log_record record = {.type = type};
 	int rc;
@@ -221,15 +221,15 @@ static int take_functab(struct remote_target *remote, struct inspection *call, u
 static int remote_functab(struct target *target, struct log_record *record, struct error *err)
 {
 	struct remote_target *remote = remote_of(target);
-	struct inspection call = request(INSPECT_FUNCTAB, 0);
+	struct inspection call = remote_request(INSPECT_FUNCTAB, 0);
 	int rc = 0;
 
 	if (!remote->functab) {
 		rc = inspect(remote->sandbox, &call, err);
 		inspection_close_fd(&call);
 		if (rc == 0)
-			rc = take_functab(remote, &call, LOG_FUNCTAB, &remote->functab, &remote->functab_size,
-					  err);
+			rc = remote_take_functab(remote, &call, LOG_FUNCTAB, &remote->functab,
+						 &remote->functab_size, err);
 	}
 	*record = (struct log_record){
 		.type = LOG_FUNCTAB, .size = (uint32_t)remote->functab_size, .data = remote->functab};
@@ -240,7 +240,7 @@ static int remote_functab(struct target *target, struct log_record *record, stru
 
 static bool remote_may_have_plugins(const struct target *target)
 {
-	struct inspection call = request(INSPECT_MAY_HAVE_PLUGINS, 0);
+	struct inspection call = remote_request(INSPECT_MAY_HAVE_PLUGINS, 0);
 	struct error err;
 
 	return ask_for(target, &call, NULL, 0, &err) == 1;
@@ -248,15 +248,15 @@ static bool remote_may_have_plugins(const struct target *target)
 
 static int remote_plugins(struct target *target, struct error *err)
 {
-	struct inspection call = request(INSPECT_PLUGINS, 0);
+	struct inspection call = remote_request(INSPECT_PLUGINS, 0);
 	int rc = ask_for(target, &call, NULL, 0, err);
 
 	return rc > MAX_PLUGINS ? sandbox_fail(remote_of(target)->sandbox, -EBADMSG, err) : rc;
 }
 
 /* Takes the answer, whose descriptor plugin->fd is. */
-static int take_plugin(struct remote_target *remote, struct inspection *call, struct target_plugin *plugin,
-		       struct error *err)
+static int remote_take_plugin(struct remote_target *remote, struct inspection *call,
+			      struct target_plugin *plugin, struct error *err)
 {
 	struct plugin_facts *facts = calloc(1, sizeof(*facts));
 	struct stat st;
@@ -288,7 +288,7 @@ static int remote_plugin(struct target *target, unsigned i, const struct probe_p
 		.task_type = plan->task_type,
 		.region_flag_register = plan->region_flag_register,
 	};
-	struct inspection call = request(INSPECT_PLUGIN, i);
+	struct inspection call = remote_request(INSPECT_PLUGIN, i);
 	int rc;
 
 	*plugin = (struct target_plugin){.fd = -1};
@@ -298,7 +298,7 @@ static int remote_plugin(struct target *target, unsigned i, const struct probe_p
 	if (rc)
 		return rc;
 	plugin->fd = call.fd;
-	rc = take_plugin(remote, &call, plugin, err);
+	rc = remote_take_plugin(remote, &call, plugin, err);
 	if (rc && plugin->fd >= 0)
 		close(plugin->fd);
 	if (rc)
@@ -310,7 +310,7 @@ static int remote_plugin_functab(struct target *target, unsigned i, struct log_r
 				 struct error *err)
 {
 	struct remote_target *remote = remote_of(target);
-	struct inspection call = request(INSPECT_PLUGIN_FUNCTAB, i);
+	struct inspection call = remote_request(INSPECT_PLUGIN_FUNCTAB, i);
 	size_t size = 0;
 	int rc = inspect(remote->sandbox, &call, err);
 
@@ -318,7 +318,8 @@ static int remote_plugin_functab(struct target *target, unsigned i, struct log_r
 	free(remote->plugin_functab);
 	remote->plugin_functab = NULL;
 	if (rc == 0)
-		rc = take_functab(remote, &call, LOG_PLUGIN_FUNCTAB, &remote->plugin_functab, &size, err);
+		rc = remote_take_functab(remote, &call, LOG_PLUGIN_FUNCTAB, &remote->plugin_functab, &size,
+					 err);
 	*record = (struct log_record){
 		.type = LOG_PLUGIN_FUNCTAB, .size = (uint32_t)size, .data = remote->plugin_functab};
 	return rc;
@@ -339,7 +340,8 @@ static int remote_snapshot_begin(const struct target *target, uint32_t most, boo
 				 void *ctx, struct error *err)
 {
 	struct remote_target *remote = remote_of(target);
-	struct inspection call = request(INSPECT_SNAPSHOT_BEGIN, most | (labelled ? SNAPSHOT_LABELLED : 0));
+	struct inspection call =
+		remote_request(INSPECT_SNAPSHOT_BEGIN, most | (labelled ? SNAPSHOT_LABELLED : 0));
 
 	remote->sink = sink;
 	remote->ctx = ctx;
@@ -349,7 +351,7 @@ static int remote_snapshot_begin(const struct target *target, uint32_t most, boo
 
 static int remote_snapshot_read(const struct target *target, struct error *err)
 {
-	struct inspection call = request(INSPECT_SNAPSHOT_READ, 0);
+	struct inspection call = remote_request(INSPECT_SNAPSHOT_READ, 0);
 	struct remote_target *remote = remote_of(target);
 	int rc = ask_of_snapshot(target, &call, err);
 
@@ -360,7 +362,7 @@ static int remote_snapshot_read(const struct target *target, struct error *err)
 
 static int remote_snapshot_put(const struct target *target, const uint32_t markers[2])
 {
-	struct inspection call = request(INSPECT_SNAPSHOT_PUT, 0);
+	struct inspection call = remote_request(INSPECT_SNAPSHOT_PUT, 0);
 	struct error err;
 
 	call.rpc.bytes = markers;
@@ -370,7 +372,7 @@ static int remote_snapshot_put(const struct target *target, const uint32_t marke
 
 static void remote_snapshot_free(const struct target *target)
 {
-	struct inspection call = request(INSPECT_SNAPSHOT_FREE, 0);
+	struct inspection call = remote_request(INSPECT_SNAPSHOT_FREE, 0);
 	struct error err;
 
 	ask_for(target, &call, NULL, 0, &err);
@@ -381,7 +383,7 @@ static void remote_snapshot_free(const struct target *target)
 static int remote_read_ms(const struct target *target, struct log_m *ms, unsigned max, struct error *err)
 {
 	struct sandbox *sandbox = remote_of(target)->sandbox;
-	struct inspection call = request(INSPECT_READ_MS, max);
+	struct inspection call = remote_request(INSPECT_READ_MS, max);
 	int rc = inspect(sandbox, &call, err);
 
 	inspection_close_fd(&call);
@@ -396,7 +398,7 @@ static int remote_read_ms(const struct target *target, struct log_m *ms, unsigne
 
 static int remote_heap_live(const struct target *target, uint64_t *bytes)
 {
-	struct inspection call = request(INSPECT_HEAP_LIVE, 0);
+	struct inspection call = remote_request(INSPECT_HEAP_LIVE, 0);
 	struct error err;
 
 	return ask_for(target, &call, bytes, sizeof(*bytes), &err);
@@ -458,7 +460,7 @@ static int open_remote(struct sandbox *sandbox, struct inspection *call, pid_t p
 
 int remote_target_layout(struct sandbox *sandbox, const char *text, size_t size, struct error *err)
 {
-	struct inspection call = request(INSPECT_LAYOUT, 0);
+	struct inspection call = remote_request(INSPECT_LAYOUT, 0);
 	int rc;
 
 	call.rpc.bytes = text;
@@ -470,7 +472,7 @@ int remote_target_layout(struct sandbox *sandbox, const char *text, size_t size,
 
 int remote_target_open(struct sandbox *sandbox, pid_t pid, struct target **out, struct error *err)
 {
-	struct inspection call = request(INSPECT_OPEN, (uint64_t)pid);
+	struct inspection call = remote_request(INSPECT_OPEN, (uint64_t)pid);
 	char exe[64];
 	int rc;
 
@@ -483,7 +485,7 @@ int remote_target_open(struct sandbox *sandbox, pid_t pid, struct target **out, 
 
 int remote_target_open_file(struct sandbox *sandbox, const char *path, struct target **out, struct error *err)
 {
-	struct inspection call = request(INSPECT_OPEN_FILE, 0);
+	struct inspection call = remote_request(INSPECT_OPEN_FILE, 0);
 
 	call.rpc.bytes = path;
 	call.rpc.size = strlen(path);

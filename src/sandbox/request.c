@@ -79,7 +79,7 @@ static bool is_of_thread(const char *rest)
 	return take_pid(&rest, &tid) && *rest == '/' && is_one_of(rest + 1, names, 4);
 }
 
-static enum request_kind kind_of(const char *rest)
+static enum request_kind request_kind_of_path(const char *rest)
 {
 	static const char *const texts[] = {"maps", "comm", "stat", "status", "task"};
 
@@ -121,7 +121,7 @@ void request_parse(const char *path, struct request *request)
 			strcpy(request->rest, ".");
 			return;
 		}
-		request->kind = kind_of(at);
+		request->kind = request_kind_of_path(at);
 		strcpy(request->rest, request->kind == REQUEST_IN_ROOT ? at + 4 : at);
 	} else if (strncmp(path, REQUEST_SHARED_AT, sizeof(REQUEST_SHARED_AT) - 1) == 0) {
 		at = path + sizeof(REQUEST_SHARED_AT) - 1;

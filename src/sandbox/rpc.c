@@ -20,7 +20,7 @@ int rpc_send(struct channel *channel, const struct rpc *rpc)
 }
 
 /* Descriptors may arrive with any message of the answer. */
-static void keep_fds(struct rpc *rpc, int fds[DESCRIPTORS])
+static void rpc_keep_fds(struct rpc *rpc, int fds[DESCRIPTORS])
 {
 	for (unsigned i = 0; i < DESCRIPTORS; i++) {
 		if (rpc->fds[i] < 0) {
@@ -31,7 +31,7 @@ static void keep_fds(struct rpc *rpc, int fds[DESCRIPTORS])
 	descriptors_close(fds);
 }
 
-static int take_error(struct channel *channel, struct rpc *rpc)
+static int rpc_take_error(struct channel *channel, struct rpc *rpc)
 {
 	int rc;
 
@@ -56,11 +56,11 @@ int rpc_take_answer(struct channel *channel, struct rpc *rpc)
 		rc = channel_take(channel, &message, fds);
 		if (rc)
 			break;
-		keep_fds(rpc, fds);
+		rpc_keep_fds(rpc, fds);
 		if (message.kind == RPC_RESULT) {
 			rpc->code = message.code;
 			rpc->left = message.size;
-			return rpc->code < 0 ? take_error(channel, rpc) : 0;
+			return rpc->code < 0 ? rpc_take_error(channel, rpc) : 0;
 		}
 		if (message.kind == RPC_RECORD && rpc->take_record)
 			rc = rpc->take_record(rpc, channel, &message);

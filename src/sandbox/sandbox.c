@@ -118,7 +118,7 @@ static int own_memory(void)
 }
 
 /* Gives up all privileges. *listener: the descriptor through which the broker receives its system calls. */
-static int confine(const struct sandbox_plan *plan, pid_t parent, int *listener, struct error *err)
+static int worker_confine(const struct sandbox_plan *plan, pid_t parent, int *listener, struct error *err)
 {
 	const struct filter_options filter = {.listener = listener, .threads = plan->threads};
 	int rc = set_limits(plan);
@@ -141,7 +141,7 @@ static int hello(const struct sandbox_plan *plan, struct channel *channel, pid_t
 	if (fds[0] < 0)
 		rc = error_set(&err, errno, "cannot set up the sandbox: /proc/self/mem: %s", strerror(errno));
 	else
-		rc = confine(plan, parent, &fds[1], &err);
+		rc = worker_confine(plan, parent, &fds[1], &err);
 	if (rc) {
 		rpc_answer(channel, rc, &err, NULL, 0);
 		return rc;
@@ -152,7 +152,7 @@ static int hello(const struct sandbox_plan *plan, struct channel *channel, pid_t
 	return rc;
 }
 
-static void run(const struct sandbox_plan *plan, int fd, pid_t parent, struct window window)
+static void worker_run(const struct sandbox_plan *plan, int fd, pid_t parent, struct window window)
 {
 	struct channel channel;
 
@@ -290,7 +290,7 @@ static void drop_window(struct sandbox *sandbox)
 		munmap(sandbox->client.theirs.bytes, sandbox->client.theirs.size);
 }
 
-static int start(struct sandbox *sandbox, const struct sandbox_plan *plan, const int ends[2])
+static int worker_start(struct sandbox *sandbox, const struct sandbox_plan *plan, const int ends[2])
 {
 	pid_t parent = getpid();
 	int rc = make_window(sandbox);
@@ -301,7 +301,7 @@ static int start(struct sandbox *sandbox, const struct sandbox_plan *plan, const
 	fflush(NULL);
 	sandbox->pid = fork();
 	if (sandbox->pid == 0)
-		run(plan, ends[1], parent, sandbox->client.theirs);
+		worker_run(plan, ends[1], parent, sandbox->client.theirs);
 	rc = sandbox->pid < 0 ? -errno : 0;
 	sandbox->pid = rc ? 0 : sandbox->pid;
 	drop_window(sandbox);
@@ -319,7 +319,7 @@ int sandbox_start(struct sandbox *sandbox, const struct sandbox_plan *plan, stru
 				    .stopped_ms = STOPPED_MS};
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
 		return error_set(err, errno, "cannot set up the sandbox: %s", strerror(errno));
-	rc = start(sandbox, plan, ends);
+	rc = worker_start(sandbox, plan, ends);
 	close(ends[1]);
 	if (rc == 0)
 		rc = channel_open(&sandbox->channel, ends[0]);
@@ -351,7 +351,7 @@ int sandbox_attend(struct sandbox *sandbox, struct broker *broker, struct error 
 
 /* --- end --- */
 
-static bool reap(struct sandbox *sandbox, int *status)
+static bool sandbox_reap(struct sandbox *sandbox, int *status)
 {
 	if (sandbox->pid <= 0 || !child_wait(sandbox->pid, KILLED_MS, status))
 		return false;
@@ -366,10 +366,10 @@ static void kill_it(struct sandbox *sandbox)
 
 	if (sandbox->pid > 0)
 		kill(sandbox->pid, SIGKILL);
-	reap(sandbox, &status);
+	sandbox_reap(sandbox, &status);
 }
 
-static void explain(struct sandbox *sandbox, int rc)
+static void sandbox_explain(struct sandbox *sandbox, int rc)
 {
 	int status;
 
@@ -380,7 +380,7 @@ static void explain(struct sandbox *sandbox, int rc)
 		error_set(&sandbox->why, ENOMEM, "out of memory");
 	else if (rc == -EBADMSG)
 		error_set(&sandbox->why, EBADMSG, "%s sent an invalid answer", sandbox->what);
-	else if (!reap(sandbox, &status))
+	else if (!sandbox_reap(sandbox, &status))
 		error_set(&sandbox->why, EPIPE, "%s does not answer", sandbox->what);
 	else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)
 		error_set(&sandbox->why, EPIPE,
@@ -398,7 +398,7 @@ static void explain(struct sandbox *sandbox, int rc)
 int sandbox_fail(struct sandbox *sandbox, int rc, struct error *err)
 {
 	if (!sandbox->broken) {
-		explain(sandbox, rc);
+		sandbox_explain(sandbox, rc);
 		kill_it(sandbox);
 	}
 	sandbox->broken = true;
