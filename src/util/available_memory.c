@@ -19,7 +19,7 @@ static const struct hierarchy version_2 = {"/sys/fs/cgroup", "memory.max", "memo
 /*
  * Reads the number that follows a key at the beginning of a line; with key "", the number in the first line.
  */
-static bool read_number(const char *path, const char *key, uint64_t *number)
+static bool memory_read_number(const char *path, const char *key, uint64_t *number)
 {
 	FILE *file = fopen(path, "re");
 	char line[256], *end;
@@ -42,7 +42,7 @@ static bool read_of_group(const char *group, const char *name, const char *key, 
 	char path[2 * PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s/%s", group, name);
-	return read_number(path, key, number);
+	return memory_read_number(path, key, number);
 }
 
 /*
@@ -118,7 +118,7 @@ uint64_t available_memory(const char *root)
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s/proc/meminfo", root);
-	if (!read_number(path, "MemAvailable:", &kib))
+	if (!memory_read_number(path, "MemAvailable:", &kib))
 		return groups == UINT64_MAX ? 0 : groups;
 	machine = kib << 10;
 	return machine < groups ? machine : groups;

@@ -39,7 +39,7 @@ static bool is_trusted(struct path_walk *walk, const struct stat *link)
 	return true;
 }
 
-static void go_to(struct path_walk *walk, int dir)
+static void path_walk_go_to(struct path_walk *walk, int dir)
 {
 	close(walk->dir);
 	walk->dir = dir;
@@ -71,12 +71,12 @@ static int follow_link(struct path_walk *walk, int link, const char *name)
 }
 
 /* Tries O_DIRECTORY first, which makes the kernel trigger automounts. */
-static int enter(struct path_walk *walk, const char *name)
+static int path_walk_enter(struct path_walk *walk, const char *name)
 {
 	int fd = openat(walk->dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), rc;
 
 	if (fd >= 0) {
-		go_to(walk, fd);
+		path_walk_go_to(walk, fd);
 		return 0;
 	}
 	if (errno != ENOTDIR && errno != ELOOP)
@@ -90,7 +90,7 @@ static int enter(struct path_walk *walk, const char *name)
 }
 
 /* Takes the first name of the rest, "" at the end. A leading "/" is handled by the caller. */
-static void take_name(struct path_walk *walk, char name[NAME_MAX + 2])
+static void path_walk_take_name(struct path_walk *walk, char name[NAME_MAX + 2])
 {
 	size_t slashes = strspn(walk->rest, "/"), n = strcspn(walk->rest + slashes, "/");
 
@@ -99,35 +99,35 @@ static void take_name(struct path_walk *walk, char name[NAME_MAX + 2])
 	memmove(walk->rest, walk->rest + slashes + n, strlen(walk->rest + slashes + n) + 1);
 }
 
-static int begin(struct path_walk *walk)
+static int path_walk_begin(struct path_walk *walk)
 {
 	int fd = open(walk->rest[0] == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd < 0)
 		return -errno;
-	go_to(walk, fd);
+	path_walk_go_to(walk, fd);
 	return 0;
 }
 
-static int step(struct path_walk *walk, bool *ended)
+static int path_walk_step(struct path_walk *walk, bool *ended)
 {
 	unsigned links = walk->links;
 	char name[NAME_MAX + 2];
 	int rc;
 
-	take_name(walk, name);
+	path_walk_take_name(walk, name);
 	*ended = !name[0];
 	if (*ended)
 		return 0;
-	rc = enter(walk, name);
-	return rc == 0 && walk->links > links && walk->rest[0] == '/' ? begin(walk) : rc;
+	rc = path_walk_enter(walk, name);
+	return rc == 0 && walk->links > links && walk->rest[0] == '/' ? path_walk_begin(walk) : rc;
 }
 
 /*
  * Through a link of their own, the user could redirect root anywhere. A directory that the user owns is safe,
  * because the user may change it anyway.
  */
-static int check_end(const struct path_walk *walk)
+static int path_walk_check_end(const struct path_walk *walk)
 {
 	struct owner user;
 	struct stat st;
@@ -144,10 +144,10 @@ static int check_end(const struct path_walk *walk)
 			 walk->path, (unsigned)user.uid, (unsigned)st.st_uid);
 }
 
-static int finish(struct path_walk *walk, int rc)
+static int path_walk_finish(struct path_walk *walk, int rc)
 {
 	if (rc == 0)
-		rc = check_end(walk);
+		rc = path_walk_check_end(walk);
 	if (rc == 0)
 		return walk->dir;
 	if (walk->dir >= 0)
@@ -167,10 +167,10 @@ int directory_open(const char *path, struct error *err)
 		err->text[0] = '\0';
 	rc = snprintf(walk.rest, sizeof(walk.rest), "%s", path) < PATH_MAX ? 0 : -ENAMETOOLONG;
 	if (rc == 0)
-		rc = path[0] ? begin(&walk) : -ENOENT;
+		rc = path[0] ? path_walk_begin(&walk) : -ENOENT;
 	while (rc == 0 && !ended)
-		rc = step(&walk, &ended);
-	return finish(&walk, rc);
+		rc = path_walk_step(&walk, &ended);
+	return path_walk_finish(&walk, rc);
 }
 
 int directory_open_parent(const char *path, const char **name, struct error *err)
@@ -306,7 +306,7 @@ static int others_may_replace(int dir)
 }
 
 /* Gets the path without symbolic links, which others might replace. */
-static int path_of(int dir, char path[PATH_MAX])
+static int directory_path_of(int dir, char path[PATH_MAX])
 {
 	char link[64];
 	ssize_t n;
@@ -352,7 +352,7 @@ int directory_make_temporary(const char *parent, char path[PATH_MAX], struct err
 				 parent);
 	}
 	if (rc == 0)
-		rc = path_of(dir, path);
+		rc = directory_path_of(dir, path);
 	if (rc == 0)
 		rc = make_temporary_in(dir, path);
 	close(dir);

@@ -30,7 +30,7 @@ static void write_quoted(FILE *out, const char *text, size_t len)
 	fputc('"', out);
 }
 
-static void begin(struct json *json, const char *name)
+static void json_begin_value(struct json *json, const char *name)
 {
 	if (json->more)
 		fputc(',', json->out);
@@ -43,7 +43,7 @@ static void begin(struct json *json, const char *name)
 
 void json_open(struct json *json, const char *name, char bracket)
 {
-	begin(json, name);
+	json_begin_value(json, name);
 	fputc(bracket, json->out);
 	json->more = false;
 }
@@ -56,7 +56,7 @@ void json_close(struct json *json, char bracket)
 
 void json_string(struct json *json, const char *name, const char *text, size_t len)
 {
-	begin(json, name);
+	json_begin_value(json, name);
 	write_quoted(json->out, text, len);
 }
 
@@ -66,26 +66,26 @@ void json_text(struct json *json, const char *name, const char *text)
 		json_string(json, name, text, strlen(text));
 		return;
 	}
-	begin(json, name);
+	json_begin_value(json, name);
 	fputs("null", json->out);
 }
 
 void json_number(struct json *json, const char *name, uint64_t value)
 {
-	begin(json, name);
+	json_begin_value(json, name);
 	fprintf(json->out, "%llu", (unsigned long long)value);
 }
 
 void json_integer(struct json *json, const char *name, int64_t value)
 {
-	begin(json, name);
+	json_begin_value(json, name);
 	fprintf(json->out, "%lld", (long long)value);
 }
 
 /* JSON has no infinities or NaN. */
 void json_real(struct json *json, const char *name, double value)
 {
-	begin(json, name);
+	json_begin_value(json, name);
 	if (isfinite(value))
 		fprintf(json->out, "%.6g", value);
 	else
@@ -94,6 +94,6 @@ void json_real(struct json *json, const char *name, double value)
 
 void json_bool(struct json *json, const char *name, bool value)
 {
-	begin(json, name);
+	json_begin_value(json, name);
 	fputs(value ? "true" : "false", json->out);
 }

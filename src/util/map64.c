@@ -11,7 +11,7 @@
 
 #define MIN_CAPACITY 16u
 
-static int grow(struct map64 *map)
+static int map64_grow(struct map64 *map)
 {
 	struct map64 bigger = *map;
 
@@ -41,7 +41,7 @@ static int grow(struct map64 *map)
 }
 
 /* Probe sequences stay short up to this load factor (5/8). */
-static bool is_full(const struct map64 *map)
+static bool map64_is_full(const struct map64 *map)
 {
 	return map->count >= map->capacity / 8 * 5;
 }
@@ -61,7 +61,7 @@ int map64_set(struct map64 *map, uint64_t key, uint32_t value)
 		*held = value;
 		return 0;
 	}
-	if (is_full(map) && grow(map))
+	if (map64_is_full(map) && map64_grow(map))
 		return -ENOMEM;
 	slot = map64_slot(map, key);
 	map->keys[slot] = key;
@@ -102,7 +102,7 @@ bool map64_del(struct map64 *map, uint64_t key)
 	return true;
 }
 
-static int compare(const void *a, const void *b)
+static int map64_compare(const void *a, const void *b)
 {
 	uint64_t one = *(const uint64_t *)a, two = *(const uint64_t *)b;
 
@@ -122,7 +122,7 @@ uint64_t *map64_sorted_keys(const struct map64 *map)
 		if (map->keys[i])
 			keys[n++] = map->keys[i];
 	}
-	qsort(keys, n, sizeof(*keys), compare);
+	qsort(keys, n, sizeof(*keys), map64_compare);
 	return keys;
 }
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static bool read_id(const char *name, unsigned *id)
+static bool owner_read_id(const char *name, unsigned *id)
 {
 	const char *text = getenv(name);
 	unsigned long value;
@@ -25,5 +25,6 @@ static bool read_id(const char *name, unsigned *id)
 
 bool owner_behind_sudo(struct owner *owner)
 {
-	return geteuid() == 0 && read_id("SUDO_UID", &owner->uid) && read_id("SUDO_GID", &owner->gid);
+	return geteuid() == 0 && owner_read_id("SUDO_UID", &owner->uid) &&
+	       owner_read_id("SUDO_GID", &owner->gid);
 }

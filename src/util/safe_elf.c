@@ -32,7 +32,7 @@ static bool has_packed_strings(Elf *elf)
 	return false;
 }
 
-static Elf *check(Elf *elf)
+static Elf *safe_elf_check(Elf *elf)
 {
 	if (elf && elf_kind(elf) == ELF_K_ELF && !has_packed_strings(elf))
 		return elf;
@@ -47,7 +47,7 @@ Elf *safe_elf_file(int fd)
 	elf_version(EV_CURRENT);
 	if (pread(fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header) || !is_good_header(&header))
 		return NULL;
-	return check(elf_begin(fd, ELF_C_READ, NULL));
+	return safe_elf_check(elf_begin(fd, ELF_C_READ, NULL));
 }
 
 Elf *safe_elf_memory(const void *bytes, size_t size)
@@ -59,7 +59,7 @@ Elf *safe_elf_memory(const void *bytes, size_t size)
 		return NULL;
 	memcpy(&header, bytes, sizeof(header));
 	/* libelf writes to the image only on request. */
-	return is_good_header(&header) ? check(elf_memory((char *)(uintptr_t)bytes, size)) : NULL;
+	return is_good_header(&header) ? safe_elf_check(elf_memory((char *)(uintptr_t)bytes, size)) : NULL;
 }
 
 const char *safe_elf_name(Elf *elf, size_t names, const GElf_Shdr *header)
@@ -79,7 +79,7 @@ static uint64_t older_size(Elf_Scn *section)
 	return data->d_size + be64toh(size);
 }
 
-static uint64_t size_of(Elf_Scn *section, const GElf_Shdr *header, const char *name)
+static uint64_t safe_elf_section_size(Elf_Scn *section, const GElf_Shdr *header, const char *name)
 {
 	GElf_Chdr packed;
 
@@ -104,7 +104,7 @@ uint64_t safe_elf_debug_size(Elf *elf)
 
 		if (!name || header.sh_type == SHT_NOBITS || !strstr(name, "debug_"))
 			continue;
-		size = size_of(section, &header, name);
+		size = safe_elf_section_size(section, &header, name);
 		total = total + size < total ? UINT64_MAX : total + size;
 	}
 	return total;

@@ -157,7 +157,7 @@ static bool reserve_slot(struct strtab *tab)
 }
 
 /* text must not point into the blob, because the blob may move. */
-static uint32_t append(struct strtab *tab, uint32_t hash, const char *text, size_t len)
+static uint32_t strtab_append(struct strtab *tab, uint32_t hash, const char *text, size_t len)
 {
 	uint32_t id = tab->free ? tab->free : tab->count;
 
@@ -183,7 +183,7 @@ uint32_t strtab_add(struct strtab *tab, const char *text, size_t len)
 	hash = hash_of(tab, text, len);
 	id = tab->slots[find_slot(tab, hash, text, len)];
 	if (!id)
-		return append(tab, hash, text, len);
+		return strtab_append(tab, hash, text, len);
 	tab->nloose -= tab->entries[id].state != FOR_GOOD;
 	tab->entries[id].state = FOR_GOOD;
 	return id;

@@ -20,7 +20,7 @@ struct text text_count(uint64_t value)
 }
 
 /* Formats a value with three significant digits. It must have been scaled to the unit. */
-static struct text scaled(double value, const char *unit)
+static struct text text_scaled(double value, const char *unit)
 {
 	struct text text;
 	int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
@@ -42,7 +42,7 @@ struct text text_bytes(uint64_t bytes)
 	}
 	for (; value >= 999.5 && unit < 3; unit++)
 		value /= 1000;
-	return scaled(value, units[unit]);
+	return text_scaled(value, units[unit]);
 }
 
 struct text text_time(uint64_t ns)
@@ -58,7 +58,7 @@ struct text text_time(uint64_t ns)
 	}
 	for (; value >= 999.5 && unit < 3; unit++)
 		value /= 1000;
-	return scaled(value, units[unit]);
+	return text_scaled(value, units[unit]);
 }
 
 struct text text_percent(double part)
