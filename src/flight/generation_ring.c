@@ -48,7 +48,7 @@ struct generation_ring *generation_ring_new(const struct generation_ring_options
 	return ring;
 }
 
-static void release(struct stored_generation *generation)
+static void stored_generation_release(struct stored_generation *generation)
 {
 	if (atomic_fetch_sub(&generation->refs, 1) == 1)
 		free(generation);
@@ -66,7 +66,7 @@ static void drop_oldest(struct generation_ring *ring)
 	ring->stats.bytes -= oldest->n;
 	ring->first = (ring->first + 1) % ring->capacity;
 	ring->n--;
-	release(oldest);
+	stored_generation_release(oldest);
 }
 
 void generation_ring_free(struct generation_ring *ring)
@@ -101,7 +101,7 @@ int generation_ring_header(struct generation_ring *ring)
 	return 0;
 }
 
-static int grow(struct generation_ring *ring)
+static int generation_ring_grow(struct generation_ring *ring)
 {
 	size_t capacity = ring->capacity ? ring->capacity * 2 : FIRST_SLOTS;
 	struct stored_generation **slots;
@@ -157,7 +157,7 @@ int generation_ring_generation(struct generation_ring *ring, uint64_t start_ns)
 	size_t bytes = ring->ngathered;
 	struct stored_generation *generation;
 
-	if (grow(ring))
+	if (generation_ring_grow(ring))
 		return -ENOMEM;
 	generation = make_generation(ring, start_ns);
 	if (!generation)
@@ -217,7 +217,7 @@ bool generation_refs_cut(struct generation_refs *refs, size_t bytes)
 
 	while (cut + 1 < refs->n && refs->bytes > bytes) {
 		refs->bytes -= refs->generations[cut]->n;
-		release(refs->generations[cut++]);
+		stored_generation_release(refs->generations[cut++]);
 	}
 	refs->n -= cut;
 	memmove(refs->generations, refs->generations + cut, refs->n * sizeof(refs->generations[0]));
@@ -229,6 +229,6 @@ void generation_refs_free(struct generation_refs *refs)
 	if (!refs)
 		return;
 	for (size_t i = 0; i < refs->n; i++)
-		release(refs->generations[i]);
+		stored_generation_release(refs->generations[i]);
 	free(refs);
 }

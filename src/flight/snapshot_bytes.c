@@ -23,7 +23,7 @@ struct whole {
 	size_t n;
 };
 
-static int gather(void *ctx, const void *bytes, size_t n)
+static int snapshot_gather(void *ctx, const void *bytes, size_t n)
 {
 	struct whole *whole = ctx;
 
@@ -37,17 +37,17 @@ struct snapshot_conversion {
 	struct error *err;
 };
 
-static int take_generation(void *ctx, const struct generation *gen)
+static int snapshot_take_generation(void *ctx, const struct generation *gen)
 {
 	struct snapshot_conversion *conversion = ctx;
 
 	return wire_generation(conversion->wire, gen, conversion->err);
 }
 
-static int convert(const struct whole *whole, const struct wire_options *options, struct error *err)
+static int snapshot_convert(const struct whole *whole, const struct wire_options *options, struct error *err)
 {
 	struct snapshot_conversion conversion = {.wire = wire_new(options, err), .err = err};
-	const struct convert_sink sink = {.generation = take_generation, .ctx = &conversion};
+	const struct convert_sink sink = {.generation = snapshot_take_generation, .ctx = &conversion};
 	struct convert_result *result = calloc(1, sizeof(*result));
 	int rc = conversion.wire && result ? 0 : -ENOMEM;
 
@@ -65,13 +65,13 @@ static int write_converted(const struct generation_refs *refs, enum wire_format 
 			   struct error *err)
 {
 	struct whole whole = {.bytes = malloc(generation_refs_bytes(refs))};
-	struct byte_sink to_whole = {.write = gather, .ctx = &whole};
+	struct byte_sink to_whole = {.write = snapshot_gather, .ctx = &whole};
 	const struct wire_options options = {.format = format, .out = {.write = write_bytes, .ctx = out}};
 	int rc = whole.bytes ? generation_refs_write(refs, &to_whole)
 			     : error_set(err, ENOMEM, "out of memory");
 
 	if (rc == 0)
-		rc = convert(&whole, &options, err);
+		rc = snapshot_convert(&whole, &options, err);
 	free(whole.bytes);
 	return rc;
 }

@@ -28,7 +28,7 @@ struct snapshot_files {
 	struct snapshot_result result;
 };
 
-static int fill(void *ctx, int fd, size_t max_bytes, struct error *err)
+static int snapshot_files_fill(void *ctx, int fd, size_t max_bytes, struct error *err)
 {
 	struct snapshot_files *files = ctx;
 
@@ -37,7 +37,7 @@ static int fill(void *ctx, int fd, size_t max_bytes, struct error *err)
 
 static void write_it(struct snapshot_files *files)
 {
-	const struct snapshot_source source = {.write = fill, .ctx = files};
+	const struct snapshot_source source = {.write = snapshot_files_fill, .ctx = files};
 	struct snapshot_result *result = &files->result;
 
 	result->code = snapshot_store_write(files->store, &source, &files->origin, time(NULL), &result->entry,
@@ -51,7 +51,7 @@ static int keep_files_alone(struct error *err)
 			      err);
 }
 
-static void *work(void *ctx)
+static void *snapshot_files_work(void *ctx)
 {
 	struct snapshot_files *files = ctx;
 	struct error none;
@@ -87,7 +87,7 @@ struct snapshot_files *snapshot_files_new(struct snapshot_store *store, int fd)
 	files->store = store;
 	pthread_mutex_init(&files->lock, NULL);
 	pthread_cond_init(&files->changed, NULL);
-	if (channel_open(&files->channel, fd) || thread_start(&files->thread, work, files)) {
+	if (channel_open(&files->channel, fd) || thread_start(&files->thread, snapshot_files_work, files)) {
 		channel_close(&files->channel);
 		free(files);
 		return NULL;

@@ -16,7 +16,7 @@
 
 enum { BACKLOG = 64 };
 
-static socklen_t name_of(pid_t pid, struct sockaddr_un *name)
+static socklen_t snapshot_socket_name_of(pid_t pid, struct sockaddr_un *name)
 {
 	*name = (struct sockaddr_un){.sun_family = AF_UNIX};
 	/* A name that begins with NUL is in the abstract namespace. */
@@ -35,7 +35,7 @@ static bool is_peer_trusted(int fd, struct ucred *peer)
 int snapshot_socket_open(struct snapshot_socket *server, struct error *err)
 {
 	struct sockaddr_un name;
-	socklen_t size = name_of(getpid(), &name);
+	socklen_t size = snapshot_socket_name_of(getpid(), &name);
 
 	for (int i = 0; i < MAX_SNAPSHOT_CLIENTS; i++)
 		server->clients[i].fd = -1;
@@ -79,7 +79,7 @@ static struct snapshot_client *free_place(struct snapshot_socket *server)
 }
 
 /* Answers without reading the client's request. */
-static void refuse(int fd, const char *why)
+static void snapshot_socket_refuse(int fd, const char *why)
 {
 	send_answer(fd, FAILED, why);
 	close(fd);
@@ -91,9 +91,9 @@ static void accept_client(struct snapshot_socket *server, int fd, uint64_t now_n
 	struct ucred peer;
 
 	if (!is_peer_trusted(fd, &peer))
-		refuse(fd, "this recorder belongs to another user");
+		snapshot_socket_refuse(fd, "this recorder belongs to another user");
 	else if (!place)
-		refuse(fd, "too many clients");
+		snapshot_socket_refuse(fd, "too many clients");
 	else
 		*place = (struct snapshot_client){.fd = fd, .accepted_ns = now_ns};
 }
@@ -175,7 +175,7 @@ void snapshot_socket_close(struct snapshot_socket *server)
 static int reach(pid_t recorder, int fd, struct error *err)
 {
 	struct sockaddr_un name;
-	socklen_t size = name_of(recorder, &name);
+	socklen_t size = snapshot_socket_name_of(recorder, &name);
 	struct ucred peer;
 
 	if (connect(fd, (struct sockaddr *)&name, size))

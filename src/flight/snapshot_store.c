@@ -64,7 +64,7 @@ void snapshot_store_close(struct snapshot_store *store)
 
 /* --- the file --- */
 
-static const char *base_name(const char *path)
+static const char *snapshot_base_name(const char *path)
 {
 	return strrchr(path, '/') + 1;
 }
@@ -94,7 +94,7 @@ static void count_shares(struct snapshot_store *store, struct snapshot_store_fil
 	}
 }
 
-static void forget(struct snapshot_store *store, unsigned which)
+static void snapshot_store_forget(struct snapshot_store *store, unsigned which)
 {
 	struct snapshot_store_file *file = &store->files[which];
 
@@ -107,7 +107,7 @@ static void forget_missing(struct snapshot_store *store, int dir)
 {
 	for (unsigned i = store->n; i-- > 0;) {
 		if (!is_there(dir, &store->files[i]))
-			forget(store, i);
+			snapshot_store_forget(store, i);
 	}
 }
 
@@ -148,7 +148,7 @@ static unsigned choose_file(const struct snapshot_store *store)
 }
 
 /* Enters a new file, still without a name, as the last one. Returns false if it has no place. */
-static bool enter(struct snapshot_store *store, const struct snapshot_origin *origin, int dir)
+static bool snapshot_store_enter(struct snapshot_store *store, const struct snapshot_origin *origin, int dir)
 {
 	struct snapshot_store_file *file;
 
@@ -159,22 +159,22 @@ static bool enter(struct snapshot_store *store, const struct snapshot_origin *or
 	count_shares(store, file, 1);
 	if (store->n <= store->keep || choose_file(store) != store->n - 1)
 		return true;
-	forget(store, store->n - 1);
+	snapshot_store_forget(store, store->n - 1);
 	return false;
 }
 
 /* The new file has its name: removes another one if there are too many. */
-static void remember(struct snapshot_store *store, const struct output *out)
+static void snapshot_store_remember(struct snapshot_store *store, const struct output *out)
 {
 	struct snapshot_store_file *file = &store->files[store->n - 1];
 	struct stat st;
 	unsigned which;
 
 	if (fstat(out->fd, &st)) {
-		forget(store, store->n - 1);
+		snapshot_store_forget(store, store->n - 1);
 		return;
 	}
-	snprintf(file->name, sizeof(file->name), "%s", base_name(out->path));
+	snprintf(file->name, sizeof(file->name), "%s", snapshot_base_name(out->path));
 	file->dev = st.st_dev;
 	file->ino = st.st_ino;
 	if (store->n <= store->keep)
@@ -182,7 +182,7 @@ static void remember(struct snapshot_store *store, const struct output *out)
 	which = choose_file(store);
 	if (is_there(out->dir, &store->files[which]))
 		unlinkat(out->dir, store->files[which].name, 0);
-	forget(store, which);
+	snapshot_store_forget(store, which);
 }
 
 static int check_size(const struct snapshot_store *store, int fd, struct error *err)
@@ -228,8 +228,8 @@ static int take_copy(const struct snapshot_store *store, int scratch, struct out
 	return check_size(store, out->fd, err);
 }
 
-static int fill(const struct snapshot_store *store, const struct snapshot_source *source, struct output *out,
-		struct error *err)
+static int snapshot_store_fill(const struct snapshot_store *store, const struct snapshot_source *source,
+			       struct output *out, struct error *err)
 {
 	int scratch = output_open_scratch(out), rc;
 
@@ -246,25 +246,25 @@ static int fill(const struct snapshot_store *store, const struct snapshot_source
 }
 
 /* Passes no file to the source, and removes what there is of it. */
-static void give_up(const struct snapshot_store *store, const struct snapshot_source *source,
-		    struct output *out)
+static void snapshot_store_give_up(const struct snapshot_store *store, const struct snapshot_source *source,
+				   struct output *out)
 {
 	source->write(source->ctx, -1, store->max_bytes, NULL);
 	if (out)
 		output_discard(out);
 }
 
-static int publish(struct snapshot_store *store, const struct snapshot_source *source, struct output *out,
-		   struct error *err)
+static int snapshot_store_publish(struct snapshot_store *store, const struct snapshot_source *source,
+				  struct output *out, struct error *err)
 {
-	int rc = fill(store, source, out, err);
+	int rc = snapshot_store_fill(store, source, out, err);
 
 	if (rc == 0)
 		rc = output_publish(out, err);
 	if (rc == 0 && store->keep)
-		remember(store, out);
+		snapshot_store_remember(store, out);
 	else if (store->keep)
-		forget(store, store->n - 1);
+		snapshot_store_forget(store, store->n - 1);
 	return rc;
 }
 
@@ -277,14 +277,14 @@ int snapshot_store_write(struct snapshot_store *store, const struct snapshot_sou
 
 	entry->path[0] = '\0';
 	if (rc) {
-		give_up(store, source, NULL);
+		snapshot_store_give_up(store, source, NULL);
 		return rc;
 	}
-	if (store->keep && !enter(store, origin, out.dir)) {
-		give_up(store, source, &out);
+	if (store->keep && !snapshot_store_enter(store, origin, out.dir)) {
+		snapshot_store_give_up(store, source, &out);
 		return 0;
 	}
-	rc = publish(store, source, &out, err);
+	rc = snapshot_store_publish(store, source, &out, err);
 	if (rc) {
 		output_discard(&out);
 		return rc;

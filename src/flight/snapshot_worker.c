@@ -59,8 +59,8 @@ static struct generation_refs *wait_for_snapshot(struct snapshot_worker *worker,
 	return refs;
 }
 
-static void write_file(struct generation_refs *refs, const struct snapshot_request *asked, int fd,
-		       struct snapshot_answer *written)
+static void snapshot_write_file(struct generation_refs *refs, const struct snapshot_request *asked, int fd,
+				struct snapshot_answer *written)
 {
 	struct error why = {""};
 	struct output out;
@@ -74,7 +74,8 @@ static void write_file(struct generation_refs *refs, const struct snapshot_reque
 	output_close(&out);
 }
 
-static int answer(struct snapshot_worker *worker, const struct snapshot_request *asked, int fd)
+static int snapshot_worker_answer(struct snapshot_worker *worker, const struct snapshot_request *asked,
+				  int fd)
 {
 	struct snapshot_answer written = {.code = 0};
 	struct error why;
@@ -85,13 +86,13 @@ static int answer(struct snapshot_worker *worker, const struct snapshot_request 
 		written.code = -ENODATA;
 		memcpy(written.text, why.text, sizeof(written.text));
 	} else if (fd >= 0) {
-		write_file(refs, asked, fd, &written);
+		snapshot_write_file(refs, asked, fd, &written);
 	}
 	generation_refs_free(refs);
 	return rpc_answer(&worker->channel, 0, NULL, &written, sizeof(written));
 }
 
-static int serve(struct snapshot_worker *worker)
+static int snapshot_worker_serve(struct snapshot_worker *worker)
 {
 	struct rpc_request request;
 	struct snapshot_request asked;
@@ -101,17 +102,17 @@ static int serve(struct snapshot_worker *worker)
 		rc = -EBADMSG;
 	if (rc == 0) {
 		memcpy(&asked, request.bytes, sizeof(asked));
-		rc = answer(worker, &asked, request.fds[0]);
+		rc = snapshot_worker_answer(worker, &asked, request.fds[0]);
 	}
 	rpc_request_free(&request);
 	return rc;
 }
 
-static void *work(void *ctx)
+static void *snapshot_worker_work(void *ctx)
 {
 	/* The thread's priority is lower than the target's, but not the lowest: a user waits for it. */
 	setpriority(PRIO_PROCESS, 0, FILTER_NICE);
-	while (serve(ctx) == 0)
+	while (snapshot_worker_serve(ctx) == 0)
 		continue;
 	return NULL;
 }
@@ -126,7 +127,8 @@ struct snapshot_worker *snapshot_worker_new(int fd)
 	}
 	pthread_mutex_init(&worker->lock, NULL);
 	pthread_cond_init(&worker->changed, NULL);
-	if (channel_open(&worker->channel, fd) || thread_start(&worker->thread, work, worker)) {
+	if (channel_open(&worker->channel, fd) ||
+	    thread_start(&worker->thread, snapshot_worker_work, worker)) {
 		channel_close(&worker->channel);
 		free(worker);
 		return NULL;
@@ -163,7 +165,7 @@ void snapshot_worker_put(struct snapshot_worker *worker, struct generation_refs 
 
 /* --- the requesting side --- */
 
-static int explain(struct snapshot_answer *written, const char *place, struct error *err)
+static int snapshot_explain(struct snapshot_answer *written, const char *place, struct error *err)
 {
 	int code = written->file_error;
 
@@ -194,5 +196,5 @@ int snapshot_worker_ask(struct channel *channel, enum wire_format format, size_t
 		rc = request.code;
 	if (rc)
 		return error_set(err, -rc, "cannot write the snapshot: the process that writes it has ended");
-	return written.code || written.nothing ? explain(&written, place, err) : 0;
+	return written.code || written.nothing ? snapshot_explain(&written, place, err) : 0;
 }
