@@ -7,7 +7,7 @@
 
 #include "util/message.h"
 
-static void close_file(struct output *out, struct error *failure)
+static void report_close_file(struct output *out, struct error *failure)
 {
 	int rc = output_close(out);
 
@@ -46,7 +46,7 @@ static int decide_status(const struct report *report, const struct error *failur
 	return STATUS_WHOLE;
 }
 
-static void print_losses(const struct summary *sum)
+static void report_print_losses(const struct summary *sum)
 {
 	struct log_loss loss = summary_losses(sum);
 
@@ -60,12 +60,12 @@ static void print_losses(const struct summary *sum)
 	summary_print_incomplete(sum, stderr);
 }
 
-static void print(const struct report *report)
+static void report_print(const struct report *report)
 {
 	if (report->json)
 		summary_print_json(&report->summary, stdout);
 	if (report->quiet || report->json)
-		print_losses(&report->summary);
+		report_print_losses(&report->summary);
 	else
 		summary_print(&report->summary, stderr);
 }
@@ -76,20 +76,20 @@ int report_end(struct report *report)
 	struct error failure = *pipeline_trace_error(sum->pipe), raw = *pipeline_raw_error(sum->pipe);
 
 	if (report->raw) {
-		close_file(report->raw, &raw);
+		report_close_file(report->raw, &raw);
 		if (raw.text[0])
 			message_error(&raw);
 	}
 	if (report->trace->committed == 0)
 		return end_without_trace(report, &failure);
-	close_file(report->trace, &failure);
+	report_close_file(report->trace, &failure);
 	if (failure.text[0]) {
 		message_error(&failure);
 		sum->cut = failure.text;
 	}
 	sum->raw_is_partial = raw.text[0];
 	sum->exit_status = decide_status(report, &failure, &raw);
-	print(report);
+	report_print(report);
 	if (report->json && (fflush(stdout) || ferror(stdout))) {
 		error_set(&failure, EIO, "cannot write the summary: %s", strerror(errno));
 		message_error(&failure);

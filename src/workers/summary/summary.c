@@ -108,7 +108,7 @@ struct text summary_command_end(const struct summary *sum)
 }
 
 /* "go 1.21", "v0" */
-static struct text format_of(const struct summary *sum)
+static struct text summary_format_of(const struct summary *sum)
 {
 	enum wire_format format = pipeline_format(sum->pipe);
 	struct text text;
@@ -126,7 +126,7 @@ static void print_headline(const struct summary *sum, FILE *out)
 	fprintf(out, "gotrace: wrote %s: %s, %s (format %s)\n",
 		standard ? "standard output" : text_path(sum->trace).bytes,
 		text_time(stats->end_ns - stats->start_ns).bytes,
-		text_bytes(pipeline_trace_bytes(sum->pipe)).bytes, format_of(sum).bytes);
+		text_bytes(pipeline_trace_bytes(sum->pipe)).bytes, summary_format_of(sum).bytes);
 	if (sum->raw)
 		fprintf(out, "  raw log     %s, %s%s\n", text_path(sum->raw).bytes,
 			text_bytes(pipeline_raw_bytes(sum->pipe)).bytes,
@@ -191,7 +191,7 @@ static void print_target(const struct summary *sum, FILE *out)
 			summary_command_end(sum).bytes);
 }
 
-static void print_losses(const struct summary *sum, FILE *out)
+static void summary_print_losses(const struct summary *sum, FILE *out)
 {
 	struct log_loss loss = summary_losses(sum);
 
@@ -250,7 +250,7 @@ void summary_print_incomplete(const struct summary *sum, FILE *out)
 		fprintf(out, "  incomplete  %s\n", text_name(note, len, 120).bytes);
 }
 
-static void print_cost(const struct summary *sum, FILE *out)
+static void summary_print_cost(const struct summary *sum, FILE *out)
 {
 	const struct model_stats *stats = model_stats(pipeline_model(sum->pipe));
 	const struct log_end *end = pipeline_end(sum->pipe);
@@ -300,8 +300,8 @@ static void fill_reasons(const struct summary *sum, const struct goroutine_stats
 	}
 }
 
-static void fill_row(const struct summary *sum, const struct goroutine_stats *row,
-		     const struct columns *columns, struct text *cells)
+static void summary_fill_row(const struct summary *sum, const struct goroutine_stats *row,
+			     const struct columns *columns, struct text *cells)
 {
 	uint64_t off = row->off_cpu_ns < row->running_ns ? row->off_cpu_ns : row->running_ns;
 	unsigned i = 0;
@@ -355,7 +355,7 @@ static size_t space_for_reasons(const struct summary *sum, const struct columns 
 	return summary_width(sum) > others ? summary_width(sum) - others : 0;
 }
 
-static void print_rows(const struct summary *sum, FILE *out)
+static void summary_print_rows(const struct summary *sum, FILE *out)
 {
 	struct columns columns = {.cpu = summary_short_of_cpu(sum)};
 	size_t n, most = sum->style.stats ? SHOWN_ROWS_STATS : SHOWN_ROWS;
@@ -373,7 +373,7 @@ static void print_rows(const struct summary *sum, FILE *out)
 			1u << columns.name | 1u << (columns.name + 1));
 	fill_heads(sum, &columns, text_table_row(&table));
 	for (size_t i = 0; i < n && i < most; i++)
-		fill_row(sum, &rows[i], &columns, text_table_row(&table));
+		summary_fill_row(sum, &rows[i], &columns, text_table_row(&table));
 	fill_names(sum, rows, columns.name, &table);
 	fprintf(out, "\n%s by %s", summary_is_threads(sum) ? "Threads" : "Goroutines",
 		sort_names[sum->style.sort]);
@@ -415,7 +415,7 @@ void summary_print(const struct summary *sum, FILE *out)
 	print_headline(sum, out);
 	print_wholeness(sum, out);
 	if (sum->style.stats || summary_has_losses(sum))
-		print_losses(sum, out);
+		summary_print_losses(sum, out);
 	print_repairs(sum, out);
 	summary_print_unwatched(sum, out);
 	summary_print_incomplete(sum, out);
@@ -423,10 +423,10 @@ void summary_print(const struct summary *sum, FILE *out)
 		fprintf(out, "  cut         %s\n", sum->cut);
 	print_target(sum, out);
 	summary_print_whole(sum, out);
-	print_cost(sum, out);
+	summary_print_cost(sum, out);
 	print_memory(sum, out);
 	if (sum->style.stats)
 		print_stats(sum, out);
-	print_rows(sum, out);
+	summary_print_rows(sum, out);
 	print_how_to_open(sum, out);
 }

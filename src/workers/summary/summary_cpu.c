@@ -20,7 +20,7 @@ static const char *const json_names[OFF_CPU_REASONS] = {
 	[OFF_CPU_STOPPED] = "stopped_ns",       [OFF_CPU_INTERRUPTS] = "interrupts_ns",
 };
 
-static uint64_t sum_of(const uint64_t off_ns[OFF_CPU_REASONS])
+static uint64_t off_cpu_sum(const uint64_t off_ns[OFF_CPU_REASONS])
 {
 	uint64_t sum = 0;
 
@@ -46,7 +46,7 @@ struct cpu_figures summary_cpu(const struct summary *sum)
 bool summary_short_of_cpu(const struct summary *sum)
 {
 	const struct cpu_figures figures = summary_cpu(sum);
-	uint64_t off = sum_of(figures.off_ns);
+	uint64_t off = off_cpu_sum(figures.off_ns);
 
 	return figures.known && off && off >= figures.running_ns / MIN_SHARE;
 }
@@ -63,7 +63,7 @@ static void print_quota(const struct cpu_figures *figures, FILE *out)
 			(unsigned long long)quota->quota_us, (unsigned long long)quota->period_us);
 }
 
-static struct text name_of(const struct summary *sum, uint32_t string)
+static struct text summary_name_of_string(const struct summary *sum, uint32_t string)
 {
 	size_t len;
 	const char *name = strtab_get(model_tables(pipeline_model(sum->pipe))->strings, string, &len);
@@ -81,7 +81,7 @@ static void print_takers(const struct summary *sum, const struct cpu_figures *fi
 
 		if (!taker->name || taker->ns < figures->off_ns[OFF_CPU_PREEMPTED] / 10)
 			continue;
-		fprintf(out, "%s%s", between, name_of(sum, taker->name).bytes);
+		fprintf(out, "%s%s", between, summary_name_of_string(sum, taker->name).bytes);
 		between = ", ";
 	}
 }
@@ -97,7 +97,8 @@ static void print_reason(const struct summary *sum, const struct cpu_figures *fi
 }
 
 /* Prints the longest first, one per line because names may be long. */
-static void print_reasons(const struct summary *sum, struct cpu_figures figures, uint64_t least, FILE *out)
+static void summary_print_reasons(const struct summary *sum, struct cpu_figures figures, uint64_t least,
+				  FILE *out)
 {
 	for (;;) {
 		unsigned best = 0;
@@ -116,7 +117,7 @@ static void print_reasons(const struct summary *sum, struct cpu_figures figures,
 void summary_print_cpu(const struct summary *sum, FILE *out)
 {
 	const struct cpu_figures figures = summary_cpu(sum);
-	uint64_t off = sum_of(figures.off_ns), running = figures.running_ns;
+	uint64_t off = off_cpu_sum(figures.off_ns), running = figures.running_ns;
 	uint64_t on = running > off ? running - off : 0;
 
 	if (!figures.known || !running)
@@ -128,7 +129,7 @@ void summary_print_cpu(const struct summary *sum, FILE *out)
 	}
 	fprintf(out, "  CPU         goroutines 'running' for %s had a CPU for %s of it:\n",
 		text_time(running).bytes, text_time(on).bytes);
-	print_reasons(sum, figures, running / MIN_SHARE / 2, out);
+	summary_print_reasons(sum, figures, running / MIN_SHARE / 2, out);
 }
 
 /* --- JSON --- */
@@ -143,7 +144,8 @@ static void put_takers(struct json *json, const struct summary *sum, const struc
 {
 	json_open(json, "preempted_by", '{');
 	for (unsigned i = 0; i < figures->ntakers; i++)
-		json_number(json, name_of(sum, figures->takers[i].name).bytes, figures->takers[i].ns);
+		json_number(json, summary_name_of_string(sum, figures->takers[i].name).bytes,
+			    figures->takers[i].ns);
 	json_close(json, '}');
 }
 
@@ -162,7 +164,7 @@ static void put_quota(struct json *json, const struct cpu_figures *figures)
 	json_close(json, '}');
 }
 
-static void put_threads(struct json *json, const struct cpu_figures *figures)
+static void summary_put_threads(struct json *json, const struct cpu_figures *figures)
 {
 	json_open(json, "threads", '[');
 	for (unsigned i = 0; i < figures->nthreads; i++) {
@@ -188,12 +190,12 @@ void summary_put_cpu(const struct summary *sum, struct json *json)
 		return;
 	json_open(json, "cpu", '{');
 	json_number(json, "running_ns", figures.running_ns);
-	json_number(json, "off_cpu_ns", sum_of(figures.off_ns));
+	json_number(json, "off_cpu_ns", off_cpu_sum(figures.off_ns));
 	put_off(json, figures.off_ns);
 	put_takers(json, sum, &figures);
 	json_number(json, "threads_on_cpu_ns", figures.on_cpu_ns);
 	json_number(json, "threads_wait_ns", figures.wait_ns);
 	put_quota(json, &figures);
-	put_threads(json, &figures);
+	summary_put_threads(json, &figures);
 	json_close(json, '}');
 }

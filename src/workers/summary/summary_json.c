@@ -66,7 +66,7 @@ static void put_losses(struct json *json, const struct summary *sum)
 	json_close(json, '}');
 }
 
-static void put_events(struct json *json, const struct model_stats *stats)
+static void summary_put_events(struct json *json, const struct model_stats *stats)
 {
 	json_open(json, "events_by_kind", '{');
 	for (unsigned i = 1; i < OP_KIND_COUNT; i++) {
@@ -94,7 +94,7 @@ static void put_counts(struct json *json, const struct summary *sum)
 	json_number(json, "late", end ? end->late : 0);
 	json_number(json, "hits", end ? end->hits : 0);
 	json_number(json, "hit_ns", end ? end->probe_hit_ns : 0);
-	put_events(json, stats);
+	summary_put_events(json, stats);
 }
 
 static void put_collector(struct json *json, const struct summary *sum, const struct program_stats *program)

@@ -110,7 +110,7 @@ static void print_blocked(const struct summary *sum, FILE *out)
 
 /* --- Ps, scheduling, GC --- */
 
-static struct text share(uint64_t part, uint64_t all)
+static struct text summary_share(uint64_t part, uint64_t all)
 {
 	return text_percent(all ? (double)part / (double)all : 0);
 }
@@ -127,11 +127,11 @@ static void print_ps(const struct program_stats *program, FILE *out)
 	if (!program->gomaxprocs || !all)
 		return;
 	fprintf(out, "  GOMAXPROCS  %u; Ps were running %s of the time, in system calls %s\n",
-		program->gomaxprocs, share(program->p_running_ns, all).bytes,
-		share(program->p_syscall_ns, all).bytes);
+		program->gomaxprocs, summary_share(program->p_running_ns, all).bytes,
+		summary_share(program->p_syscall_ns, all).bytes);
 }
 
-static void print_latency(const struct program_stats *program, FILE *out)
+static void summary_print_latency(const struct program_stats *program, FILE *out)
 {
 	if (program->latency_count)
 		fprintf(out, "  scheduling  waited for a %s: p50 %s, p99 %s, max %s\n",
@@ -156,15 +156,15 @@ uint64_t summary_gc_workers(const struct summary *sum)
 	return 0;
 }
 
-static void print_gc(const struct summary *sum, const struct program_stats *program, FILE *out)
+static void summary_print_gc(const struct summary *sum, const struct program_stats *program, FILE *out)
 {
 	const struct model_stats *stats = model_stats(pipeline_model(sum->pipe));
 	uint64_t watched_ns = stats->end_ns - stats->start_ns - stats->unwatched_ns;
 
 	if (program->gc_cycles)
 		fprintf(out, "  GC          %s cycles, %s of the time; workers %s of Ps, assists %s\n",
-			text_count(program->gc_cycles).bytes, share(program->gc_ns, watched_ns).bytes,
-			share(summary_gc_workers(sum), watched_p_time(program)).bytes,
+			text_count(program->gc_cycles).bytes, summary_share(program->gc_ns, watched_ns).bytes,
+			summary_share(summary_gc_workers(sum), watched_p_time(program)).bytes,
 			text_time(program->assists_ns).bytes);
 	if (program->stw_count)
 		fprintf(out, "  pauses      the world was stopped %s times: %s in all, %s at most\n",
@@ -191,8 +191,8 @@ void summary_print_whole(const struct summary *sum, FILE *out)
 	print_ps(&program, out);
 	summary_print_cpu(sum, out);
 	print_lives(sum, &program, out);
-	print_latency(&program, out);
+	summary_print_latency(&program, out);
 	if (!summary_is_threads(sum))
-		print_gc(sum, &program, out);
+		summary_print_gc(sum, &program, out);
 	print_blocked(sum, out);
 }

@@ -59,8 +59,8 @@ unsigned text_table_width(const struct text_table *table)
 	return width;
 }
 
-static void print_row(const struct text_table *table, const struct text *cells, const unsigned *widths,
-		      FILE *out)
+static void text_table_print_row(const struct text_table *table, const struct text *cells,
+				 const unsigned *widths, FILE *out)
 {
 	for (unsigned i = 0; i < table->columns; i++) {
 		int gap = (int)(widths[i] - width_of(cells[i].bytes));
@@ -80,6 +80,6 @@ void text_table_print(const struct text_table *table, FILE *out, const char *ind
 		widths[i] = column_width(table, i);
 	for (unsigned i = 0; i < table->rows; i++) {
 		fputs(indent, out);
-		print_row(table, table->cells[i], widths, out);
+		text_table_print_row(table, table->cells[i], widths, out);
 	}
 }

@@ -44,8 +44,8 @@ struct process_tree {
 
 /* --- files --- */
 
-static int open_files(struct process_tree *tree, pid_t pid, struct output *trace, struct output *raw,
-		      struct error *err)
+static int process_tree_open_files(struct process_tree *tree, pid_t pid, struct output *trace,
+				   struct output *raw, struct error *err)
 {
 	struct channel *file_server = tree->options.file_server;
 	const uint32_t *before = map64_get(&tree->used, (uint64_t)pid);
@@ -70,7 +70,7 @@ static int open_files(struct process_tree *tree, pid_t pid, struct output *trace
 int process_tree_open_first(struct process_tree *tree, pid_t pid, struct error *err)
 {
 	tree->first = pid;
-	return open_files(tree, pid, &tree->trace, &tree->raw, err);
+	return process_tree_open_files(tree, pid, &tree->trace, &tree->raw, err);
 }
 
 /* The first process's files are already open. */
@@ -86,7 +86,7 @@ static int take_files(struct traced_process *process, struct error *err)
 		output_init(&tree->trace);
 		output_init(&tree->raw);
 	} else {
-		rc = open_files(tree, process->pid, &process->trace, &process->raw, err);
+		rc = process_tree_open_files(tree, process->pid, &process->trace, &process->raw, err);
 	}
 	if (rc == 0)
 		rc = output_publish(&process->trace, err);
@@ -108,7 +108,7 @@ static void count_progress(struct traced_process *process)
 }
 
 /* Updates the process's name, which changes when it executes a program. */
-static void note_name(struct traced_process *process, const struct raw_text *text)
+static void traced_process_note_name(struct traced_process *process, const struct raw_text *text)
 {
 	size_t len = text->len < sizeof(process->comm) ? text->len : sizeof(process->comm) - 1;
 
@@ -158,7 +158,7 @@ static int put_process(void *stream, const struct log_record *record)
 	struct traced_process *process = stream;
 
 	if (record->type == LOG_TEXT)
-		note_name(process, record->data);
+		traced_process_note_name(process, record->data);
 	if (record->type == LOG_RECORDS)
 		note_records(process, record);
 	return shared_names_put(process->names, record);
@@ -166,7 +166,7 @@ static int put_process(void *stream, const struct log_record *record)
 
 /* --- start and end of processes --- */
 
-static void free_process(struct traced_process *process)
+static void traced_process_free(struct traced_process *process)
 {
 	struct process_tree *tree = process->tree;
 
@@ -177,8 +177,8 @@ static void free_process(struct traced_process *process)
 	free(process);
 }
 
-static int open_process(struct traced_process *process, const struct traced_process *parent,
-			struct error *err)
+static int traced_process_open(struct traced_process *process, const struct traced_process *parent,
+			       struct error *err)
 {
 	struct pipeline_options wanted = {
 		.trace = &process->trace,
@@ -197,8 +197,8 @@ static int open_process(struct traced_process *process, const struct traced_proc
 	return process->pipe && process->names ? 0 : error_set(err, ENOMEM, "out of memory");
 }
 
-static void describe(struct traced_process *process, struct log_target *target,
-		     const struct traced_process *parent)
+static void traced_process_describe(struct traced_process *process, struct log_target *target,
+				    const struct traced_process *parent)
 {
 	if (parent)
 		memcpy(process->exe, parent->exe, sizeof(process->exe));
@@ -237,14 +237,14 @@ static void *begin_process(void *ctx, struct log_target *target, void *parent)
 	process->pid = (pid_t)target->pid;
 	output_init(&process->trace);
 	output_init(&process->raw);
-	describe(process, target, parent);
-	if (open_process(process, parent, &err) == 0)
+	traced_process_describe(process, target, parent);
+	if (traced_process_open(process, parent, &err) == 0)
 		return process;
 	output_discard(&process->trace);
 	output_discard(&process->raw);
 	if (!tree->error.text[0])
 		tree->error = err;
-	free_process(process);
+	traced_process_free(process);
 	return NULL;
 }
 
@@ -262,7 +262,7 @@ static void end_process(void *stream)
 	pipeline_finish(process->pipe);
 	count_progress(process);
 	process_rows_add(&tree->rows, &ended);
-	free_process(process);
+	traced_process_free(process);
 }
 
 /* --- the whole tree --- */

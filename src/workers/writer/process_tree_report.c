@@ -17,7 +17,7 @@ enum { SHOWN = 24, COLUMNS = 7 };
 
 /* --- when a process has ended --- */
 
-static void close_file(struct process_rows *rows, struct output *out, bool *cut)
+static void process_rows_close_file(struct process_rows *rows, struct output *out, bool *cut)
 {
 	int rc = output_close(out);
 
@@ -58,7 +58,8 @@ static void note_span(struct process_rows *rows, const struct model_stats *stats
 		rows->last_ns = stats->end_ns;
 }
 
-static void fill_row(struct process_rows *rows, struct process_row *row, const struct summary *sum)
+static void process_rows_fill_row(struct process_rows *rows, struct process_row *row,
+				  const struct summary *sum)
 {
 	struct model *model = pipeline_model(sum->pipe);
 	const struct model_stats *stats = model_stats(model);
@@ -120,10 +121,10 @@ static void discard_files(const struct ended_process *ended)
 static void close_files(struct process_rows *rows, struct process_row *row, struct ended_process *ended)
 {
 	if (ended->raw)
-		close_file(rows, ended->raw, &row->cut);
+		process_rows_close_file(rows, ended->raw, &row->cut);
 	if (ended->trace->committed) {
 		row->path = strdup(output_name(ended->trace));
-		close_file(rows, ended->trace, &row->cut);
+		process_rows_close_file(rows, ended->trace, &row->cut);
 	} else {
 		output_discard(ended->trace);
 	}
@@ -156,7 +157,7 @@ void process_rows_add(struct process_rows *rows, struct ended_process *ended)
 	sum.cut = failures[0]->text[0] ? failures[0]->text : NULL;
 	sum.raw_is_partial = failures[1]->text[0];
 	snprintf(row->comm, sizeof(row->comm), "%s", ended->comm);
-	fill_row(rows, row, &sum);
+	process_rows_fill_row(rows, row, &sum);
 	if (ended_before_trace(row, ended)) {
 		discard_files(ended);
 		rows->n--;
@@ -179,7 +180,7 @@ static int by_running(const void *a, const void *b)
 	return one->pid < two->pid ? -1 : one->pid > two->pid;
 }
 
-static void print_row(struct text_table *table, const struct process_row *row)
+static void process_rows_print_row(struct text_table *table, const struct process_row *row)
 {
 	struct text *cells = text_table_row(table);
 
@@ -197,7 +198,7 @@ static void print_row(struct text_table *table, const struct process_row *row)
 		text_table_set(&cells[6], "(no trace)");
 }
 
-static void print_rows(const struct process_rows *rows, FILE *out)
+static void process_rows_print_rows(const struct process_rows *rows, FILE *out)
 {
 	static const char *const heads[COLUMNS] = {"PID",    "name", "threads", "running",
 						   "events", "size", "file"};
@@ -209,13 +210,13 @@ static void print_rows(const struct process_rows *rows, FILE *out)
 	for (unsigned i = 0; i < COLUMNS; i++)
 		text_table_set(&cells[i], heads[i]);
 	for (size_t i = 0; i < rows->n && i < SHOWN; i++)
-		print_row(&table, &rows->rows[i]);
+		process_rows_print_row(&table, &rows->rows[i]);
 	text_table_print(&table, out, "  ");
 	if (rows->n > SHOWN)
 		fprintf(out, "  ... and %s more (--json lists all)\n", text_count(rows->n - SHOWN).bytes);
 }
 
-static void print_cost(const struct process_rows *rows, uint64_t hits, FILE *out)
+static void process_rows_print_cost(const struct process_rows *rows, uint64_t hits, FILE *out)
 {
 	uint64_t span = rows->last_ns - rows->first_ns;
 
@@ -253,9 +254,9 @@ static void print_summary(struct process_rows *rows, const struct process_tree_r
 		fprintf(out, "  program     %s: %s\n", text_path(report->command).bytes,
 			summary_command_end(&sum).bytes);
 	}
-	print_cost(rows, hits, out);
+	process_rows_print_cost(rows, hits, out);
 	qsort(rows->rows, rows->n, sizeof(*rows->rows), by_running);
-	print_rows(rows, out);
+	process_rows_print_rows(rows, out);
 	fprintf(out, "  open with   go tool trace FILE%s\n",
 		largest > SUMMARY_LARGE_BYTES
 			? "; split files over 14 MB: gotrace cut FILE --split 10M -o PIECE"
@@ -269,7 +270,7 @@ static bool has_losses(const struct process_rows *rows)
 	return loss->ring_full || loss->stack_full || loss->unreadable || loss->missed || rows->lost_samples;
 }
 
-static void print_losses(const struct process_rows *rows)
+static void process_rows_print_losses(const struct process_rows *rows)
 {
 	const struct log_loss *loss = &rows->loss;
 
@@ -285,7 +286,7 @@ static void print_losses(const struct process_rows *rows)
 			(unsigned long long)rows->left_out);
 }
 
-static int print_json(struct process_rows *rows)
+static int process_rows_print_json(struct process_rows *rows)
 {
 	if (rows->json_out && fclose(rows->json_out))
 		rows->oom = true;
@@ -313,12 +314,12 @@ int process_rows_report(struct process_rows *rows, const struct process_tree_rep
 		message_error(&none);
 		return STATUS_NONE;
 	}
-	if (json && print_json(rows)) {
+	if (json && process_rows_print_json(rows)) {
 		error_set(&none, EIO, "cannot write the summary: %s", strerror(errno));
 		message_error(&none);
 		cut = true;
 	}
-	print_losses(rows);
+	process_rows_print_losses(rows);
 	if (!json && !report->quiet)
 		print_summary(rows, report, stderr);
 	return cut ? STATUS_CUT : STATUS_WHOLE;

@@ -84,7 +84,7 @@ int writer_attend(struct writer *writer, struct broker *broker, struct error *er
 	return sandbox_attend(&writer->sandbox, broker, err);
 }
 
-static int fail(struct writer *writer, int rc)
+static int writer_fail(struct writer *writer, int rc)
 {
 	return rc ? sandbox_fail(&writer->sandbox, rc, &writer->error) : 0;
 }
@@ -134,11 +134,11 @@ int writer_functab(struct writer *writer, const struct log_record *record)
 				    .bytes = record->data,
 				    .size = record->size};
 
-	return fail(writer, send_request(writer, &request));
+	return writer_fail(writer, send_request(writer, &request));
 }
 
 /* The writer's texts are untrusted. */
-static void take_error(struct writer *writer, char *text, size_t size)
+static void writer_take_error(struct writer *writer, char *text, size_t size)
 {
 	text[size - 1] = '\0';
 	text_make_printable(text);
@@ -158,8 +158,8 @@ static int take_state(struct writer *writer, struct rpc *request)
 	if (rc == 0)
 		rc = rpc_read(channel, request, &writer->state, sizeof(writer->state));
 	if (rc)
-		return fail(writer, rc);
-	take_error(writer, writer->state.trace_error, sizeof(writer->state.trace_error));
+		return writer_fail(writer, rc);
+	writer_take_error(writer, writer->state.trace_error, sizeof(writer->state.trace_error));
 	return 0;
 }
 
@@ -167,10 +167,10 @@ static int exchange(struct writer *writer, struct rpc *request)
 {
 	int rc = send_request(writer, request);
 
-	return rc ? fail(writer, rc) : take_state(writer, request);
+	return rc ? writer_fail(writer, rc) : take_state(writer, request);
 }
 
-static void request(struct writer *writer, uint32_t kind)
+static void writer_request(struct writer *writer, uint32_t kind)
 {
 	struct rpc request = {.kind = kind};
 
@@ -180,17 +180,17 @@ static void request(struct writer *writer, uint32_t kind)
 
 void writer_sync(struct writer *writer)
 {
-	request(writer, WRITER_SYNC);
+	writer_request(writer, WRITER_SYNC);
 }
 
 void writer_end(struct writer *writer)
 {
-	request(writer, WRITER_END);
+	writer_request(writer, WRITER_END);
 }
 
 void writer_discard(struct writer *writer)
 {
-	request(writer, WRITER_DISCARD);
+	writer_request(writer, WRITER_DISCARD);
 }
 
 /* raw: file descriptor of the raw log; -1 = none. */
@@ -205,15 +205,15 @@ static int send_setup(struct writer *writer, const struct writer_setup *setup, i
 	int rc = send_request(writer, &request);
 
 	writer->begun = rc == 0;
-	rc = rc ? fail(writer, rc) : take_state(writer, &request);
+	rc = rc ? writer_fail(writer, rc) : take_state(writer, &request);
 	if (rc == 0 && !writer->error.text[0])
 		return 0;
 	*err = writer->error;
 	return rc ? rc : -EIO;
 }
 
-static int begin_several(struct writer *writer, struct writer_setup *setup,
-			 const struct writer_options *options, struct error *err)
+static int writer_begin_several(struct writer *writer, struct writer_setup *setup,
+				const struct writer_options *options, struct error *err)
 {
 	int fd, rc;
 
@@ -231,8 +231,8 @@ static int begin_several(struct writer *writer, struct writer_setup *setup,
 	return rc;
 }
 
-static int begin_one(struct writer *writer, struct writer_setup *setup, const struct writer_options *options,
-		     struct error *err)
+static int writer_begin_one(struct writer *writer, struct writer_setup *setup,
+			    const struct writer_options *options, struct error *err)
 {
 	writer->trace = options->trace;
 	writer->raw = options->raw;
@@ -266,8 +266,8 @@ int writer_begin(struct writer *writer, const struct writer_options *options, st
 	setup->exact = options->exact;
 	setup->style = options->style;
 	snprintf(setup->layout, sizeof(setup->layout), "%s", options->layout);
-	rc = options->first ? begin_several(writer, setup, options, err)
-			    : begin_one(writer, setup, options, err);
+	rc = options->first ? writer_begin_several(writer, setup, options, err)
+			    : writer_begin_one(writer, setup, options, err);
 	free(setup);
 	return rc;
 }

@@ -52,7 +52,7 @@ static void share_progress(struct work *work)
 	work->shared->expected = progress.expected;
 }
 
-static int put(struct work *work, const struct log_record *record)
+static int writer_work_put(struct work *work, const struct log_record *record)
 {
 	if (work->tree)
 		return process_tree_put(work->tree, record);
@@ -94,13 +94,13 @@ static void count_forks(struct work *work, const struct log_record *record)
 		work->shared->begun += log_is_followed_fork(&records[i]);
 }
 
-static void take_record(struct work *work, const struct log_record *record)
+static void writer_work_take_record(struct work *work, const struct log_record *record)
 {
 	if (is_beyond(work, record))
 		return;
 	if (record->type == LOG_TARGET && record->size >= sizeof(struct log_target) && work->pipe)
 		make_names(work, record->data);
-	if (put(work, record))
+	if (writer_work_put(work, record))
 		work->shared->failed = 1;
 	if (work->tree)
 		count_forks(work, record);
@@ -116,7 +116,7 @@ static bool take_some(struct work *work)
 	for (unsigned i = 0; i < AT_ONCE && more; i++) {
 		more = queue_take(work->queue, &record);
 		if (more)
-			take_record(work, &record);
+			writer_work_take_record(work, &record);
 	}
 	return more;
 }
@@ -128,7 +128,7 @@ static void take_all(struct work *work)
 }
 
 /* The pipeline keeps a copy. */
-static void take_plugin(struct work *work, const struct rpc_request *request)
+static void writer_work_take_plugin(struct work *work, const struct rpc_request *request)
 {
 	const struct log_record record = {
 		.type = LOG_PLUGIN_FUNCTAB, .size = (uint32_t)request->size, .data = request->bytes};
@@ -138,7 +138,7 @@ static void take_plugin(struct work *work, const struct rpc_request *request)
 }
 
 /* Takes ownership of the bytes: the pipeline looks up names in them until it ends. */
-static void take_functab(struct work *work, struct rpc_request *request)
+static void writer_work_take_functab(struct work *work, struct rpc_request *request)
 {
 	struct log_record record = {
 		.type = LOG_FUNCTAB, .size = (uint32_t)request->size, .data = request->bytes};
@@ -158,7 +158,7 @@ static void take_functab(struct work *work, struct rpc_request *request)
 
 /* --- start and end --- */
 
-static int answer(struct work *work, int status)
+static int writer_work_answer(struct work *work, int status)
 {
 	struct writer_state state = {.status = status, .committed = work->trace.committed};
 	const struct error *trace =
@@ -168,7 +168,7 @@ static int answer(struct work *work, int status)
 	return rpc_answer(work->channel, 0, NULL, &state, sizeof(state));
 }
 
-static int begin_one(struct work *work, int fd)
+static int writer_work_begin_one(struct work *work, int fd)
 {
 	const struct writer_setup *setup = &work->setup;
 	struct pipeline_options wanted = {
@@ -186,10 +186,10 @@ static int begin_one(struct work *work, int fd)
 	work->raw.regular = setup->raw_regular;
 	work->raw.borrowed = setup->raw_borrowed;
 	work->pipe = pipeline_new(&wanted);
-	return work->pipe ? answer(work, 0) : -ENOMEM;
+	return work->pipe ? writer_work_answer(work, 0) : -ENOMEM;
 }
 
-static int begin_recorder(struct work *work, int fd)
+static int writer_work_begin_recorder(struct work *work, int fd)
 {
 	struct recorder_pipeline_options wanted = {
 		.flight = work->flight,
@@ -206,11 +206,11 @@ static int begin_recorder(struct work *work, int fd)
 	if (!work->recorder)
 		return -ENOMEM;
 	work->pipe = recorder_pipeline_inner(work->recorder);
-	return answer(work, 0);
+	return writer_work_answer(work, 0);
 }
 
 /* Files that cannot be opened are reported before tracing begins. */
-static int begin_several(struct work *work, int fd)
+static int writer_work_begin_several(struct work *work, int fd)
 {
 	struct writer_state state = {.status = 0};
 	struct process_tree_options wanted = {
@@ -232,7 +232,7 @@ static int begin_several(struct work *work, int fd)
 	return rpc_answer(work->channel, 0, NULL, &state, sizeof(state));
 }
 
-static int begin(struct work *work, struct rpc_request *request)
+static int writer_work_begin(struct work *work, struct rpc_request *request)
 {
 	int fd = request->fds[0];
 
@@ -242,8 +242,8 @@ static int begin(struct work *work, struct rpc_request *request)
 	work->raw.fd = request->fds[1];
 	request->fds[0] = request->fds[1] = -1;
 	if (work->flight)
-		return begin_recorder(work, fd);
-	return work->setup.first ? begin_several(work, fd) : begin_one(work, fd);
+		return writer_work_begin_recorder(work, fd);
+	return work->setup.first ? writer_work_begin_several(work, fd) : writer_work_begin_one(work, fd);
 }
 
 static int report_one(struct work *work, const struct writer_exit *last)
@@ -283,13 +283,13 @@ static int report_several(struct work *work, const struct writer_exit *last)
 }
 
 /* Removes the first process's files if its trace has not begun. */
-static void discard(struct work *work)
+static void writer_work_discard(struct work *work)
 {
 	if (work->tree)
 		process_tree_discard(work->tree);
 }
 
-static int end(struct work *work)
+static int writer_work_end(struct work *work)
 {
 	if (work->tree)
 		process_tree_finish(work->tree);
@@ -298,22 +298,22 @@ static int end(struct work *work)
 	else
 		pipeline_finish(work->pipe);
 	share_progress(work);
-	return answer(work, 0);
+	return writer_work_answer(work, 0);
 }
 
-static int report(struct work *work, const struct rpc_request *request)
+static int writer_work_report(struct work *work, const struct rpc_request *request)
 {
 	struct writer_exit last;
 
 	if (request->size != sizeof(last))
 		return -EBADMSG;
 	memcpy(&last, request->bytes, sizeof(last));
-	return answer(work, work->tree ? report_several(work, &last) : report_one(work, &last));
+	return writer_work_answer(work, work->tree ? report_several(work, &last) : report_one(work, &last));
 }
 
 /* --- requests --- */
 
-static int act(struct work *work, struct rpc_request *request)
+static int writer_work_act(struct work *work, struct rpc_request *request)
 {
 	if (!work->pipe && !work->tree && request->kind != WRITER_BEGIN)
 		return -EBADMSG;
@@ -324,34 +324,34 @@ static int act(struct work *work, struct rpc_request *request)
 	}
 	switch (request->kind) {
 	case WRITER_BEGIN:
-		return begin(work, request);
+		return writer_work_begin(work, request);
 	case WRITER_FUNCTAB:
-		take_functab(work, request);
+		writer_work_take_functab(work, request);
 		return 0;
 	case WRITER_PLUGIN_FUNCTAB:
-		take_plugin(work, request);
+		writer_work_take_plugin(work, request);
 		return 0;
 	case WRITER_SYNC:
-		return answer(work, 0);
+		return writer_work_answer(work, 0);
 	case WRITER_DISCARD:
-		discard(work);
-		return answer(work, 0);
+		writer_work_discard(work);
+		return writer_work_answer(work, 0);
 	case WRITER_END:
-		return end(work);
+		return writer_work_end(work);
 	case WRITER_REPORT:
-		return report(work, request);
+		return writer_work_report(work, request);
 	default:
 		return -EBADMSG;
 	}
 }
 
-static int take_request(struct work *work)
+static int writer_work_take_request(struct work *work)
 {
 	struct rpc_request request;
 	int rc = rpc_take(work->channel, &request, MOST);
 
 	if (rc == 0)
-		rc = act(work, &request);
+		rc = writer_work_act(work, &request);
 	rpc_request_free(&request);
 	return rc;
 }
@@ -383,7 +383,7 @@ void writer_work(struct channel *channel, void *ctx)
 		if (!more)
 			queue_arm(work->queue);
 		if (has_request(work))
-			rc = take_request(work);
+			rc = writer_work_take_request(work);
 		else if (!more)
 			queue_wait(work->queue, SLEEP_MS);
 	}
