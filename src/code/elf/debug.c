@@ -25,7 +25,7 @@ struct debug_identity {
 	uint32_t crc;
 };
 
-static void read_id(const struct native_elf *file, struct debug_identity *identity)
+static void debug_read_id(const struct native_elf *file, struct debug_identity *identity)
 {
 	const void *id;
 	ssize_t len = dwelf_elf_gnu_build_id(file->elf, &id);
@@ -60,7 +60,7 @@ static bool is_same_build(const struct native_elf *debug, const struct debug_ide
 {
 	struct debug_identity found = {.id_len = 0};
 
-	read_id(debug, &found);
+	debug_read_id(debug, &found);
 	if (wanted->id_len && found.id_len)
 		return found.id_len == wanted->id_len && !memcmp(found.id, wanted->id, found.id_len);
 	return wanted->has_crc && has_crc(debug->fd, wanted->crc);
@@ -152,7 +152,7 @@ int native_debug_find(const struct native_search *search, const struct native_el
 	const char *name;
 	GElf_Word crc;
 
-	read_id(file, &wanted);
+	debug_read_id(file, &wanted);
 	if (find_by_id(search, &wanted, debug) == 0)
 		return 0;
 	name = dwelf_elf_gnu_debuglink(file->elf, &crc);

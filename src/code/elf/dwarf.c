@@ -79,7 +79,7 @@ static bool add_unit(struct native_dwarf *dwarf, const struct unit_header *heade
 	return pc_ranges_add(&dwarf->code, die, (uint32_t)dwarf->nunits++, dwarf->cost);
 }
 
-static bool next_unit(Dwarf *dwarf, struct unit_header *header)
+static bool unit_header_next(Dwarf *dwarf, struct unit_header *header)
 {
 	Dwarf_Off start = header->end;
 	size_t size;
@@ -138,7 +138,7 @@ static bool find_units(struct native_dwarf *dwarf, const struct unit_source *sou
 	Dwarf_Off table = UINT64_MAX;
 	uint32_t n = 0;
 
-	while (next_unit(dwarf->dwarf, &header)) {
+	while (unit_header_next(dwarf->dwarf, &header)) {
 		Dwarf_Die die;
 
 		if (header.table != table &&
@@ -164,7 +164,7 @@ static bool check_tables(Dwarf *dwarf, const Elf_Data *tables, struct native_cos
 	Dwarf_Off table = UINT64_MAX;
 	uint32_t n;
 
-	while (next_unit(dwarf, &header)) {
+	while (unit_header_next(dwarf, &header)) {
 		if (header.table != table &&
 		    (!abbreviations_count(tables->d_buf, tables->d_size, header.table, &cost->own, &n) ||
 		     !native_cost_take(cost, UNIT_BYTES + n * ABBREVIATION_BYTES)))
@@ -269,7 +269,7 @@ struct die_walk {
 };
 
 /* Moves to the next sibling. Returns false at the end, or when a limit is reached. */
-static bool next_entry(struct die_walk *walk, Dwarf_Die *die)
+static bool die_walk_next(struct die_walk *walk, Dwarf_Die *die)
 {
 	Dwarf_Off from = dwarf_dieoffset(die), to;
 
@@ -316,7 +316,7 @@ static void index_children(struct die_walk *walk, Dwarf_Die *parent, unsigned de
 		return;
 	do {
 		index_entry(walk, &die, depth);
-	} while (next_entry(walk, &die));
+	} while (die_walk_next(walk, &die));
 }
 
 /* Nested functions are skipped once per level; compilers emit few levels. */
@@ -338,8 +338,8 @@ static void index_unit(struct native_dwarf *dwarf, struct dwarf_unit *unit, Dwar
 	pc_ranges_sort(&unit->functions);
 }
 
-static const struct pc_range *find_function(struct native_dwarf *dwarf, struct dwarf_unit *unit,
-					    Dwarf_Die *cu, uint64_t address)
+static const struct pc_range *dwarf_find_function(struct native_dwarf *dwarf, struct dwarf_unit *unit,
+						  Dwarf_Die *cu, uint64_t address)
 {
 	if (!unit->indexed)
 		index_unit(dwarf, unit, cu);
@@ -355,7 +355,7 @@ struct chain {
 };
 
 /* Like dwarf_haspc(), but bounded: range lists may be arbitrarily long. */
-static bool has_address(struct die_walk *walk, Dwarf_Die *die, uint64_t address)
+static bool die_has_address(struct die_walk *walk, Dwarf_Die *die, uint64_t address)
 {
 	Dwarf_Addr base, low, high;
 	ptrdiff_t offset = 0;
@@ -372,7 +372,7 @@ static bool has_address(struct die_walk *walk, Dwarf_Die *die, uint64_t address)
 static bool descend(struct chain *chain, Dwarf_Die *parent, uint64_t address, unsigned depth);
 
 /* Returns whether the entry contains the address. Adds the inlined functions found there to the chain. */
-static bool enter(struct chain *chain, Dwarf_Die *die, uint64_t address, unsigned depth)
+static bool die_chain_enter(struct chain *chain, Dwarf_Die *die, uint64_t address, unsigned depth)
 {
 	int tag = dwarf_tag(die);
 
@@ -380,7 +380,7 @@ static bool enter(struct chain *chain, Dwarf_Die *die, uint64_t address, unsigne
 	    tag != DW_TAG_catch_block)
 		return false;
 	if (dwarf_hasattr(die, DW_AT_low_pc) || dwarf_hasattr(die, DW_AT_ranges)) {
-		if (!has_address(&chain->walk, die, address))
+		if (!die_has_address(&chain->walk, die, address))
 			return false;
 		if (tag == DW_TAG_inlined_subroutine && chain->n < SYMBOL_DEPTH)
 			chain->dies[chain->n++] = *die;
@@ -398,15 +398,15 @@ static bool descend(struct chain *chain, Dwarf_Die *parent, uint64_t address, un
 	if (depth > MAX_NESTING || !dwarf_haschildren(parent) || dwarf_child(parent, &die))
 		return false;
 	do {
-		if (enter(chain, &die, address, depth))
+		if (die_chain_enter(chain, &die, address, depth))
 			return true;
-	} while (next_entry(&chain->walk, &die));
+	} while (die_walk_next(&chain->walk, &die));
 	return false;
 }
 
 /* --- names and lines --- */
 
-static const char *text_of(Dwarf_Die *die, unsigned name)
+static const char *die_text(Dwarf_Die *die, unsigned name)
 {
 	Dwarf_Attribute attr;
 
@@ -417,26 +417,26 @@ static const char *text_of(Dwarf_Die *die, unsigned name)
  * __GI___nanosleep. */
 static const char *mangled_name(Dwarf_Die *die)
 {
-	const char *name = text_of(die, DW_AT_linkage_name);
+	const char *name = die_text(die, DW_AT_linkage_name);
 
 	if (!name)
-		name = text_of(die, DW_AT_MIPS_linkage_name);
+		name = die_text(die, DW_AT_MIPS_linkage_name);
 	return name && name[0] == '_' && name[1] == 'Z' ? name : NULL;
 }
 
-static const char *function_name(Dwarf_Die *die)
+static const char *die_function_name(Dwarf_Die *die)
 {
 	const char *name = mangled_name(die);
 
 	if (!name)
-		name = text_of(die, DW_AT_name);
+		name = die_text(die, DW_AT_name);
 	return name && name[0] ? name : "?";
 }
 
 /* The symbol table may have a better name: the mangled one, or nanosleep for libc's __nanosleep. */
 static const char *outermost_name(Dwarf_Die *die, const struct native_symbol *symbol)
 {
-	const char *name = function_name(die);
+	const char *name = die_function_name(die);
 	Dwarf_Addr low;
 
 	if (!symbol || mangled_name(die))
@@ -526,10 +526,11 @@ static struct die_place place_of_call(Dwarf_Die *cu, Dwarf_Die *die, bool lines)
 }
 
 /* A path may be relative to the compilation directory. */
-static void add_frame(struct symbol_draft *draft, const char *function, Dwarf_Die *cu, struct die_place place)
+static void dwarf_add_frame(struct symbol_draft *draft, const char *function, Dwarf_Die *cu,
+			    struct die_place place)
 {
 	char path[2 * NATIVE_FILE_MAX];
-	const char *dir = place.file && place.file[0] != '/' ? text_of(cu, DW_AT_comp_dir) : NULL;
+	const char *dir = place.file && place.file[0] != '/' ? die_text(cu, DW_AT_comp_dir) : NULL;
 
 	if (dir && dir[0] == '/' &&
 	    snprintf(path, sizeof(path), "%s/%s", dir, place.file) < (int)sizeof(path))
@@ -543,13 +544,14 @@ static void add_chain(struct chain *chain, Dwarf_Die *cu, struct die_place place
 	for (unsigned i = chain->n; i > 0; i--) {
 		Dwarf_Die *die = &chain->dies[i - 1];
 
-		add_frame(draft, i == 1 ? outermost_name(die, symbol) : function_name(die), cu, place);
+		dwarf_add_frame(draft, i == 1 ? outermost_name(die, symbol) : die_function_name(die), cu,
+				place);
 		place = place_of_call(cu, die, lines);
 	}
 }
 
-static bool find_frames(struct native_dwarf *dwarf, uint64_t address, const struct native_symbol *symbol,
-			struct symbol_draft *draft)
+static bool dwarf_find_frames(struct native_dwarf *dwarf, uint64_t address,
+			      const struct native_symbol *symbol, struct symbol_draft *draft)
 {
 	const struct pc_range *code = pc_ranges_find(&dwarf->code, address), *function;
 	struct chain chain = {.walk = {.cost = dwarf->cost, .left = MAX_LOOKUP_ENTRIES}};
@@ -567,7 +569,7 @@ static bool find_frames(struct native_dwarf *dwarf, uint64_t address, const stru
 	lines = has_lines(dwarf, unit, &cu);
 	if (lines)
 		place = place_of_address(&cu, address);
-	function = find_function(dwarf, unit, &cu, address);
+	function = dwarf_find_function(dwarf, unit, &cu, address);
 	if (function && dwarf_offdie(dwarf->dwarf, function->die, &chain.dies[0])) {
 		chain.n = 1;
 		descend(&chain, &chain.dies[0], address, 0);
@@ -576,7 +578,7 @@ static bool find_frames(struct native_dwarf *dwarf, uint64_t address, const stru
 	}
 	/* Assembly code has lines, but no functions. */
 	if (symbol)
-		add_frame(draft, symbol->name, &cu, place);
+		dwarf_add_frame(draft, symbol->name, &cu, place);
 	return symbol != NULL;
 }
 
@@ -590,7 +592,7 @@ bool native_dwarf_frames(struct native_dwarf *dwarf, uint64_t address, const str
 		dwarf->broken = dwarf->cost->refused = true;
 		return draft->head.nframes > 0;
 	}
-	return find_frames(dwarf, address, symbol, draft);
+	return dwarf_find_frames(dwarf, address, symbol, draft);
 }
 
 static int with_function(struct native_dwarf *dwarf, uint64_t address,
@@ -601,7 +603,7 @@ static int with_function(struct native_dwarf *dwarf, uint64_t address,
 
 	if (!code || !dwarf_offdie(dwarf->dwarf, dwarf->units[code->unit].die, &cu))
 		return -ENODATA;
-	function = find_function(dwarf, &dwarf->units[code->unit], &cu, address);
+	function = dwarf_find_function(dwarf, &dwarf->units[code->unit], &cu, address);
 	return function && dwarf_offdie(dwarf->dwarf, function->die, &die) ? visit(ctx, &die) : -ENODATA;
 }
 

@@ -18,7 +18,7 @@
 /* --- files --- */
 
 /* Accepts loadable files and their debug files. The files that dwz writes are marked as object files. */
-static bool is_ours(Elf *elf)
+static bool elf_is_own_machine(Elf *elf)
 {
 	GElf_Ehdr header;
 
@@ -26,9 +26,9 @@ static bool is_ours(Elf *elf)
 	       (header.e_type == ET_EXEC || header.e_type == ET_DYN || header.e_type == ET_REL);
 }
 
-static int check(struct native_elf *file)
+static int elf_check(struct native_elf *file)
 {
-	if (is_ours(file->elf))
+	if (elf_is_own_machine(file->elf))
 		return 0;
 	native_elf_close(file);
 	return -ENOEXEC;
@@ -37,13 +37,13 @@ static int check(struct native_elf *file)
 int native_elf_open(struct native_elf *file, int fd)
 {
 	*file = (struct native_elf){.fd = fd, .elf = safe_elf_file(fd)};
-	return check(file);
+	return elf_check(file);
 }
 
 int native_elf_memory(struct native_elf *file, const void *bytes, size_t size)
 {
 	*file = (struct native_elf){.fd = -1, .elf = safe_elf_memory(bytes, size)};
-	return check(file);
+	return elf_check(file);
 }
 
 void native_elf_close(struct native_elf *file)
@@ -150,7 +150,7 @@ enum native_elf_kind native_elf_kind(const struct native_elf *file)
 }
 
 /* Finds the code segment that contains the byte at an offset or address. */
-static bool find_segment(const struct native_elf *file, bool by_address, uint64_t at, GElf_Phdr *found)
+static bool elf_find_segment(const struct native_elf *file, bool by_address, uint64_t at, GElf_Phdr *found)
 {
 	size_t n;
 
@@ -173,7 +173,7 @@ bool native_elf_address(const struct native_elf *file, uint64_t offset, uint64_t
 {
 	GElf_Phdr segment;
 
-	if (!find_segment(file, false, offset, &segment))
+	if (!elf_find_segment(file, false, offset, &segment))
 		return false;
 	*address = offset - segment.p_offset + segment.p_vaddr;
 	return true;
@@ -183,7 +183,7 @@ bool native_elf_offset(const struct native_elf *file, uint64_t address, uint64_t
 {
 	GElf_Phdr segment;
 
-	if (!find_segment(file, true, address, &segment))
+	if (!elf_find_segment(file, true, address, &segment))
 		return false;
 	*offset = address - segment.p_vaddr + segment.p_offset;
 	return true;
@@ -216,7 +216,7 @@ struct bytes {
 	uint64_t address;
 };
 
-static bool section_bytes(const struct native_elf *file, const char *name, struct bytes *bytes)
+static bool elf_section_bytes(const struct native_elf *file, const char *name, struct bytes *bytes)
 {
 	GElf_Shdr header;
 	Elf_Scn *section = native_elf_section(file, name, &header);
@@ -270,8 +270,8 @@ bool native_elf_function(const struct native_elf *file, uint64_t address, uint64
 	struct eh_entry entry;
 	uint64_t at;
 
-	if (!section_bytes(file, ".eh_frame_hdr", &table) || !section_bytes(file, ".eh_frame", &frames) ||
-	    !find_entry(&table, address, &entry))
+	if (!elf_section_bytes(file, ".eh_frame_hdr", &table) ||
+	    !elf_section_bytes(file, ".eh_frame", &frames) || !find_entry(&table, address, &entry))
 		return false;
 	at = table.address + (uint64_t)(int64_t)entry.description - frames.address;
 	if (frames.size < sizeof(description) || at > frames.size - sizeof(description))
@@ -289,7 +289,7 @@ struct unpacking {
 	size_t size, capacity;
 };
 
-static int make_space(struct unpacking *out)
+static int unpacking_make_space(struct unpacking *out)
 {
 	size_t capacity = out->capacity ? out->capacity * 2 : 1u << 20;
 	uint8_t *bigger;
@@ -306,10 +306,10 @@ static int make_space(struct unpacking *out)
 	return 0;
 }
 
-static int unpack(lzma_stream *stream, struct unpacking *out)
+static int elf_unpack_lzma(lzma_stream *stream, struct unpacking *out)
 {
 	for (;;) {
-		int rc = make_space(out);
+		int rc = unpacking_make_space(out);
 		lzma_ret ret;
 
 		if (rc)
@@ -334,7 +334,7 @@ static int unpack_section(const Elf_Data *data, struct unpacking *out)
 		return -ENOMEM;
 	stream.next_in = data->d_buf;
 	stream.avail_in = data->d_size;
-	rc = unpack(&stream, out);
+	rc = elf_unpack_lzma(&stream, out);
 	lzma_end(&stream);
 	return rc;
 }
@@ -364,7 +364,7 @@ int native_elf_debugdata(const struct native_elf *outer, struct native_elf *file
 
 /* --- symbols --- */
 
-static int add_symbol(struct native_symbols *symbols, const struct native_symbol *symbol)
+static int elf_add_symbol(struct native_symbols *symbols, const struct native_symbol *symbol)
 {
 	if (array_grow(&symbols->list, &symbols->capacity, symbols->n + 1, sizeof(*symbols->list)))
 		return -ENOMEM;
@@ -383,7 +383,7 @@ static uint8_t rank_of(const GElf_Sym *symbol, const char *name)
 	return (uint8_t)(rank * 4 + 3 - (underscores < 3 ? underscores : 3));
 }
 
-static bool is_function(const GElf_Sym *symbol)
+static bool elf_is_function(const GElf_Sym *symbol)
 {
 	unsigned type = GELF_ST_TYPE(symbol->st_info);
 
@@ -404,11 +404,11 @@ static int add_table(struct native_symbols *symbols, const struct native_elf *fi
 
 		if (!gelf_getsym(data, (int)i, &raw))
 			return 0;
-		name = is_function(&raw) ? elf_strptr(file->elf, header->sh_link, raw.st_name) : NULL;
+		name = elf_is_function(&raw) ? elf_strptr(file->elf, header->sh_link, raw.st_name) : NULL;
 		if (!name || !name[0])
 			continue;
 		symbol = (struct native_symbol){raw.st_value, raw.st_size, name, rank_of(&raw, name)};
-		if (add_symbol(symbols, &symbol))
+		if (elf_add_symbol(symbols, &symbol))
 			return -ENOMEM;
 	}
 	return 0;
@@ -428,7 +428,7 @@ int native_symbols_add(struct native_symbols *symbols, const struct native_elf *
 	return rc;
 }
 
-static int compare(const void *a, const void *b)
+static int elf_compare_symbols(const void *a, const void *b)
 {
 	const struct native_symbol *x = a, *y = b;
 
@@ -442,7 +442,7 @@ static int compare(const void *a, const void *b)
 void native_symbols_sort(struct native_symbols *symbols)
 {
 	if (symbols->n)
-		qsort(symbols->list, symbols->n, sizeof(*symbols->list), compare);
+		qsort(symbols->list, symbols->n, sizeof(*symbols->list), elf_compare_symbols);
 }
 
 /* Maximum number of symbols to search backwards for one that encloses the address. */

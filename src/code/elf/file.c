@@ -78,14 +78,14 @@ void native_file_free(struct native_file *file)
 	free(file);
 }
 
-static const char *base_name(const struct native_file *file)
+static const char *native_file_base_name(const struct native_file *file)
 {
 	const char *slash = strrchr(file->path, '/');
 
 	return slash && slash[1] ? slash + 1 : file->path;
 }
 
-static bool begins_with(const char *text, const char *beginning)
+static bool text_begins_with(const char *text, const char *beginning)
 {
 	return strncmp(text, beginning, strlen(beginning)) == 0;
 }
@@ -95,16 +95,16 @@ static bool is_library(const char *text, const char *name)
 {
 	const char *behind = text + strlen(name);
 
-	return begins_with(text, name) && (!*behind || *behind == '.');
+	return text_begins_with(text, name) && (!*behind || *behind == '.');
 }
 
 bool native_file_is_libc(const struct native_file *file)
 {
 	static const char *const with_version[] = {"libc-2.", "libpthread-2.", "libc.musl-", "ld-musl-"};
-	const char *name = base_name(file);
+	const char *name = native_file_base_name(file);
 
 	for (size_t i = 0; i < sizeof(with_version) / sizeof(with_version[0]); i++) {
-		if (begins_with(name, with_version[i]))
+		if (text_begins_with(name, with_version[i]))
 			return true;
 	}
 	if (is_library(name, "libc.so") || is_library(name, "libpthread.so"))
@@ -114,7 +114,8 @@ bool native_file_is_libc(const struct native_file *file)
 
 bool native_file_is_libcxx(const struct native_file *file)
 {
-	return is_library(base_name(file), "libstdc++.so") || is_library(base_name(file), "libc++.so");
+	return is_library(native_file_base_name(file), "libstdc++.so") ||
+	       is_library(native_file_base_name(file), "libc++.so");
 }
 
 /* --- opening --- */
@@ -144,7 +145,7 @@ static uint64_t size_on_disk(const struct native_elf *elf)
 }
 
 /* Debug information is read into memory as a whole. The CPU time allowed grows with its size. */
-static bool is_affordable(struct native_file *file, const struct native_elf *elf)
+static bool native_file_is_affordable(struct native_file *file, const struct native_elf *elf)
 {
 	uint64_t size = safe_elf_debug_size(elf->elf), most = size_on_disk(elf), alt, more;
 
@@ -171,7 +172,7 @@ static void open_dwarf(struct native_file *file, const struct native_search *sea
 			  file->path);
 		return;
 	}
-	if (!is_affordable(file, elf))
+	if (!native_file_is_affordable(file, elf))
 		return;
 	file->dwarf = native_dwarf_new(elf, file->alt.elf ? &file->alt : NULL, &file->cost);
 	if (!file->dwarf && !file->cost.refused)
@@ -195,7 +196,7 @@ static void open_symbols(struct native_file *file)
 	native_symbols_sort(&file->symbols);
 }
 
-static void open_file(struct native_file *file, const struct native_search *where)
+static void native_file_open_found(struct native_file *file, const struct native_search *where)
 {
 	struct native_search search = *where;
 	GElf_Ehdr header;
@@ -231,11 +232,13 @@ static uint64_t function_start(const struct native_file *file, uint64_t address)
 	return native_elf_function(&file->main, address, &start) ? start : address;
 }
 
-static void add_unknown(const struct native_file *file, uint64_t address, struct symbol_draft *draft)
+static void native_file_add_unknown(const struct native_file *file, uint64_t address,
+				    struct symbol_draft *draft)
 {
 	char text[NAME_MAX + 32];
 
-	snprintf(text, sizeof(text), "%.*s+0x%llx", NAME_MAX, base_name(file), (unsigned long long)address);
+	snprintf(text, sizeof(text), "%.*s+0x%llx", NAME_MAX, native_file_base_name(file),
+		 (unsigned long long)address);
 	draft_add(draft, text, NULL, 0);
 }
 
@@ -278,23 +281,23 @@ static enum native_found without_symbol(const struct native_file *file, uint64_t
 		draft_finish(draft, true);
 		return NATIVE_NAMED;
 	}
-	add_unknown(file, function_start(file, address), draft);
+	native_file_add_unknown(file, function_start(file, address), draft);
 	/* The return address is one byte further. */
 	if (file->main.elf && ends_thread(file, offset + 1))
 		draft->head.hint = HINT_START;
 	return NATIVE_NOTHING;
 }
 
-static enum native_found find_frames(struct native_file *file, const struct native_search *search,
-				     uint64_t offset, struct symbol_draft *draft)
+static enum native_found native_file_find_frames(struct native_file *file, const struct native_search *search,
+						 uint64_t offset, struct symbol_draft *draft)
 {
 	const struct native_symbol *symbol;
 	uint64_t address;
 
 	if (!file->opened && !file->cost.own.spent)
-		open_file(file, search);
+		native_file_open_found(file, search);
 	if (!file->main.elf || !native_elf_address(&file->main, offset, &address)) {
-		add_unknown(file, offset, draft);
+		native_file_add_unknown(file, offset, draft);
 		return NATIVE_NOTHING;
 	}
 	symbol = native_symbols_find(&file->symbols, address);
@@ -334,7 +337,7 @@ enum native_found native_file_frames(struct native_file *file, const struct nati
 	before = budget_thread_ns();
 	budget_start(&cost->own);
 	cost->own.spent |= cost->all->cpu_ns == 0;
-	found = find_frames(file, search, offset, draft);
+	found = native_file_find_frames(file, search, offset, draft);
 	budget_stop(&cost->own);
 	before = budget_thread_ns() - before;
 	cost->all->cpu_ns -= before < cost->all->cpu_ns ? before : cost->all->cpu_ns;

@@ -6,7 +6,7 @@
 #define MAX_RANGES (1u << 20) /* of a file's units, or of the functions in one unit */
 #define MAX_BACK   256        /* maximum number of ranges to search backwards */
 
-static bool range_add(struct pc_ranges *ranges, const struct pc_range *range, struct native_cost *cost)
+static bool pc_range_add(struct pc_ranges *ranges, const struct pc_range *range, struct native_cost *cost)
 {
 	if (ranges->n == ranges->capacity) {
 		size_t capacity = ranges->capacity ? ranges->capacity * 2 : 4;
@@ -25,7 +25,7 @@ static bool range_add(struct pc_ranges *ranges, const struct pc_range *range, st
 }
 
 /* Sorts outer before inner ranges, so that the last one that contains an address is the innermost. */
-static int compare(const void *a, const void *b)
+static int pc_range_compare(const void *a, const void *b)
 {
 	const struct pc_range *x = a, *y = b;
 
@@ -37,7 +37,7 @@ static int compare(const void *a, const void *b)
 void pc_ranges_sort(struct pc_ranges *ranges)
 {
 	if (ranges->n)
-		qsort(ranges->list, ranges->n, sizeof(*ranges->list), compare);
+		qsort(ranges->list, ranges->n, sizeof(*ranges->list), pc_range_compare);
 }
 
 const struct pc_range *pc_ranges_find(const struct pc_ranges *ranges, uint64_t address)
@@ -75,7 +75,7 @@ bool pc_ranges_add(struct pc_ranges *ranges, Dwarf_Die *die, uint32_t unit, stru
 			return false;
 		/* Code that the linker has discarded is at 0. */
 		range = (struct pc_range){low, high, dwarf_dieoffset(die), unit};
-		if (low && low < high && !range_add(ranges, &range, cost))
+		if (low && low < high && !pc_range_add(ranges, &range, cost))
 			return false;
 	}
 	return true;

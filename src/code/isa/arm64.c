@@ -5,7 +5,7 @@
 
 /* Arm Architecture Reference Manual (DDI 0487), C4.1: A64 instruction set encoding. */
 
-static uint32_t field(uint32_t word, unsigned low, unsigned width)
+static uint32_t arm64_field(uint32_t word, unsigned low, unsigned width)
 {
 	return word >> low & ((1u << width) - 1);
 }
@@ -13,9 +13,9 @@ static uint32_t field(uint32_t word, unsigned low, unsigned width)
 /* Sign-extended. */
 static int64_t signed_field(uint32_t word, unsigned low, unsigned width)
 {
-	int64_t value = field(word, low, width);
+	int64_t value = arm64_field(word, low, width);
 
-	return value - (field(word, low + width - 1, 1) ? (int64_t)1 << width : 0);
+	return value - (arm64_field(word, low + width - 1, 1) ? (int64_t)1 << width : 0);
 }
 
 static uint64_t ones(unsigned n)
@@ -27,7 +27,7 @@ static uint64_t ones(unsigned n)
 
 static bool addresses(uint32_t word, struct arm64_insn *insn)
 {
-	int64_t imm = (int64_t)((uint64_t)signed_field(word, 5, 19) << 2 | field(word, 29, 2));
+	int64_t imm = (int64_t)((uint64_t)signed_field(word, 5, 19) << 2 | arm64_field(word, 29, 2));
 	bool page = word >> 31;
 
 	insn->op = page ? ARM64_ADRP : ARM64_ADR;
@@ -41,8 +41,8 @@ static bool add_immediate(uint32_t word, struct arm64_insn *insn)
 {
 	bool subtracts = word >> 30 & 1, flags = word >> 29 & 1;
 
-	insn->rn = (uint8_t)field(word, 5, 5);
-	insn->imm = (int64_t)field(word, 10, 12) << (word >> 22 & 1 ? 12 : 0);
+	insn->rn = (uint8_t)arm64_field(word, 5, 5);
+	insn->imm = (int64_t)arm64_field(word, 10, 12) << (word >> 22 & 1 ? 12 : 0);
 	if (flags && (!subtracts || insn->rd != ARM64_SP))
 		return false;
 	insn->op = flags ? ARM64_CMP : subtracts ? ARM64_SUB : ARM64_ADD;
@@ -52,12 +52,13 @@ static bool add_immediate(uint32_t word, struct arm64_insn *insn)
 /* DecodeBitMasks (C5, shared pseudocode): a repeated pattern, which is a rotated run of ones. */
 static bool bit_mask(uint32_t word, bool wide, uint64_t *mask)
 {
-	unsigned n = field(word, 22, 1), rotate = field(word, 16, 6), run = field(word, 10, 6), width = 64;
+	unsigned n = arm64_field(word, 22, 1), rotate = arm64_field(word, 16, 6),
+		 run = arm64_field(word, 10, 6), width = 64;
 	uint64_t element;
 
 	if (!n) {
 		width = 32;
-		while (width > 1 && field(~run, 0, 6) < width)
+		while (width > 1 && arm64_field(~run, 0, 6) < width)
 			width /= 2;
 		if (width < 2)
 			return false;
@@ -83,7 +84,8 @@ static bool constant_mask(uint32_t word, struct arm64_insn *insn)
 {
 	uint64_t mask;
 
-	if (field(word, 29, 2) != 1 || field(word, 5, 5) != 31 || !bit_mask(word, insn->wide, &mask))
+	if (arm64_field(word, 29, 2) != 1 || arm64_field(word, 5, 5) != 31 ||
+	    !bit_mask(word, insn->wide, &mask))
 		return false;
 	insn->op = ARM64_CONSTANT;
 	insn->imm = (int64_t)mask;
@@ -93,11 +95,11 @@ static bool constant_mask(uint32_t word, struct arm64_insn *insn)
 /* movz and movn. movk keeps part of the register and is not decoded. */
 static bool move_wide(uint32_t word, struct arm64_insn *insn)
 {
-	uint64_t value = (uint64_t)field(word, 5, 16) << 16 * field(word, 21, 2);
+	uint64_t value = (uint64_t)arm64_field(word, 5, 16) << 16 * arm64_field(word, 21, 2);
 
-	if (field(word, 29, 2) == 0)
+	if (arm64_field(word, 29, 2) == 0)
 		value = ~value;
-	else if (field(word, 29, 2) != 2)
+	else if (arm64_field(word, 29, 2) != 2)
 		return false;
 	if (!insn->wide && word >> 22 & 1)
 		return false;
@@ -108,7 +110,7 @@ static bool move_wide(uint32_t word, struct arm64_insn *insn)
 
 static bool immediates(uint32_t word, struct arm64_insn *insn)
 {
-	switch (field(word, 23, 3)) {
+	switch (arm64_field(word, 23, 3)) {
 	case 0:
 	case 1:
 		return addresses(word, insn);
@@ -129,10 +131,10 @@ static bool jump_if(uint32_t word, struct arm64_insn *insn)
 {
 	bool bit = word >> 25 & 1, other = word >> 24 & 1;
 
-	insn->rd = (uint8_t)field(word, 0, 5);
+	insn->rd = (uint8_t)arm64_field(word, 0, 5);
 	if (bit) {
 		insn->op = other ? ARM64_TBNZ : ARM64_TBZ;
-		insn->bit = (uint8_t)(field(word, 31, 1) << 5 | field(word, 19, 5));
+		insn->bit = (uint8_t)(arm64_field(word, 31, 1) << 5 | arm64_field(word, 19, 5));
 		insn->imm = signed_field(word, 5, 14) * 4;
 	} else {
 		insn->op = other ? ARM64_CBNZ : ARM64_CBZ;
@@ -145,12 +147,12 @@ static bool jump_if(uint32_t word, struct arm64_insn *insn)
 static bool jump_register(uint32_t word, struct arm64_insn *insn)
 {
 	static const uint8_t ops[] = {ARM64_BR, ARM64_BLR, ARM64_RET};
-	uint32_t which = field(word, 21, 4);
+	uint32_t which = arm64_field(word, 21, 4);
 
 	if ((word & 0xfe1ffc1f) != 0xd61f0000 || which >= sizeof(ops))
 		return false;
 	insn->op = ops[which];
-	insn->rn = (uint8_t)field(word, 5, 5);
+	insn->rn = (uint8_t)arm64_field(word, 5, 5);
 	return true;
 }
 
@@ -167,14 +169,14 @@ static bool jumps(uint32_t word, struct arm64_insn *insn)
 		return jump_if(word, insn);
 	if ((word & 0xff000000) == 0x54000000) { /* also bc.cond, which only adds a hint */
 		insn->op = ARM64_B_COND;
-		insn->condition = (uint8_t)field(word, 0, 4);
+		insn->condition = (uint8_t)arm64_field(word, 0, 4);
 		insn->imm = signed_field(word, 5, 19) * 4;
 		return true;
 	}
 	/*
 	 * Hints: nop, yield, bti, ... except those that sign addresses: 24 to 31 (paciasp), and 7 (xpaclri).
 	 */
-	if ((word & 0xfffff01f) == 0xd503201f && field(word, 5, 7) <= 6) {
+	if ((word & 0xfffff01f) == 0xd503201f && arm64_field(word, 5, 7) <= 6) {
 		insn->op = ARM64_NOP;
 		return true;
 	}
@@ -187,8 +189,8 @@ static bool registers(uint32_t word, struct arm64_insn *insn)
 {
 	bool shifted = (word & 0x1f200000) == 0x0b000000, extended = (word & 0x1fe00000) == 0x0b200000;
 
-	insn->rn = (uint8_t)field(word, 5, 5);
-	insn->rm = (uint8_t)field(word, 16, 5);
+	insn->rn = (uint8_t)arm64_field(word, 5, 5);
+	insn->rm = (uint8_t)arm64_field(word, 16, 5);
 	if ((word & 0x7fe0ffe0) == 0x2a0003e0) {
 		insn->op = ARM64_MOVE;
 		return true;
@@ -196,12 +198,13 @@ static bool registers(uint32_t word, struct arm64_insn *insn)
 	if (!shifted && !extended)
 		return false;
 	/* sub of registers is needed only as a comparison. Its second register may be extended by uxtx. */
-	if (field(word, 29, 2) == 3 && insn->rd == 31 &&
-	    (extended ? field(word, 10, 6) == 030 : field(word, 10, 6) == 0 && field(word, 22, 2) == 0)) {
+	if (arm64_field(word, 29, 2) == 3 && insn->rd == 31 &&
+	    (extended ? arm64_field(word, 10, 6) == 030
+		      : arm64_field(word, 10, 6) == 0 && arm64_field(word, 22, 2) == 0)) {
 		insn->op = ARM64_CMP_REG;
 		return true;
 	}
-	if (field(word, 29, 2) || !shifted || field(word, 10, 6) || field(word, 22, 2))
+	if (arm64_field(word, 29, 2) || !shifted || arm64_field(word, 10, 6) || arm64_field(word, 22, 2))
 		return false;
 	insn->op = ARM64_ADD_REG;
 	return true;
@@ -209,16 +212,16 @@ static bool registers(uint32_t word, struct arm64_insn *insn)
 
 /* --- memory --- */
 
-static bool pair(uint32_t word, struct arm64_insn *insn)
+static bool arm64_pair(uint32_t word, struct arm64_insn *insn)
 {
-	unsigned how = field(word, 23, 2), kind = field(word, 30, 2);
+	unsigned how = arm64_field(word, 23, 2), kind = arm64_field(word, 30, 2);
 
 	if (how == 0 || (kind != 0 && kind != 2))
 		return false; /* non-temporal, sign-extended, with tags */
 	insn->op = word >> 22 & 1 ? ARM64_LOAD_PAIR : ARM64_STORE_PAIR;
 	insn->size = kind == 2 ? 8 : 4;
 	insn->wide = kind == 2;
-	insn->rm = (uint8_t)field(word, 10, 5);
+	insn->rm = (uint8_t)arm64_field(word, 10, 5);
 	insn->imm = signed_field(word, 15, 7) * insn->size;
 	insn->before = how == 3;
 	insn->after = how == 1;
@@ -228,7 +231,8 @@ static bool pair(uint32_t word, struct arm64_insn *insn)
 /* Loads may sign-extend; `how` 3 with 8 bytes is a prefetch. */
 static bool access(uint32_t word, struct arm64_insn *insn)
 {
-	unsigned scale = field(word, 30, 2), how = field(word, 22, 2), mode = field(word, 10, 2);
+	unsigned scale = arm64_field(word, 30, 2), how = arm64_field(word, 22, 2),
+		 mode = arm64_field(word, 10, 2);
 	bool index = word >> 21 & 1;
 
 	if (how >= 2 && scale + how >= 5)
@@ -237,10 +241,10 @@ static bool access(uint32_t word, struct arm64_insn *insn)
 	insn->size = (uint8_t)(1u << scale);
 	insn->wide = scale == 3 || how == 2;
 	if (word >> 24 & 1) {
-		insn->imm = (int64_t)field(word, 10, 12) << scale;
+		insn->imm = (int64_t)arm64_field(word, 10, 12) << scale;
 	} else if (index && mode == 2) {
 		insn->op = how ? ARM64_LOAD_INDEX : ARM64_STORE_INDEX;
-		insn->rm = (uint8_t)field(word, 16, 5);
+		insn->rm = (uint8_t)arm64_field(word, 16, 5);
 	} else if (index || mode == 2) {
 		return false;
 	} else {
@@ -253,16 +257,16 @@ static bool access(uint32_t word, struct arm64_insn *insn)
 
 static bool memory(uint32_t word, struct arm64_insn *insn)
 {
-	insn->rn = (uint8_t)field(word, 5, 5);
+	insn->rn = (uint8_t)arm64_field(word, 5, 5);
 	if (word >> 26 & 1)
 		return false; /* vector registers */
 	if ((word & 0x3a000000) == 0x28000000)
-		return pair(word, insn);
+		return arm64_pair(word, insn);
 	if ((word & 0x3a000000) == 0x38000000)
 		return access(word, insn);
 	if ((word & 0x3fbffc00) == 0x089ffc00) {
 		insn->op = word >> 22 & 1 ? ARM64_LOAD_ACQUIRE : ARM64_STORE_RELEASE;
-		insn->size = (uint8_t)(1u << field(word, 30, 2));
+		insn->size = (uint8_t)(1u << arm64_field(word, 30, 2));
 		insn->wide = insn->size == 8;
 		return true;
 	}
@@ -285,8 +289,8 @@ static bool is_data(uint32_t group)
 /* Exclusive and atomic accesses, and accesses of vectors: may change any register in the instruction. */
 static struct arm64_insn other_access(uint32_t word)
 {
-	uint32_t named = 1u << field(word, 0, 5) | 1u << field(word, 5, 5) | 1u << field(word, 10, 5) |
-			 1u << field(word, 16, 5);
+	uint32_t named = 1u << arm64_field(word, 0, 5) | 1u << arm64_field(word, 5, 5) |
+			 1u << arm64_field(word, 10, 5) | 1u << arm64_field(word, 16, 5);
 
 	return (struct arm64_insn){.op = ARM64_OTHER_ACCESS, .imm = named};
 }
@@ -294,7 +298,7 @@ static struct arm64_insn other_access(uint32_t word)
 static struct arm64_insn decode_other(uint32_t word, uint32_t group)
 {
 	if (is_data(group))
-		return (struct arm64_insn){.op = ARM64_OTHER, .rd = (uint8_t)field(word, 0, 5)};
+		return (struct arm64_insn){.op = ARM64_OTHER, .rd = (uint8_t)arm64_field(word, 0, 5)};
 	if ((group & 5) == 4)
 		return other_access(word);
 	return (struct arm64_insn){.op = ARM64_UNKNOWN};
@@ -309,8 +313,8 @@ bool arm64_decode(const uint8_t *bytes, size_t size, struct arm64_insn *insn)
 		return false;
 	word = (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
 	       (uint32_t)bytes[3] << 24;
-	*insn = (struct arm64_insn){.rd = (uint8_t)field(word, 0, 5), .wide = word >> 31};
-	group = field(word, 25, 4);
+	*insn = (struct arm64_insn){.rd = (uint8_t)arm64_field(word, 0, 5), .wide = word >> 31};
+	group = arm64_field(word, 25, 4);
 	if (group == 8 || group == 9)
 		known = immediates(word, insn);
 	else if (group == 10 || group == 11)

@@ -36,7 +36,7 @@ struct x86_walk {
 	uint8_t reg;
 };
 
-static bool is_slot(const struct x86_insn *insn)
+static bool x86_value_is_slot(const struct x86_insn *insn)
 {
 	return insn->mod != 3 && (insn->rm & 7) == X86_RSP && !(insn->rex & 3) && insn->sib == 0x24 &&
 	       insn->disp >= 0;
@@ -67,7 +67,7 @@ static bool store_slot(struct x86_values *values, int32_t slot, struct value_ori
 	return true;
 }
 
-static void forget_written(struct x86_values *values, const struct x86_insn *insn)
+static void x86_values_forget_written(struct x86_values *values, const struct x86_insn *insn)
 {
 	uint32_t mask = x86_is_call(insn) ? X86_ALL_REGISTERS : x86_written_mask(insn);
 
@@ -78,24 +78,24 @@ static void forget_written(struct x86_values *values, const struct x86_insn *ins
 }
 
 /* Follows one instruction that does not jump. Returns false if the values are lost. */
-static bool follow(struct x86_values *values, const struct x86_insn *insn)
+static bool x86_values_follow(struct x86_values *values, const struct x86_insn *insn)
 {
 	bool load = x86_is_one(insn, OP_LOAD) || is_movzx(insn);
 	bool store = x86_is_one(insn, OP_STORE) || x86_is_one(insn, OP_STORE8);
 	struct value_origin origin = {.kind = ORIGIN_UNKNOWN};
 
-	if (store && is_slot(insn))
+	if (store && x86_value_is_slot(insn))
 		return store_slot(values, insn->disp, values->registers[insn->reg]);
 	if ((load || store) && insn->mod == 3) {
 		values->registers[load ? insn->reg : insn->rm] =
 			values->registers[load ? insn->rm : insn->reg];
 		return true;
 	}
-	if (load && is_slot(insn)) {
+	if (load && x86_value_is_slot(insn)) {
 		values->registers[insn->reg] = slot_origin(values, insn->disp);
 		return true;
 	}
-	forget_written(values, insn);
+	x86_values_forget_written(values, insn);
 	origin.kind = ORIGIN_CONSTANT;
 	if (insn->map == X86_ONE && (insn->opcode & ~7) == OP_MOV_IMM) {
 		origin.constant = insn->imm;
@@ -107,8 +107,8 @@ static bool follow(struct x86_values *values, const struct x86_insn *insn)
 }
 
 /* Walks from `at` to the call; where a branch is possible, tries both ways. */
-static int walk(const struct x86_walk *to, size_t at, struct x86_values values, unsigned branches,
-		struct value_origin *origin)
+static int x86_values_walk(const struct x86_walk *to, size_t at, struct x86_values values, unsigned branches,
+			   struct value_origin *origin)
 {
 	struct x86_insn insn;
 
@@ -120,15 +120,16 @@ static int walk(const struct x86_walk *to, size_t at, struct x86_values values, 
 		if (x86_is_jcc(&insn)) {
 			if (branches == MAX_BRANCHES)
 				return -ENOENT;
-			return walk(to, at, values, branches + 1, origin) == 0
+			return x86_values_walk(to, at, values, branches + 1, origin) == 0
 				       ? 0
-				       : walk(to, at + (size_t)insn.imm, values, branches + 1, origin);
+				       : x86_values_walk(to, at + (size_t)insn.imm, values, branches + 1,
+							 origin);
 		}
 		if (x86_is_one(&insn, OP_JMP) || x86_is_one(&insn, OP_JMP_SHORT))
 			at += (size_t)insn.imm;
 		else if (!x86_is_call(&insn) && x86_leaves_line(&insn))
 			return -ENOENT;
-		else if (!follow(&values, &insn))
+		else if (!x86_values_follow(&values, &insn))
 			return -ENOENT;
 	}
 	return -ENOENT;
@@ -144,5 +145,5 @@ int code_call_argument(const struct code *code, size_t jump, uint64_t callee, ui
 		return -ENOENT;
 	for (uint32_t i = 0; i < X86_REGISTERS; i++)
 		values.registers[i] = (struct value_origin){.kind = ORIGIN_REGISTER, .number = i};
-	return walk(&to, jump, values, 0, origin);
+	return x86_values_walk(&to, jump, values, 0, origin);
 }

@@ -75,7 +75,7 @@ static void forget_all(struct abi0_args *known)
 }
 
 /* Whether the operand is memory at a fixed distance from the stack pointer. */
-static bool is_slot(const struct x86_insn *insn)
+static bool abi0_is_slot(const struct x86_insn *insn)
 {
 	return insn->has_modrm && insn->mod != 3 && insn->mod != 0 && (insn->rm & 7) == X86_RSP &&
 	       insn->sib == 0x24;
@@ -92,15 +92,15 @@ static void store(struct abi0_args *known, int32_t slot, bool word, int64_t valu
 		known->new = (int32_t)value;
 }
 
-static void follow(struct abi0_args *known, const struct x86_insn *insn)
+static void abi0_follow(struct abi0_args *known, const struct x86_insn *insn)
 {
 	bool wide = insn->rex & 8;
 
 	if (insn->relative) {
 		forget_all(known);
-	} else if (x86_is_one(insn, OP_STORE) && is_slot(insn)) {
+	} else if (x86_is_one(insn, OP_STORE) && abi0_is_slot(insn)) {
 		store(known, insn->disp, wide, known->registers[insn->reg]);
-	} else if (x86_is_one(insn, OP_MOV_IMM_RM) && is_slot(insn)) {
+	} else if (x86_is_one(insn, OP_MOV_IMM_RM) && abi0_is_slot(insn)) {
 		store(known, insn->disp, wide, insn->imm);
 	} else if (insn->map == X86_ONE && insn->opcode >= OP_MOV_IMM && insn->opcode < OP_MOV_IMM + 8) {
 		known->registers[(insn->opcode & 7) | (insn->rex & 1 ? 8 : 0)] = insn->imm;
@@ -131,7 +131,7 @@ int code_stack_calls(const struct code *code, uint64_t callee, struct call_site 
 				};
 			n++;
 		}
-		follow(&known, &insn);
+		abi0_follow(&known, &insn);
 		before = at;
 	}
 	return rc < 0 ? rc : n;
@@ -147,7 +147,7 @@ struct trace_call {
 enum { MAX_TRACE_CALLS = 8, OP_MOV8_IMM_RM = 0xc6, OP_RET = 0xc3, OP_JMP8 = 0xeb, OP_JMP = 0xe9 };
 
 /* ud2 follows calls that do not return (panicdivide). */
-static bool ends_block(const struct x86_insn *insn)
+static bool abi0_ends_block(const struct x86_insn *insn)
 {
 	return x86_is_jcc(insn) || (insn->map == X86_0F && insn->opcode == 0x0b) ||
 	       x86_is_one(insn, OP_RET) || x86_is_one(insn, OP_JMP8) || x86_is_one(insn, OP_JMP);
@@ -179,7 +179,7 @@ static int find_trace_calls(const struct code *code, const struct trace_callee *
 			calls[n++] = now;
 		if (x86_is_call(&insn))
 			event = false;
-		if (ends_block(&insn)) {
+		if (abi0_ends_block(&insn)) {
 			now = (struct trace_call){.begin = at, .guarded = x86_is_jcc(&insn), .guard = before};
 			event = false;
 		}

@@ -19,7 +19,7 @@
 /* stacksplit: up to seven instructions for a huge frame */
 #define MAX_PROLOGUE 10
 
-static bool has(uint32_t set, uint8_t reg)
+static bool arm64_set_has(uint32_t set, uint8_t reg)
 {
 	return set >> reg & 1;
 }
@@ -27,7 +27,7 @@ static bool has(uint32_t set, uint8_t reg)
 /* --- prologues --- */
 
 /* `str x30, [sp, #-N]!`, or for a big frame `sub x20, sp, #N`, after which x29 and x30 are stored. */
-static bool makes_frame(const struct arm64_insn *insn)
+static bool arm64_makes_frame(const struct arm64_insn *insn)
 {
 	if (insn->op == ARM64_STORE)
 		return insn->rd == ARM64_LR && insn->rn == ARM64_SP && insn->before;
@@ -42,7 +42,7 @@ static bool may_precede_jump(const struct arm64_insn *insn)
 	       insn->op == ARM64_CONSTANT || insn->op == ARM64_OTHER || insn->op == ARM64_B_COND;
 }
 
-static int prologue(const struct code *code, size_t *offset)
+static int arm64_prologue(const struct code *code, size_t *offset)
 {
 	struct arm64_insn insn;
 
@@ -50,7 +50,7 @@ static int prologue(const struct code *code, size_t *offset)
 	     at += ARM64_LENGTH) {
 		bool check = insn.op == ARM64_B_COND && insn.condition == ARM64_LS;
 
-		if (check || (at == 0 && makes_frame(&insn))) {
+		if (check || (at == 0 && arm64_makes_frame(&insn))) {
 			*offset = at;
 			return 0;
 		}
@@ -60,7 +60,7 @@ static int prologue(const struct code *code, size_t *offset)
 	return -ENOENT;
 }
 
-static int probe_insn(const struct code *code, size_t offset, struct probe_insn *probed)
+static int arm64_probe_insn(const struct code *code, size_t offset, struct probe_insn *probed)
 {
 	struct arm64_insn insn;
 
@@ -73,13 +73,14 @@ static int probe_insn(const struct code *code, size_t offset, struct probe_insn 
 		probed->kind = "bl";
 	else if (arm64_is_conditional(&insn))
 		probed->kind = insn.op <= ARM64_CBNZ ? "cbz" : "tbz";
-	else if (offset == 0 && makes_frame(&insn)) /* single-stepped; only few functions, rarely called */
+	else if (offset == 0 &&
+		 arm64_makes_frame(&insn)) /* single-stepped; only few functions, rarely called */
 		probed->kind = insn.op == ARM64_STORE ? "str" : "sub";
 	return probed->kind ? 0 : -ENOENT;
 }
 
 /* UPROBES_BRK_IMM (Linux arch/arm64/include/asm/brk-imm.h): brk #5 */
-static bool is_breakpoint(const uint8_t *live)
+static bool arm64_is_breakpoint(const uint8_t *live)
 {
 	static const uint8_t brk[] = {0xa0, 0x00, 0x20, 0xd4};
 
@@ -113,7 +114,7 @@ static void follow_constants(struct constants *constants, const struct arm64_ins
 		constants->of[insn->rd] = moved;
 }
 
-static int calls(const struct code *code, uint64_t callee, struct call_site *sites, int max)
+static int arm64_calls(const struct code *code, uint64_t callee, struct call_site *sites, int max)
 {
 	struct constants constants;
 	struct arm64_insn insn;
@@ -152,20 +153,20 @@ static bool decides(const struct arm64_insn *insn, const struct arm64_flag_check
 	       insn->bit == 0;
 }
 
-static void follow_check(struct arm64_flag_check *check, struct arm64_places *places, const struct code *code,
-			 size_t at, const struct arm64_insn *insn)
+static void arm64_follow_check(struct arm64_flag_check *check, struct arm64_places *places,
+			       const struct code *code, size_t at, const struct arm64_insn *insn)
 {
 	uint64_t address;
 	bool one = insn->op == ARM64_LOAD || insn->op == ARM64_LOAD_ACQUIRE;
 
 	if (one && arm64_accessed(places, insn, &address))
 		*check = (struct arm64_flag_check){.loaded = true, .reg = insn->rd, .address = address};
-	else if (leaves_line(insn) || has(arm64_changes(insn), check->reg))
+	else if (leaves_line(insn) || arm64_set_has(arm64_changes(insn), check->reg))
 		check->loaded = false;
 	arm64_follow(places, code, at, insn);
 }
 
-static int flag(const struct code *code, uint64_t *variable)
+static int arm64_flag(const struct code *code, uint64_t *variable)
 {
 	struct arm64_places places = {.known = 0};
 	struct arm64_flag_check check = {.loaded = false};
@@ -176,7 +177,7 @@ static int flag(const struct code *code, uint64_t *variable)
 			*variable = check.address;
 			return 0;
 		}
-		follow_check(&check, &places, code, at, &insn);
+		arm64_follow_check(&check, &places, code, at, &insn);
 	}
 	return -ENOENT;
 }
@@ -239,7 +240,7 @@ static void follow_holders(struct holders *holders, const struct arm64_places *p
 	if (jumps)
 		return;
 	holders->now &= ~arm64_changes(insn);
-	if (insn->op == ARM64_ADD && has(places->variable, insn->rd) &&
+	if (insn->op == ARM64_ADD && arm64_set_has(places->variable, insn->rd) &&
 	    places->at[insn->rd] == holders->variable)
 		holders->now |= 1u << insn->rd;
 }
@@ -247,10 +248,10 @@ static void follow_holders(struct holders *holders, const struct arm64_places *p
 static bool loads_held(const struct holders *holders, const struct arm64_insn *insn)
 {
 	return (insn->op == ARM64_LOAD || insn->op == ARM64_LOAD_ACQUIRE) && insn->imm == 0 &&
-	       !holders->inner && has(holders->now, insn->rn);
+	       !holders->inner && arm64_set_has(holders->now, insn->rn);
 }
 
-static int flag_checks(const struct code *code, uint64_t variable, size_t *offsets, int max)
+static int arm64_flag_checks(const struct code *code, uint64_t variable, size_t *offsets, int max)
 {
 	struct holders holders = {.variable = variable};
 	struct arm64_places places = {.known = 0};
@@ -268,7 +269,7 @@ static int flag_checks(const struct code *code, uint64_t variable, size_t *offse
 				offsets[n] = at;
 			n++;
 		}
-		follow_check(&check, &places, code, at, &insn);
+		arm64_follow_check(&check, &places, code, at, &insn);
 		if (held)
 			check = (struct arm64_flag_check){
 				.loaded = true, .reg = insn.rd, .address = variable};
@@ -319,7 +320,7 @@ static void list_access(struct listing *listing, const struct arm64_insn *insn, 
 }
 
 /* `cbz w`, `cbnz w` or `cmp w, #0` of the word that was just loaded. */
-static bool compares_word(const struct listing *listing, const struct arm64_insn *insn)
+static bool arm64_compares_word(const struct listing *listing, const struct arm64_insn *insn)
 {
 	uint8_t reg = insn->op == ARM64_CMP ? insn->rn : insn->rd;
 
@@ -331,12 +332,12 @@ static void list_uses(struct listing *listing, const struct arm64_places *places
 		      size_t at, const struct arm64_insn *insn)
 {
 	uint64_t address;
-	bool makes = insn->op == ARM64_ADR ||
-		     (insn->op == ARM64_ADD && insn->rd != ARM64_SP && has(places->known, insn->rn));
+	bool makes = insn->op == ARM64_ADR || (insn->op == ARM64_ADD && insn->rd != ARM64_SP &&
+					       arm64_set_has(places->known, insn->rn));
 
 	if (insn->op == ARM64_NOP)
 		return;
-	if (compares_word(listing, insn) && listing->fresh < listing->max)
+	if (arm64_compares_word(listing, insn) && listing->fresh < listing->max)
 		listing->all[listing->fresh].use |= USE_IS_ZERO;
 	if (makes) {
 		address = insn->op == ARM64_ADR ? arm64_leads_to(code, at, insn)
@@ -356,7 +357,7 @@ static void list_uses(struct listing *listing, const struct arm64_places *places
 		listing->fresh = -1;
 }
 
-static int references(const struct code *code, struct reference *found, int max)
+static int arm64_references(const struct code *code, struct reference *found, int max)
 {
 	struct listing listing = {.all = found, .max = max, .fresh = -1};
 	struct arm64_places places = {.known = 0};
@@ -370,13 +371,13 @@ static int references(const struct code *code, struct reference *found, int max)
 }
 
 const struct code_ops code_ops_arm64 = {
-	.prologue = prologue,
-	.probe_insn = probe_insn,
-	.is_breakpoint = is_breakpoint,
-	.calls = calls,
-	.flag = flag,
-	.flag_checks = flag_checks,
-	.references = references,
+	.prologue = arm64_prologue,
+	.probe_insn = arm64_probe_insn,
+	.is_breakpoint = arm64_is_breakpoint,
+	.calls = arm64_calls,
+	.flag = arm64_flag,
+	.flag_checks = arm64_flag_checks,
+	.references = arm64_references,
 	.slice_result = arm64_slice_result,
 	.receiver = arm64_receiver,
 	.jump_after = arm64_jump_after,

@@ -13,7 +13,7 @@ struct arm64_held {
 	struct value_place value, added; /* HELD_SUM: both */
 };
 
-static bool same_place(const struct value_place *one, const struct value_place *two)
+static bool arm64_same_place(const struct value_place *one, const struct value_place *two)
 {
 	return one->on_stack == two->on_stack && one->reg == two->reg && one->slot == two->slot;
 }
@@ -39,7 +39,7 @@ static struct arm64_held sum(const struct arm64_held *one, const struct arm64_he
 }
 
 /* Returns false if the instruction cannot be part of a function's end that only returns values. */
-static bool follow(struct arm64_held held[ARM64_REGISTERS], const struct arm64_insn *insn)
+static bool arm64_held_follow(struct arm64_held held[ARM64_REGISTERS], const struct arm64_insn *insn)
 {
 	const struct arm64_held zero = {.what = HELD_ZERO};
 
@@ -63,16 +63,16 @@ static bool follow(struct arm64_held held[ARM64_REGISTERS], const struct arm64_i
 	}
 }
 
-static int take_results(const struct arm64_held held[ARM64_REGISTERS], struct value_place *base,
-			struct value_place *added)
+static int arm64_take_results(const struct arm64_held held[ARM64_REGISTERS], struct value_place *base,
+			      struct value_place *added)
 {
 	const struct arm64_held *first = &held[0], *second = &held[1];
 
 	if (first->what != HELD_VALUE || second->what != HELD_SUM)
 		return -ENOENT;
 	*base = first->value;
-	*added = same_place(&second->value, base) ? second->added : second->value;
-	return same_place(&second->value, base) || same_place(&second->added, base) ? 0 : -ENOENT;
+	*added = arm64_same_place(&second->value, base) ? second->added : second->value;
+	return arm64_same_place(&second->value, base) || arm64_same_place(&second->added, base) ? 0 : -ENOENT;
 }
 
 /* Continues after a jump whose outcome is known; returns false if it is not known. */
@@ -104,10 +104,10 @@ int arm64_slice_result(const struct code *code, size_t jump, struct value_place 
 	at += insn.op == ARM64_CBZ || insn.op == ARM64_TBZ ? (size_t)insn.imm : ARM64_LENGTH;
 	for (int i = 0; i < MAX_STEPS && arm64_at(code, at, &insn); i++) {
 		if (insn.op == ARM64_RET)
-			return take_results(held, base, added);
+			return arm64_take_results(held, base, added);
 		if (go_on(held, &insn, &at))
 			continue;
-		if (!follow(held, &insn))
+		if (!arm64_held_follow(held, &insn))
 			break;
 		at += ARM64_LENGTH;
 	}

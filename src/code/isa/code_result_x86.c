@@ -14,7 +14,7 @@ struct x86_held {
 };
 
 /* Whether the operand is memory at the stack pointer plus a displacement, without an index. */
-static bool is_slot(const struct x86_insn *insn)
+static bool x86_held_is_slot(const struct x86_insn *insn)
 {
 	return insn->mod != 3 && (insn->rm & 7) == X86_RSP && !(insn->rex & 3) && insn->sib == 0x24 &&
 	       insn->disp >= 0;
@@ -28,7 +28,7 @@ static bool follow_move(struct x86_held held[REGISTERS], const struct x86_insn *
 		held[load ? insn->reg : insn->rm] = held[load ? insn->rm : insn->reg];
 		return true;
 	}
-	if (!load || !is_slot(insn))
+	if (!load || !x86_held_is_slot(insn))
 		return false;
 	held[insn->reg] = (struct x86_held){
 		.what = HELD_VALUE,
@@ -52,7 +52,7 @@ static bool follow_sum(struct x86_held held[REGISTERS], const struct x86_insn *i
 }
 
 /* Padding, and instructions that remove the frame. */
-static bool is_idle(const struct x86_insn *insn)
+static bool x86_held_is_idle(const struct x86_insn *insn)
 {
 	bool grows = (x86_is_one(insn, 0x81) || x86_is_one(insn, 0x83)) && insn->mod == 3 && insn->reg == 0 &&
 		     insn->rm == X86_RSP;
@@ -60,30 +60,30 @@ static bool is_idle(const struct x86_insn *insn)
 	return grows || x86_is_one(insn, 0x5d) || x86_is_nop(insn);
 }
 
-static bool follow(struct x86_held held[REGISTERS], const struct x86_insn *insn)
+static bool x86_held_follow(struct x86_held held[REGISTERS], const struct x86_insn *insn)
 {
 	if (x86_is_one(insn, 0x89) || x86_is_one(insn, 0x8b))
 		return follow_move(held, insn);
 	if (x86_is_one(insn, 0x8d))
 		return follow_sum(held, insn);
-	return is_idle(insn);
+	return x86_held_is_idle(insn);
 }
 
-static bool same_place(const struct value_place *one, const struct value_place *two)
+static bool x86_same_place(const struct value_place *one, const struct value_place *two)
 {
 	return one->on_stack == two->on_stack && one->reg == two->reg && one->slot == two->slot;
 }
 
-static int take_results(const struct x86_held held[REGISTERS], struct value_place *base,
-			struct value_place *added)
+static int x86_take_results(const struct x86_held held[REGISTERS], struct value_place *base,
+			    struct value_place *added)
 {
 	const struct x86_held *first = &held[X86_RAX], *second = &held[X86_RBX];
 
 	if (first->what != HELD_VALUE || second->what != HELD_SUM)
 		return -ENOENT;
 	*base = first->value;
-	*added = same_place(&second->value, base) ? second->added : second->value;
-	return same_place(&second->value, base) || same_place(&second->added, base) ? 0 : -ENOENT;
+	*added = x86_same_place(&second->value, base) ? second->added : second->value;
+	return x86_same_place(&second->value, base) || x86_same_place(&second->added, base) ? 0 : -ENOENT;
 }
 
 int x86_slice_result(const struct code *code, size_t jump, struct value_place *base,
@@ -101,10 +101,10 @@ int x86_slice_result(const struct code *code, size_t jump, struct value_place *b
 		at += (size_t)insn.imm;
 	for (int i = 0; i < MAX_STEPS && x86_next(code, &at, &insn) > 0; i++) {
 		if (x86_is_one(&insn, 0xc3))
-			return take_results(held, base, added);
+			return x86_take_results(held, base, added);
 		if (x86_is_one(&insn, 0xe9) || x86_is_one(&insn, 0xeb))
 			at += (size_t)insn.imm;
-		else if (!follow(held, &insn))
+		else if (!x86_held_follow(held, &insn))
 			break;
 	}
 	return -ENOENT;

@@ -42,7 +42,7 @@ static bool is_jbe(const struct x86_insn *insn)
 }
 
 /* `sub $N, %rsp; mov %rbp, size(%rsp)`; for 128 bytes, `add $-128`. */
-static bool makes_frame(const struct code *code, size_t at, size_t *size)
+static bool x86_makes_frame(const struct code *code, size_t at, size_t *size)
 {
 	struct x86_insn insn;
 	bool makes;
@@ -55,13 +55,13 @@ static bool makes_frame(const struct code *code, size_t at, size_t *size)
 	return makes;
 }
 
-static int prologue(const struct code *code, size_t *offset)
+static int x86_prologue(const struct code *code, size_t *offset)
 {
 	struct x86_insn insn;
 	size_t at = 0, before = 0, size;
 
 	for (int i = 0; i < MAX_PROLOGUE && x86_next(code, &at, &insn) > 0; i++) {
-		if (x86_is_push_rbp(&insn) || (is_jbe(&insn) && makes_frame(code, at, &size))) {
+		if (x86_is_push_rbp(&insn) || (is_jbe(&insn) && x86_makes_frame(code, at, &size))) {
 			*offset = before;
 			return 0;
 		}
@@ -77,7 +77,7 @@ int code_stack_jump(const struct code *code, size_t *offset)
 	struct x86_insn insn;
 	size_t at = 0, before = 0, push;
 
-	if (code->arm64 || prologue(code, &push))
+	if (code->arm64 || x86_prologue(code, &push))
 		return -ENOENT;
 	while (at < push && x86_next(code, &at, &insn) > 0) {
 		if (at == push && is_jbe(&insn)) {
@@ -94,11 +94,11 @@ int code_frame(const struct code *code, size_t *size)
 	struct x86_insn insn;
 	size_t at;
 
-	if (makes_frame(code, 0, size))
+	if (x86_makes_frame(code, 0, size))
 		return 0;
-	if (prologue(code, &at) || x86_next(code, &at, &insn) <= 0)
+	if (x86_prologue(code, &at) || x86_next(code, &at, &insn) <= 0)
 		return -ENOENT;
-	if (is_jbe(&insn) && makes_frame(code, at, size))
+	if (is_jbe(&insn) && x86_makes_frame(code, at, size))
 		return 0;
 	if (x86_next(code, &at, &insn) <= 0 || !x86_is_one(&insn, OP_STORE) || insn.mod != 3 ||
 	    insn.reg != X86_RSP || insn.rm != X86_RBP || x86_next(code, &at, &insn) <= 0)
@@ -115,7 +115,7 @@ int code_frame(const struct code *code, size_t *size)
 	return 0;
 }
 
-static int calls(const struct code *code, uint64_t callee, struct call_site *sites, int max)
+static int x86_calls(const struct code *code, uint64_t callee, struct call_site *sites, int max)
 {
 	int64_t constants[X86_REGISTERS];
 	struct x86_insn insn;
@@ -172,7 +172,7 @@ static bool compares_byte(const struct x86_insn *insn)
 }
 
 /* mov variable, register (8 bytes) */
-static bool loads_word(const struct x86_insn *insn)
+static bool x86_loads_word(const struct x86_insn *insn)
 {
 	return x86_is_one(insn, OP_LOAD) && insn->rip_relative && insn->rex & 8;
 }
@@ -265,8 +265,8 @@ static bool completes(const struct x86_flag_check *check, const struct x86_insn 
 	}
 }
 
-static void follow_check(struct x86_flag_check *check, const struct code *code, size_t after,
-			 const struct x86_insn *insn)
+static void x86_follow_check(struct x86_flag_check *check, const struct code *code, size_t after,
+			     const struct x86_insn *insn)
 {
 	if (x86_is_nop(insn))
 		return;
@@ -275,10 +275,11 @@ static void follow_check(struct x86_flag_check *check, const struct code *code, 
 	if (compares_byte(insn)) {
 		check->step = CHECK_COMPARED;
 		check->address = x86_named(code, after, insn->disp);
-	} else if (loads_word(insn) || loads_byte(insn) || (x86_is_one(insn, OP_LEA) && insn->rip_relative)) {
-		check->step = loads_word(insn)   ? CHECK_LOADED
-			      : loads_byte(insn) ? CHECK_LOADED_BYTE
-						 : CHECK_ADDRESS;
+	} else if (x86_loads_word(insn) || loads_byte(insn) ||
+		   (x86_is_one(insn, OP_LEA) && insn->rip_relative)) {
+		check->step = x86_loads_word(insn) ? CHECK_LOADED
+			      : loads_byte(insn)   ? CHECK_LOADED_BYTE
+						   : CHECK_ADDRESS;
 		check->reg = insn->reg;
 		check->address = x86_named(code, after, insn->disp);
 	} else if (completes(check, insn)) {
@@ -288,7 +289,7 @@ static void follow_check(struct x86_flag_check *check, const struct code *code, 
 	}
 }
 
-static int flag(const struct code *code, uint64_t *variable)
+static int x86_flag(const struct code *code, uint64_t *variable)
 {
 	struct x86_flag_check check = {.step = CHECK_NONE};
 	struct x86_insn insn;
@@ -299,12 +300,12 @@ static int flag(const struct code *code, uint64_t *variable)
 			*variable = check.address;
 			return 0;
 		}
-		follow_check(&check, code, at, &insn);
+		x86_follow_check(&check, code, at, &insn);
 	}
 	return -ENOENT;
 }
 
-static int flag_checks(const struct code *code, uint64_t variable, size_t *offsets, int max)
+static int x86_flag_checks(const struct code *code, uint64_t variable, size_t *offsets, int max)
 {
 	struct x86_flag_check check = {.step = CHECK_NONE};
 	struct x86_insn insn;
@@ -317,7 +318,7 @@ static int flag_checks(const struct code *code, uint64_t variable, size_t *offse
 				offsets[n] = before;
 			n++;
 		}
-		follow_check(&check, code, at, &insn);
+		x86_follow_check(&check, code, at, &insn);
 		before = at;
 	}
 	return rc < 0 ? rc : n;
@@ -332,7 +333,7 @@ static uint8_t use_of(const struct x86_insn *insn)
 	return x86_is_one(insn, OP_STORE) || x86_is_one(insn, OP_STORE8) ? USE_STORE : USE_LOAD;
 }
 
-static uint8_t size_of(const struct x86_insn *insn)
+static uint8_t x86_insn_size(const struct x86_insn *insn)
 {
 	if (x86_is_one(insn, OP_MOVSXD))
 		return 4;
@@ -341,7 +342,7 @@ static uint8_t size_of(const struct x86_insn *insn)
 	return 0;
 }
 
-static int references(const struct code *code, struct reference *found, int max)
+static int x86_references(const struct code *code, struct reference *found, int max)
 {
 	struct x86_insn insn;
 	size_t at = 0, before = 0;
@@ -355,7 +356,7 @@ static int references(const struct code *code, struct reference *found, int max)
 				.address = x86_named(code, at, insn.disp),
 				.offset = (uint32_t)before,
 				.use = use_of(&insn),
-				.size = size_of(&insn),
+				.size = x86_insn_size(&insn),
 			};
 		n++;
 	}
@@ -374,7 +375,7 @@ static void follow_origin(struct origin origins[X86_REGISTERS], const struct cod
 {
 	if (x86_is_one(insn, OP_MOV_IMM_RM) && insn->mod == 3)
 		origins[insn->rm] = (struct origin){.constant = true, .value = insn->imm};
-	else if (loads_word(insn))
+	else if (x86_loads_word(insn))
 		origins[insn->reg] = (struct origin){.got = x86_named(code, after, insn->disp)};
 	else if (insn->has_modrm)
 		origins[insn->mod == 3 && !x86_is_one(insn, OP_LOAD) ? insn->rm : insn->reg] =
@@ -413,7 +414,7 @@ int code_tls(const struct code *code, int64_t *offset, uint64_t *got)
 }
 
 /* Accepts only instructions that the kernel emulates (arch/x86/kernel/uprobes.c). */
-static int probe_insn(const struct code *code, size_t offset, struct probe_insn *probed)
+static int x86_probe_insn(const struct code *code, size_t offset, struct probe_insn *probed)
 {
 	struct x86_insn insn;
 
@@ -429,19 +430,19 @@ static int probe_insn(const struct code *code, size_t offset, struct probe_insn 
 	return probed->kind ? 0 : -ENOENT;
 }
 
-static bool is_breakpoint(const uint8_t *live)
+static bool x86_is_breakpoint(const uint8_t *live)
 {
 	return live[0] == 0xcc;
 }
 
 const struct code_ops code_ops_x86 = {
-	.prologue = prologue,
-	.probe_insn = probe_insn,
-	.is_breakpoint = is_breakpoint,
-	.calls = calls,
-	.flag = flag,
-	.flag_checks = flag_checks,
-	.references = references,
+	.prologue = x86_prologue,
+	.probe_insn = x86_probe_insn,
+	.is_breakpoint = x86_is_breakpoint,
+	.calls = x86_calls,
+	.flag = x86_flag,
+	.flag_checks = x86_flag_checks,
+	.references = x86_references,
 	.slice_result = x86_slice_result,
 	.receiver = x86_receiver,
 	.jump_after = x86_jump_after,

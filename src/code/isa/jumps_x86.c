@@ -23,7 +23,7 @@ static bool is_any_call(const struct x86_insn *insn)
 }
 
 /* An instruction after which the results are not in registers any more, or that another one follows. */
-static bool ends_block(const struct x86_insn *insn)
+static bool x86_jump_ends_block(const struct x86_insn *insn)
 {
 	return is_any_call(insn) || is_group5(insn, 4) || x86_is_one(insn, 0xe9) || x86_is_one(insn, 0xeb) ||
 	       x86_is_one(insn, 0xc3);
@@ -72,7 +72,7 @@ int x86_jump_after(const struct code *code, size_t call, uint32_t words, size_t 
 			*offset = is_entered(code, next, at) ? next : at;
 			break;
 		}
-		if (ends_block(&insn) || x86_written_mask(&insn) & needed)
+		if (x86_jump_ends_block(&insn) || x86_written_mask(&insn) & needed)
 			break;
 	}
 	return 0;

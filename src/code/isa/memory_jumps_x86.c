@@ -112,7 +112,7 @@ int code_atomic_adds(const struct code *code, struct atomic_add *found, int max)
 }
 
 /* cmp $imm, displacement(%base), of 32 bits, and back: cmp with a register. */
-static bool compares_word(const struct x86_insn *insn, int32_t displacement)
+static bool x86_memory_compares_word(const struct x86_insn *insn, int32_t displacement)
 {
 	bool compares = ((x86_is_one(insn, 0x83) || x86_is_one(insn, 0x81)) && insn->reg == 7) ||
 			x86_is_one(insn, 0x39) || x86_is_one(insn, 0x3b);
@@ -129,7 +129,7 @@ static bool compares_constant(const struct x86_insn *insn, uint8_t reg)
 }
 
 /* mov displacement(%base), %r, of 32 bits */
-static bool loads_word(const struct x86_insn *insn, int32_t displacement)
+static bool x86_memory_loads_word(const struct x86_insn *insn, int32_t displacement)
 {
 	return x86_is_one(insn, 0x8b) && insn->mod != 3 && !(insn->rex & 8) && !insn->rip_relative &&
 	       insn->disp == displacement && (insn->rm & 7) != X86_RSP && insn->reg != insn->rm;
@@ -151,7 +151,7 @@ int code_comparisons(const struct code *code, int32_t displacement, struct compa
 				found[n] = (struct comparison){.jump = before, .base = (uint8_t)base};
 			n++;
 		}
-		if (compares_word(&insn, displacement))
+		if (x86_memory_compares_word(&insn, displacement))
 			base = insn.rm;
 		else if (load.length &&
 			 (tests_register(&insn, load.reg) || compares_constant(&insn, load.reg)))
@@ -159,7 +159,7 @@ int code_comparisons(const struct code *code, int32_t displacement, struct compa
 		else
 			base = -1;
 		load.length = 0;
-		if (loads_word(&insn, displacement))
+		if (x86_memory_loads_word(&insn, displacement))
 			load = insn;
 	}
 	return rc < 0 ? rc : n;

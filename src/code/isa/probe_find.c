@@ -78,7 +78,7 @@ static int check_jumps(const struct probe_walk *walk)
 	return 0;
 }
 
-static int find_begin(struct probe_walk *walk)
+static int probe_walk_find_begin(struct probe_walk *walk)
 {
 	uint64_t entry = walk->pieces[0].start;
 
@@ -128,7 +128,7 @@ int probe_points_find(const struct code_source *source, struct code_range range,
 	if (rc == 0)
 		rc = check_jumps(&walk);
 	if (rc == 0)
-		rc = find_begin(&walk);
+		rc = probe_walk_find_begin(&walk);
 	if (rc == 0)
 		rc = separate_ends(&walk);
 	walk_free(&walk);

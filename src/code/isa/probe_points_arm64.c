@@ -10,7 +10,7 @@ enum {
 	PROLOGUE = 8,        /* instructions in which the frame is made */
 };
 
-static uint32_t word_at(const struct code_piece *piece, uint64_t at)
+static uint32_t arm64_walk_word_at(const struct code_piece *piece, uint64_t at)
 {
 	uint32_t word;
 
@@ -49,7 +49,8 @@ static bool writes_none(uint32_t word)
  * a base and a table entry was computed directly before. A plain load or move yields a function's address. An
  * indexed load from a table can be either.
  */
-static int take_indirect(struct probe_walk *walk, const struct code_piece *piece, uint64_t at, unsigned reg)
+static int arm64_walk_take_indirect(struct probe_walk *walk, const struct code_piece *piece, uint64_t at,
+				    unsigned reg)
 {
 	uint64_t address = piece->start + at;
 	int64_t distance = walk->source->distance(walk->source->ctx, address);
@@ -59,7 +60,7 @@ static int take_indirect(struct probe_walk *walk, const struct code_piece *piece
 	if (distance)
 		return walk_refuse(walk, address, "it is unclear whether the jump stays in the function");
 	for (unsigned i = 1; i <= LOOKBACK_INSNS && at >= 4 * i; i++) {
-		uint32_t word = word_at(piece, at - 4 * i);
+		uint32_t word = arm64_walk_word_at(piece, at - 4 * i);
 
 		if ((word & 31) != reg || writes_none(word))
 			continue;
@@ -85,10 +86,10 @@ static bool is_unusual(uint32_t word)
 	return (word & 0xfe000000) == 0xd6000000 && !(word & 0x00200000);
 }
 
-static int take(struct probe_walk *walk, const struct code_piece *piece, uint64_t at)
+static int arm64_walk_take(struct probe_walk *walk, const struct code_piece *piece, uint64_t at)
 {
 	uint64_t address = piece->start + at;
-	uint32_t word = word_at(piece, at);
+	uint32_t word = arm64_walk_word_at(piece, at);
 	struct code_jump jump = {.from = address};
 	struct arm64_insn insn;
 
@@ -98,7 +99,7 @@ static int take(struct probe_walk *walk, const struct code_piece *piece, uint64_
 	case ARM64_RET:
 		return walk_add_end(walk, address, 0);
 	case ARM64_BR:
-		return take_indirect(walk, piece, at, insn.rn);
+		return arm64_walk_take_indirect(walk, piece, at, insn.rn);
 	case ARM64_B:
 		return walk_add_jump(walk, &jump);
 	case ARM64_B_COND:
@@ -123,22 +124,22 @@ static int take(struct probe_walk *walk, const struct code_piece *piece, uint64_
 	}
 }
 
-static int scan_piece(struct probe_walk *walk, const struct code_piece *piece)
+static int arm64_walk_scan_piece(struct probe_walk *walk, const struct code_piece *piece)
 {
 	int rc = 0;
 
 	for (uint64_t at = 0; at < piece->size && rc == 0; at += ARM64_LENGTH)
-		rc = take(walk, piece, at);
+		rc = arm64_walk_take(walk, piece, at);
 	return rc;
 }
 
 /* Whether stp or str with a new stack pointer, or sub sp, makes a frame. See probe_walk_ops.makes_frame. */
-static bool makes_frame(const struct probe_walk *walk)
+static bool arm64_walk_makes_frame(const struct probe_walk *walk)
 {
 	const struct code_piece *piece = &walk->pieces[0];
 
 	for (uint64_t at = 0; at < PROLOGUE * ARM64_LENGTH && at < piece->size; at += ARM64_LENGTH) {
-		uint32_t word = word_at(piece, at);
+		uint32_t word = arm64_walk_word_at(piece, at);
 
 		if ((word & 0xffc003e0) == 0xa98003e0 || (word & 0xffe00fe0) == 0xf8000fe0 ||
 		    (word & 0xff8003ff) == 0xd10003ff)
@@ -153,7 +154,7 @@ static bool makes_frame(const struct probe_walk *walk)
  * Instructions that the kernel does not probe (arch/arm64/kernel/probes/decode-insn.c) or may refuse:
  * exclusive accesses, exceptions, system instructions other than hints and reads of system registers.
  */
-static bool is_refused(uint32_t word)
+static bool arm64_walk_is_refused(uint32_t word)
 {
 	bool system = (word & 0xffc00000) == 0xd5000000, hint = (word & 0xfffff01f) == 0xd503201f,
 	     reads = (word & 0xfff00000) == 0xd5300000;
@@ -162,11 +163,11 @@ static bool is_refused(uint32_t word)
 	       (system && !hint && !reads);
 }
 
-static int choose_begin(struct probe_walk *walk)
+static int arm64_walk_choose_begin(struct probe_walk *walk)
 {
 	const struct code_piece *piece = &walk->pieces[0];
 
-	if (is_refused(word_at(piece, 0)))
+	if (arm64_walk_is_refused(arm64_walk_word_at(piece, 0)))
 		return walk_refuse(walk, piece->start, "the kernel cannot probe its first instruction");
 	walk->points->begin = (struct probe_point){.address = piece->start};
 	return 0;
@@ -177,7 +178,7 @@ const struct probe_walk_ops probe_walk_arm64 = {
 	.alignment = ARM64_LENGTH,
 	.return_distance = 0,
 	.no_condition_code = "it ends with a jump to a register",
-	.scan = scan_piece,
-	.makes_frame = makes_frame,
-	.choose_begin = choose_begin,
+	.scan = arm64_walk_scan_piece,
+	.makes_frame = arm64_walk_makes_frame,
+	.choose_begin = arm64_walk_choose_begin,
 };

@@ -13,7 +13,7 @@ enum {
 };
 
 /* The kernel refuses to probe instructions with these prefixes (arch/x86/kernel/uprobes.c, Linux 6.18). */
-static bool is_refused(const uint8_t *bytes, const struct x86_insn *insn)
+static bool x86_walk_is_refused(const uint8_t *bytes, const struct x86_insn *insn)
 {
 	for (unsigned i = 0; i < insn->length; i++) {
 		switch (bytes[i]) {
@@ -45,7 +45,7 @@ struct past { /* the previous instructions, newest first */
 	unsigned n;
 };
 
-static void remember(struct past *past, const struct x86_insn *insn, uint64_t address)
+static void x86_past_remember(struct past *past, const struct x86_insn *insn, uint64_t address)
 {
 	memmove(&past->insns[1], &past->insns[0], (LOOKBACK_INSNS - 1) * sizeof(*insn));
 	memmove(&past->addresses[1], &past->addresses[0], (LOOKBACK_INSNS - 1) * sizeof(address));
@@ -86,7 +86,8 @@ static bool table_of(const struct x86_insn *insn, const struct past *past, uint6
 }
 
 /* Whether a table of addresses belongs to a switch (1) or is a table of functions (0); -1 if unclear. */
-static int is_switch(const struct probe_walk *walk, const struct x86_insn *insn, const struct past *past)
+static int x86_walk_is_switch(const struct probe_walk *walk, const struct x86_insn *insn,
+			      const struct past *past)
 {
 	uint64_t table, first;
 
@@ -124,7 +125,7 @@ static int classify_register_jump(const struct probe_walk *walk, const struct x8
 		return 0;
 	if (source->opcode != 0x8b)
 		return 1;
-	return has_index(source) ? is_switch(walk, source, past) : 0;
+	return has_index(source) ? x86_walk_is_switch(walk, source, past) : 0;
 }
 
 /* Returns 1 if the jump stays in the function, 0 if it is a tail call, -1 if unknown. */
@@ -141,12 +142,12 @@ static int stays_inside(const struct probe_walk *walk, const struct x86_insn *in
 		return distance == DISTANCE_UNKNOWN && inside == 0 ? -1 : inside;
 	}
 	if (has_index(insn))
-		return is_switch(walk, insn, past);
+		return x86_walk_is_switch(walk, insn, past);
 	return distance == DISTANCE_UNKNOWN ? -1 : 0;
 }
 
-static int take_indirect(struct probe_walk *walk, const struct x86_insn *insn, const struct past *past,
-			 uint64_t address)
+static int x86_walk_take_indirect(struct probe_walk *walk, const struct x86_insn *insn,
+				  const struct past *past, uint64_t address)
 {
 	int inside = stays_inside(walk, insn, past, walk->source->distance(walk->source->ctx, address));
 
@@ -196,8 +197,8 @@ static int take_relative(struct probe_walk *walk, const struct x86_insn *insn, u
 	return walk_add_jump(walk, &jump);
 }
 
-static int take(struct probe_walk *walk, const struct x86_insn *insn, const struct past *past,
-		uint64_t address)
+static int x86_walk_take(struct probe_walk *walk, const struct x86_insn *insn, const struct past *past,
+			 uint64_t address)
 {
 	if (is_return(insn))
 		return walk_add_end(walk, address, 0);
@@ -205,11 +206,11 @@ static int take(struct probe_walk *walk, const struct x86_insn *insn, const stru
 		return walk_refuse(walk, address,
 				   "an instruction returns or jumps in a way that gotrace does not follow");
 	if (is_jump_indirect(insn))
-		return take_indirect(walk, insn, past, address);
+		return x86_walk_take_indirect(walk, insn, past, address);
 	return insn->relative ? take_relative(walk, insn, address) : 0;
 }
 
-static int scan_piece(struct probe_walk *walk, const struct code_piece *piece)
+static int x86_walk_scan_piece(struct probe_walk *walk, const struct code_piece *piece)
 {
 	struct past past = {.n = 0};
 	struct x86_insn insn;
@@ -225,11 +226,11 @@ static int scan_piece(struct probe_walk *walk, const struct code_piece *piece)
 		/* Libraries jump past a lock prefix if there is only one thread. */
 		if (bytes[0] == 0xf0 && insn.length > 1)
 			piece->begins[at + 1] = 1;
-		rc = take(walk, &insn, &past, piece->start + at);
-		if (walk->points->n > ends && is_refused(bytes, &insn))
+		rc = x86_walk_take(walk, &insn, &past, piece->start + at);
+		if (walk->points->n > ends && x86_walk_is_refused(bytes, &insn))
 			return walk_refuse(walk, piece->start + at,
 					   "the kernel cannot probe the instruction");
-		remember(&past, &insn, piece->start + at);
+		x86_past_remember(&past, &insn, piece->start + at);
 	}
 	return rc;
 }
@@ -259,7 +260,7 @@ static uint32_t stack_reserved(const struct x86_insn *insn)
 }
 
 /* See probe_walk_ops.makes_frame. */
-static bool makes_frame(const struct probe_walk *walk)
+static bool x86_walk_makes_frame(const struct probe_walk *walk)
 {
 	const struct code_piece *piece = &walk->pieces[0];
 	struct x86_insn insn;
@@ -298,7 +299,7 @@ static bool find_cheap(const struct probe_walk *walk, struct probe_point *begin,
 		if (!x86_decode(piece->bytes + at, piece->size - at, &insn))
 			return false;
 		begin->address = piece->start + at;
-		if (!first->address && !is_refused(piece->bytes + at, &insn) &&
+		if (!first->address && !x86_walk_is_refused(piece->bytes + at, &insn) &&
 		    (at == 0 || !is_made_call(&insn)))
 			*first = *begin;
 		if (x86_is_emulated(&insn)) {
@@ -327,7 +328,7 @@ static uint32_t written_before(const struct probe_walk *walk, uint64_t address)
 	return mask;
 }
 
-static bool is_end(const struct probe_points *points, uint64_t address)
+static bool x86_walk_is_end(const struct probe_points *points, uint64_t address)
 {
 	for (unsigned i = 0; i < points->n; i++) {
 		if (points->ends[i].address == address)
@@ -336,14 +337,14 @@ static bool is_end(const struct probe_points *points, uint64_t address)
 	return false;
 }
 
-static int choose_begin(struct probe_walk *walk)
+static int x86_walk_choose_begin(struct probe_walk *walk)
 {
 	uint64_t start = walk->pieces[0].start;
 	struct probe_point entry = {.address = start, .distance = RETURN_ADDRESS}, cheap = entry;
 	struct probe_point first = {.address = 0};
 
 	if (find_cheap(walk, &cheap, &first) && !walk_is_jumped_to(walk, start, cheap.address) &&
-	    !is_end(walk->points, cheap.address))
+	    !x86_walk_is_end(walk->points, cheap.address))
 		entry = cheap;
 	else if (first.address && !walk_is_jumped_to(walk, start, first.address))
 		entry = first;
@@ -351,7 +352,7 @@ static int choose_begin(struct probe_walk *walk)
 		return walk_refuse(walk, start, "the kernel cannot probe its first instruction");
 	walk->points->begin = entry;
 	walk->points->written = written_before(walk, entry.address);
-	if (first.address == start && !is_end(walk->points, start))
+	if (first.address == start && !x86_walk_is_end(walk->points, start))
 		walk->points->first = first;
 	return 0;
 }
@@ -360,7 +361,7 @@ const struct probe_walk_ops probe_walk_x86 = {
 	.alignment = 1,
 	.return_distance = RETURN_ADDRESS,
 	.no_condition_code = "it ends with an unknown kind of jump",
-	.scan = scan_piece,
-	.makes_frame = makes_frame,
-	.choose_begin = choose_begin,
+	.scan = x86_walk_scan_piece,
+	.makes_frame = x86_walk_makes_frame,
+	.choose_begin = x86_walk_choose_begin,
 };

@@ -12,7 +12,7 @@
 #define ARGUMENTS 0xfu
 
 /* Finds `ldar flag; cbz`. Instructions before it must not change the arguments. */
-static int find_jump(const struct code *code, struct start_region *start)
+static int arm64_region_find_jump(const struct code *code, struct start_region *start)
 {
 	struct arm64_places places = {.known = 0};
 	struct arm64_insn insn;
@@ -40,7 +40,7 @@ static int find_jump(const struct code *code, struct start_region *start)
 }
 
 /* Whether the code only removes the frame and returns. */
-static bool returns(const struct code *code, size_t at)
+static bool arm64_returns(const struct code *code, size_t at)
 {
 	struct arm64_insn insn = {0};
 
@@ -56,7 +56,7 @@ static bool returns(const struct code *code, size_t at)
 }
 
 /* Whether the register is compared, as in a type assertion. */
-static bool is_compared(const struct code *code, size_t at, uint8_t reg)
+static bool arm64_is_compared(const struct code *code, size_t at, uint8_t reg)
 {
 	struct arm64_insn insn = {0};
 
@@ -66,12 +66,12 @@ static bool is_compared(const struct code *code, size_t at, uint8_t reg)
 }
 
 /* The first type is that of the key, which ctx.Value takes as its second argument. */
-static void take_type(const struct code *code, size_t after, uint8_t reg, uint64_t type,
-		      struct start_region *start)
+static void arm64_region_take_type(const struct code *code, size_t after, uint8_t reg, uint64_t type,
+				   struct start_region *start)
 {
 	if (!start->task_key_type && reg == 1)
 		start->task_key_type = type;
-	else if (start->task_key_type && !start->task_type && is_compared(code, after, reg))
+	else if (start->task_key_type && !start->task_type && arm64_is_compared(code, after, reg))
 		start->task_type = type;
 }
 
@@ -82,22 +82,23 @@ int arm64_region_start(const struct code *code, struct start_region *start)
 	uint64_t address;
 
 	*start = (struct start_region){0};
-	if (find_jump(code, start))
+	if (arm64_region_find_jump(code, start))
 		return -ENOENT;
 	for (size_t at = 0; arm64_at(code, at, &insn); at += ARM64_LENGTH) {
 		bool gives = insn.op == ARM64_LOAD && insn.size == 8 && insn.rd == 0;
 
-		if (gives && arm64_accessed(&places, &insn, &address) && returns(code, at + ARM64_LENGTH))
+		if (gives && arm64_accessed(&places, &insn, &address) &&
+		    arm64_returns(code, at + ARM64_LENGTH))
 			start->noop = address;
 		arm64_follow(&places, code, at, &insn);
 		if (insn.op == ARM64_ADD && places.variable >> insn.rd & 1)
-			take_type(code, at + ARM64_LENGTH, insn.rd, places.at[insn.rd], start);
+			arm64_region_take_type(code, at + ARM64_LENGTH, insn.rd, places.at[insn.rd], start);
 	}
 	return start->noop && start->task_key_type && start->task_type ? 0 : -ENOENT;
 }
 
 /* Finds a comparison with reg and its conditional jump. Arguments may be loaded in between. */
-static bool jump_behind(const struct code *text, size_t at, uint8_t reg, size_t *jump)
+static bool arm64_region_jump_behind(const struct code *text, size_t at, uint8_t reg, size_t *jump)
 {
 	struct arm64_insn insn;
 	bool compared = false;
@@ -119,7 +120,8 @@ static bool jump_behind(const struct code *text, size_t at, uint8_t reg, size_t 
 }
 
 /* Finds the use of the variable that follows an adrp with its page. */
-static bool uses(const struct code *text, size_t at, uint64_t variable, struct arm64_insn *user)
+static bool arm64_uses_variable(const struct code *text, size_t at, uint64_t variable,
+				struct arm64_insn *user)
 {
 	struct arm64_places places = {.known = 0};
 	struct arm64_insn insn;
@@ -140,11 +142,12 @@ enum region_use arm64_region_next_use(const struct code *text, uint64_t noop, si
 	struct arm64_insn insn;
 
 	for (size_t i = (*at + 3) & ~(size_t)3; i + 2 * ARM64_LENGTH <= text->size; i += ARM64_LENGTH) {
-		if (!uses(text, i, noop, &insn))
+		if (!arm64_uses_variable(text, i, noop, &insn))
 			continue;
 		*use = i;
 		*at = i + 2 * ARM64_LENGTH;
-		if (insn.op == ARM64_LOAD && insn.size == 8 && jump_behind(text, *at, insn.rd, jump))
+		if (insn.op == ARM64_LOAD && insn.size == 8 &&
+		    arm64_region_jump_behind(text, *at, insn.rd, jump))
 			return REGION_USE_END;
 		return REGION_USE_OTHER;
 	}

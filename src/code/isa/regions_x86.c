@@ -47,7 +47,7 @@ static bool is_test_of(const struct x86_insn *insn, uint8_t reg, bool *one)
 }
 
 /* Finds `mov flag, reg; test reg, reg; jcc`, where flag is a variable. */
-static int find_jump(const struct code *code, struct start_region *start)
+static int x86_region_find_jump(const struct code *code, struct start_region *start)
 {
 	struct x86_insn insn, before = {0};
 	size_t at = 0, offset = 0;
@@ -80,7 +80,7 @@ static bool next_real(const struct code *code, size_t *at, struct x86_insn *insn
 /*
  * `mov noopRegion, %rax; add $N, %rsp; pop %rbp; ret`; up to Go 1.20 `mov M(%rsp), %rbp; add $N, %rsp; ret`
  */
-static bool returns(const struct code *code, size_t at)
+static bool x86_returns(const struct code *code, size_t at)
 {
 	struct x86_insn insn;
 	bool popped = false;
@@ -101,7 +101,7 @@ static bool returns(const struct code *code, size_t at)
 }
 
 /* `lea type, reg; cmp`: a type assertion compares with the type. */
-static bool is_compared(const struct code *code, size_t at, uint8_t reg)
+static bool x86_is_compared(const struct code *code, size_t at, uint8_t reg)
 {
 	struct x86_insn insn;
 
@@ -109,15 +109,15 @@ static bool is_compared(const struct code *code, size_t at, uint8_t reg)
 	       insn.mod == 3 && (insn.reg == reg || insn.rm == reg);
 }
 
-static void take_type(const struct code *code, size_t at, const struct x86_insn *insn,
-		      struct start_region *start)
+static void x86_region_take_type(const struct code *code, size_t at, const struct x86_insn *insn,
+				 struct start_region *start)
 {
 	uint64_t type = x86_named(code, at, insn->disp);
 
 	/* The first type is that of the key, which ctx.Value takes in BX. */
 	if (!start->task_key_type && insn->reg == X86_RBX)
 		start->task_key_type = type;
-	else if (start->task_key_type && !start->task_type && is_compared(code, at, insn->reg))
+	else if (start->task_key_type && !start->task_type && x86_is_compared(code, at, insn->reg))
 		start->task_type = type;
 }
 
@@ -127,15 +127,15 @@ int x86_region_start(const struct code *code, struct start_region *start)
 	size_t at = 0;
 
 	*start = (struct start_region){0};
-	if (find_jump(code, start))
+	if (x86_region_find_jump(code, start))
 		return -ENOENT;
 	while (x86_next(code, &at, &insn) > 0) {
 		if (!insn.rip_relative)
 			continue;
 		if (x86_is_one(&insn, OP_LEA))
-			take_type(code, at, &insn, start);
+			x86_region_take_type(code, at, &insn, start);
 		else if (x86_is_one(&insn, OP_LOAD) && insn.rex & 8 && insn.reg == X86_RAX &&
-			 returns(code, at))
+			 x86_returns(code, at))
 			start->noop = x86_named(code, at, insn.disp);
 	}
 	return start->noop && start->task_key_type && start->task_type ? 0 : -ENOENT;
@@ -150,7 +150,7 @@ static bool leaves_flags(const struct x86_insn *insn)
 	       x86_is_one(insn, OP_LEA);
 }
 
-static bool jump_behind(const struct code *text, size_t at, size_t *jump)
+static bool x86_region_jump_behind(const struct code *text, size_t at, size_t *jump)
 {
 	struct x86_insn insn;
 
@@ -166,7 +166,7 @@ static bool jump_behind(const struct code *text, size_t at, size_t *jump)
 	return false;
 }
 
-static bool uses(const uint8_t *insn)
+static bool x86_uses_variable(const uint8_t *insn)
 {
 	return (insn[0] & 0xf8) == 0x48 && (insn[2] & 0xc7) == 0x05;
 }
@@ -179,11 +179,11 @@ enum region_use x86_region_next_use(const struct code *text, uint64_t noop, size
 		uint32_t disp;
 
 		memcpy(&disp, insn + 3, sizeof(disp));
-		if (disp != (uint32_t)(noop - (text->address + i + USE_LENGTH)) || !uses(insn))
+		if (disp != (uint32_t)(noop - (text->address + i + USE_LENGTH)) || !x86_uses_variable(insn))
 			continue;
 		*use = i;
 		*at = i + USE_LENGTH;
-		if ((insn[1] == OP_CMP_TO || insn[1] == OP_CMP) && jump_behind(text, *at, jump))
+		if ((insn[1] == OP_CMP_TO || insn[1] == OP_CMP) && x86_region_jump_behind(text, *at, jump))
 			return REGION_USE_END;
 		return REGION_USE_OTHER;
 	}

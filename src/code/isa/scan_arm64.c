@@ -11,7 +11,7 @@ uint64_t arm64_leads_to(const struct code *code, size_t offset, const struct arm
 	return code->address + offset + (uint64_t)insn->imm;
 }
 
-static bool has(uint32_t set, uint8_t reg)
+static bool arm64_scan_has(uint32_t set, uint8_t reg)
 {
 	return set >> reg & 1;
 }
@@ -28,7 +28,7 @@ void arm64_follow(struct arm64_places *places, const struct code *code, size_t o
 		  const struct arm64_insn *insn)
 {
 	uint64_t pc = code->address + offset, from = places->at[insn->rn];
-	bool known = has(places->known, insn->rn);
+	bool known = arm64_scan_has(places->known, insn->rn);
 	uint32_t changes = arm64_changes(insn) | 1u << ARM64_SP;
 
 	places->known &= ~changes;
@@ -46,7 +46,8 @@ bool arm64_accessed(const struct arm64_places *places, const struct arm64_insn *
 	bool accesses = (insn->op >= ARM64_LOAD && insn->op <= ARM64_STORE_RELEASE) &&
 			insn->op != ARM64_LOAD_INDEX && insn->op != ARM64_STORE_INDEX;
 
-	if (!accesses || insn->before || insn->after || insn->rn == ARM64_SP || !has(places->known, insn->rn))
+	if (!accesses || insn->before || insn->after || insn->rn == ARM64_SP ||
+	    !arm64_scan_has(places->known, insn->rn))
 		return false;
 	*address = places->at[insn->rn] + (uint64_t)insn->imm;
 	return true;

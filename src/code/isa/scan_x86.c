@@ -54,7 +54,7 @@ void x86_forget_constants(int64_t constants[X86_REGISTERS])
 }
 
 /* Forgets the constants in registers that the instruction may write. */
-static void forget_written(int64_t constants[X86_REGISTERS], const struct x86_insn *insn)
+static void x86_scan_forget_written(int64_t constants[X86_REGISTERS], const struct x86_insn *insn)
 {
 	bool stores = insn->map == X86_ONE && (insn->opcode == OP_STORE || insn->opcode == OP_STORE8);
 
@@ -82,7 +82,7 @@ static bool clears_register(const struct x86_insn *insn)
 
 void x86_follow_constants(int64_t constants[X86_REGISTERS], const struct x86_insn *insn)
 {
-	forget_written(constants, insn);
+	x86_scan_forget_written(constants, insn);
 	if (insn->map == X86_ONE && (insn->opcode & ~7) == OP_MOV_IMM)
 		constants[(insn->opcode & 7) | (insn->rex & 1 ? 8 : 0)] = insn->imm;
 	else if (x86_is_one(insn, OP_MOV_IMM_RM) && insn->mod == 3)

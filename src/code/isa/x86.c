@@ -81,7 +81,7 @@ struct x86_bytes {
 	bool address32; /* 67 prefix */
 };
 
-static bool next(struct x86_bytes *cursor, uint8_t *byte)
+static bool x86_next_byte(struct x86_bytes *cursor, uint8_t *byte)
 {
 	if (cursor->at >= cursor->size || cursor->at >= MAX_LENGTH)
 		return false;
@@ -96,7 +96,7 @@ static bool next_signed(struct x86_bytes *cursor, unsigned size, int64_t *value)
 	uint8_t byte;
 
 	for (unsigned i = 0; i < size; i++) {
-		if (!next(cursor, &byte))
+		if (!x86_next_byte(cursor, &byte))
 			return false;
 		bits |= (uint64_t)byte << (8 * i);
 	}
@@ -109,7 +109,7 @@ static bool next_signed(struct x86_bytes *cursor, unsigned size, int64_t *value)
 /* Reads prefixes, and the first byte after them into *byte. */
 static bool prefixes(struct x86_bytes *cursor, struct x86_insn *insn, uint8_t *byte)
 {
-	while (next(cursor, byte)) {
+	while (x86_next_byte(cursor, byte)) {
 		switch (*byte) {
 		case 0x64:
 			insn->fs = true;
@@ -135,7 +135,7 @@ static bool prefixes(struct x86_bytes *cursor, struct x86_insn *insn, uint8_t *b
 			if ((*byte & 0xf0) != 0x40)
 				return true;
 			insn->rex = *byte;
-			return next(cursor, byte);
+			return x86_next_byte(cursor, byte);
 		}
 	}
 	return false;
@@ -146,18 +146,18 @@ static bool vex(struct x86_bytes *cursor, struct x86_insn *insn, uint8_t first)
 {
 	uint8_t one, two;
 
-	if (!next(cursor, &one))
+	if (!x86_next_byte(cursor, &one))
 		return false;
 	insn->vex = true;
 	insn->map = X86_0F;
 	insn->rex = one & 0x80 ? 0 : 4;
 	if (first == 0xc4) {
-		if (!next(cursor, &two) || (one & 0x1f) < X86_0F || (one & 0x1f) > X86_0F3A)
+		if (!x86_next_byte(cursor, &two) || (one & 0x1f) < X86_0F || (one & 0x1f) > X86_0F3A)
 			return false;
 		insn->map = one & 0x1f;
 		insn->rex |= (one & 0x40 ? 0 : 2) | (one & 0x20 ? 0 : 1) | (two & 0x80 ? 8 : 0);
 	}
-	return next(cursor, &insn->opcode);
+	return x86_next_byte(cursor, &insn->opcode);
 }
 
 /*
@@ -168,14 +168,14 @@ static bool evex(struct x86_bytes *cursor, struct x86_insn *insn)
 {
 	uint8_t one, two, three;
 
-	if (!next(cursor, &one) || !next(cursor, &two) || !next(cursor, &three))
+	if (!x86_next_byte(cursor, &one) || !x86_next_byte(cursor, &two) || !x86_next_byte(cursor, &three))
 		return false;
 	insn->vex = insn->evex = true;
 	insn->map = one & 7;
 	insn->rex = (one & 0x80 ? 0 : 4) | (one & 0x40 ? 0 : 2) | (one & 0x20 ? 0 : 1) | (two & 0x80 ? 8 : 0);
 	if ((one & 8) || !(two & 4) || insn->map == 0 || insn->map == 4 || insn->map == 7)
 		return false;
-	return next(cursor, &insn->opcode);
+	return x86_next_byte(cursor, &insn->opcode);
 }
 
 static bool opcode(struct x86_bytes *cursor, struct x86_insn *insn)
@@ -191,12 +191,12 @@ static bool opcode(struct x86_bytes *cursor, struct x86_insn *insn)
 	insn->opcode = byte;
 	if (byte != 0x0f)
 		return true;
-	if (!next(cursor, &insn->opcode))
+	if (!x86_next_byte(cursor, &insn->opcode))
 		return false;
 	insn->map = X86_0F;
 	if (insn->opcode == 0x38 || insn->opcode == 0x3a) {
 		insn->map = insn->opcode == 0x38 ? X86_0F38 : X86_0F3A;
-		return next(cursor, &insn->opcode);
+		return x86_next_byte(cursor, &insn->opcode);
 	}
 	return true;
 }
@@ -218,7 +218,7 @@ static enum shape shape_of_vector(const struct x86_insn *insn)
 	return two_byte[opcode] == M ? M : BAD;
 }
 
-static enum shape shape_of(const struct x86_insn *insn)
+static enum shape x86_shape_of(const struct x86_insn *insn)
 {
 	switch (insn->map) {
 	case X86_ONE:
@@ -238,7 +238,7 @@ static bool modrm(struct x86_bytes *cursor, struct x86_insn *insn)
 	unsigned disp = 0;
 	int64_t value;
 
-	if (!next(cursor, &byte))
+	if (!x86_next_byte(cursor, &byte))
 		return false;
 	insn->has_modrm = true;
 	insn->mod = byte >> 6;
@@ -247,7 +247,7 @@ static bool modrm(struct x86_bytes *cursor, struct x86_insn *insn)
 	insn->rm = low | (insn->rex & 1 ? 8 : 0);
 	if (insn->mod == 3)
 		return true;
-	if (low == 4 && !next(cursor, &insn->sib))
+	if (low == 4 && !x86_next_byte(cursor, &insn->sib))
 		return false;
 	insn->rip_relative = insn->mod == 0 && low == 5;
 	if (insn->mod == 1)
@@ -300,7 +300,7 @@ bool x86_decode(const uint8_t *bytes, size_t size, struct x86_insn *insn)
 	memset(insn, 0, sizeof(*insn));
 	if (!opcode(&cursor, insn))
 		return false;
-	shape = shape_of(insn);
+	shape = x86_shape_of(insn);
 	if (shape == BAD)
 		return false;
 	if ((shape == M || shape >= M_I8) && !modrm(&cursor, insn))

@@ -17,7 +17,7 @@ static int64_t bounded(int64_t offset)
 	return offset > MAX_OFFSET || offset < -MAX_OFFSET ? MAX_OFFSET : offset;
 }
 
-static int64_t scaled(int64_t factor, int64_t align)
+static int64_t cfi_scaled(int64_t factor, int64_t align)
 {
 	int64_t offset;
 
@@ -31,7 +31,7 @@ static int64_t scaled(int64_t factor, int64_t align)
 enum { OP_DEREF = 0x06, OP_PLUS_UCONST = 0x23, OP_BREG6 = 0x76, OP_BREG7 = 0x77 };
 
 /* A PLT entry as described by binutils' ld (elfxx-x86.c): rsp + 8 + ((rip & 15) >= limit) << 3. */
-static bool is_plt(const uint8_t *bytes, size_t size, int64_t *limit)
+static bool cfi_is_plt(const uint8_t *bytes, size_t size, int64_t *limit)
 {
 	static const uint8_t before[] = {OP_BREG7, 8, 0x80, 0, 0x3f, 0x1a};
 	static const uint8_t behind[] = {0x2a, 0x33, 0x24, 0x22};
@@ -62,7 +62,7 @@ static void cfa_expression(struct cfi_state *state, struct cfi_reader *reader)
 	state->kind = CFA_UNSUPPORTED;
 	if (block.bad)
 		return;
-	if (is_plt(block.at, (size_t)(block.end - block.at), &state->offset)) {
+	if (cfi_is_plt(block.at, (size_t)(block.end - block.at), &state->offset)) {
 		state->kind = CFA_PLT;
 		return;
 	}
@@ -117,7 +117,7 @@ static void set_cfa(struct cfi_state *state, uint64_t reg, int64_t offset)
 
 static void run_offset(struct cfi_run *run, uint64_t reg, int64_t factor)
 {
-	save(run, reg, (struct cfi_saved){CFI_AT_CFA, scaled(factor, run->cie->data_align)});
+	save(run, reg, (struct cfi_saved){CFI_AT_CFA, cfi_scaled(factor, run->cie->data_align)});
 }
 
 /* Instructions that define the CFA. Returns false for others. */
@@ -143,10 +143,10 @@ static bool run_cfa(struct cfi_run *run, uint8_t op)
 		return true;
 	case 0x12: /* def_cfa_sf */
 		reg = cfi_uleb(program);
-		set_cfa(state, reg, scaled(cfi_sleb(program), run->cie->data_align));
+		set_cfa(state, reg, cfi_scaled(cfi_sleb(program), run->cie->data_align));
 		return true;
 	case 0x13: /* def_cfa_offset_sf */
-		state->offset = scaled(cfi_sleb(program), run->cie->data_align);
+		state->offset = cfi_scaled(cfi_sleb(program), run->cie->data_align);
 		return true;
 	default:
 		return false;
@@ -233,7 +233,7 @@ static bool run_other(struct cfi_run *run, uint8_t op)
 }
 
 /* Advances the location to the next row. */
-static enum cfi_run_result advance(struct cfi_run *run, uint64_t by)
+static enum cfi_run_result cfi_run_advance(struct cfi_run *run, uint64_t by)
 {
 	uint64_t to;
 
@@ -252,7 +252,7 @@ static enum cfi_run_result run_one(struct cfi_run *run)
 
 	switch (op >> 6) {
 	case 1: /* advance_loc */
-		return advance(run, low);
+		return cfi_run_advance(run, low);
 	case 2: /* offset */
 		run_offset(run, low, bounded((int64_t)cfi_uleb(program)));
 		break;
@@ -268,7 +268,7 @@ static enum cfi_run_result run_one(struct cfi_run *run)
 			return CFI_RUN_NEXT_ROW;
 		}
 		if (op >= 0x02 && op <= 0x04) /* advance_loc1, 2, 4 */
-			return advance(run, cfi_unsigned(program, (size_t)1 << (op - 2)));
+			return cfi_run_advance(run, cfi_unsigned(program, (size_t)1 << (op - 2)));
 		if (!run_other(run, op))
 			return CFI_RUN_BAD;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "code/symbol/cfi_reader.h"
 
-static uint64_t address_of(const struct cfi_section *section, const uint8_t *at)
+static uint64_t cfi_section_address_of(const struct cfi_section *section, const uint8_t *at)
 {
 	return section->bytes->address + (uint64_t)(at - section->bytes->data);
 }
@@ -33,7 +33,7 @@ uint64_t cfi_formatted(struct cfi_reader *reader, uint8_t encoding)
 
 uint64_t cfi_pointer(const struct cfi_section *section, struct cfi_reader *reader, uint8_t encoding)
 {
-	uint64_t from = address_of(section, reader->at), value = cfi_formatted(reader, encoding);
+	uint64_t from = cfi_section_address_of(section, reader->at), value = cfi_formatted(reader, encoding);
 
 	switch (encoding & 0xf0) {
 	case 0x00:

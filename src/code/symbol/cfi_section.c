@@ -26,7 +26,8 @@ struct cfi_entry {
 };
 
 /* Returns false at the end of the section, or at its terminator. */
-static bool next_entry(const struct cfi_section *section, struct cfi_reader *reader, struct cfi_entry *entry)
+static bool cfi_section_next_entry(const struct cfi_section *section, struct cfi_reader *reader,
+				   struct cfi_entry *entry)
 {
 	uint64_t size;
 
@@ -130,7 +131,7 @@ static bool read_cie(struct cfi_section *section, size_t offset, struct cfi_cie 
 	struct cfi_entry entry;
 	size_t size;
 
-	if (!next_entry(section, &reader, &entry) || !is_cie(section, &entry))
+	if (!cfi_section_next_entry(section, &reader, &entry) || !is_cie(section, &entry))
 		return false;
 	size = (size_t)(entry.rest.end - entry.rest.at) + 1;
 	if (size > section->cie_bytes_left)
@@ -203,7 +204,7 @@ int cfi_list_fdes(struct cfi_section *section, uint64_t base, uint64_t end)
 		return 0;
 	section->cie_bytes_left = section->bytes->size * CIE_BYTES_A_BYTE + CIE_BYTES_MORE;
 	reader.end = reader.at + section->bytes->size;
-	while (rc == 0 && next_entry(section, &reader, &entry)) {
+	while (rc == 0 && cfi_section_next_entry(section, &reader, &entry)) {
 		if (!cfi_may_go_on(section))
 			return -ETIME;
 		if (is_cie(section, &entry))

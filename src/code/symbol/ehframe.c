@@ -20,7 +20,7 @@ struct row_output {
 };
 
 /* Reallocations are rare, so they do not count against the budget. */
-static int reserve(struct row_output *output)
+static int row_output_reserve(struct row_output *output)
 {
 	if (output->rows->n >= EHFRAME_ROWS_MAX)
 		return -EFBIG;
@@ -29,7 +29,7 @@ static int reserve(struct row_output *output)
 }
 
 /* Applies the rule from output->at to `end`. */
-static int put(struct row_output *output, uint64_t end, uint32_t rule)
+static int row_output_put(struct row_output *output, uint64_t end, uint32_t rule)
 {
 	struct ehframe_rows *rows = output->rows;
 	int rc;
@@ -37,7 +37,7 @@ static int put(struct row_output *output, uint64_t end, uint32_t rule)
 	if (end <= output->at)
 		return 0;
 	if (!rows->n || rows->rows[rows->n - 1].rule != rule) {
-		rc = reserve(output);
+		rc = row_output_reserve(output);
 		if (rc)
 			return rc;
 		rows->rows[rows->n++] =
@@ -64,11 +64,11 @@ static int put_gap(struct row_output *output, uint64_t end, uint32_t rule)
 			output->span++;
 			continue;
 		}
-		rc = put(output, span->start, rule);
+		rc = row_output_put(output, span->start, rule);
 		if (rc == 0)
-			rc = put(output, span->end < end ? span->end : end, span->rule);
+			rc = row_output_put(output, span->end < end ? span->end : end, span->rule);
 	}
-	return rc ? rc : put(output, end, rule);
+	return rc ? rc : row_output_put(output, end, rule);
 }
 
 /*
@@ -115,7 +115,7 @@ static int put_fde(struct row_output *output, struct cfi_section *section, const
 		first = false;
 		from = output->at;
 		if (rc == 0)
-			rc = put(output, next, rule);
+			rc = row_output_put(output, next, rule);
 		if (rule == UNWIND_NONE)
 			output->rows->unsupported += output->at - from;
 	}
@@ -127,7 +127,7 @@ static int put_fde(struct row_output *output, struct cfi_section *section, const
  * Merges both sorted lists. Where functions overlap, the later one replaces the rest of the earlier one, but
  * .eh_frame takes precedence over .debug_frame.
  */
-static int put_all(struct row_output *output, struct cfi_section *eh, struct cfi_section *debug)
+static int row_output_put_all(struct row_output *output, struct cfi_section *eh, struct cfi_section *debug)
 {
 	size_t i = 0, j = 0;
 	int rc = 0;
@@ -169,7 +169,7 @@ int ehframe_parse(const struct ehframe_input *input, struct ehframe_rows *rows)
 	cfi_sort_fdes(&eh);
 	cfi_sort_fdes(&debug);
 	if (rc == 0)
-		rc = put_all(&output, &eh, &debug);
+		rc = row_output_put_all(&output, &eh, &debug);
 	rows->damaged += eh.damaged + debug.damaged;
 	free(eh.fdes);
 	free(debug.fdes);

@@ -27,7 +27,7 @@ static int refuse_format(uint32_t magic, uint32_t go_minor, struct error *err)
 			 magic, other->first, go_minor);
 }
 
-static int check_header(struct functab *tab, struct byte_span *all, struct error *err)
+static int functab_check_header(struct functab *tab, struct byte_span *all, struct error *err)
 {
 	uint32_t magic, go_minor = tab->source.go_minor;
 
@@ -129,8 +129,8 @@ struct functab *functab_new(const struct functab_source *source, struct error *e
 	tab->source = *source;
 	if (!source->gofunc)
 		tab->source.gofunc_size = 0;
-	if (check_header(tab, &all, err) || read_parts(tab, &all, err) || check_rows(tab, &all, err) ||
-	    read_files(tab, &all, err)) {
+	if (functab_check_header(tab, &all, err) || read_parts(tab, &all, err) ||
+	    check_rows(tab, &all, err) || read_files(tab, &all, err)) {
 		free(tab);
 		return NULL;
 	}
@@ -190,7 +190,7 @@ int functab_entry(const struct functab *tab, size_t index, uint64_t *entry, uint
 }
 
 /* Compares without first searching for the end of the string in the table. */
-static bool has_name(const struct functab *tab, size_t index, const char *name, size_t size)
+static bool function_has_name(const struct functab *tab, size_t index, const char *name, size_t size)
 {
 	uint64_t func;
 	uint32_t offset;
@@ -207,7 +207,7 @@ int functab_find(const struct functab *tab, const char *name, uint64_t *entry, u
 	size_t size = strlen(name) + 1;
 
 	for (size_t i = 0; i < tab->count; i++) {
-		if (!has_name(tab, i, name, size))
+		if (!function_has_name(tab, i, name, size))
 			continue;
 		*entry = functab_entry_at(tab, i);
 		*end = functab_entry_at(tab, i + 1);
@@ -240,7 +240,8 @@ struct address_range {
 	uint64_t from, to;
 };
 
-static void range_add(struct address_range *range, const struct functab *tab, uint64_t from, uint64_t size)
+static void address_range_add(struct address_range *range, const struct functab *tab, uint64_t from,
+			      uint64_t size)
 {
 	if (from > UINT64_MAX - size)
 		return;
@@ -263,10 +264,11 @@ static void range_add_function(struct address_range *range, const struct functab
 	if (tab->format->inline_size && function_funcdata(tab, func, rules->funcdata_inline, &address)) {
 		last = pcvalue_max(tab, func, function_pcdata(tab, func, rules->pcdata_inline), budget);
 		if (last >= 0)
-			range_add(range, tab, address, ((uint64_t)last + 1) * tab->format->inline_size);
+			address_range_add(range, tab, address,
+					  ((uint64_t)last + 1) * tab->format->inline_size);
 	}
 	if (function_funcdata(tab, func, rules->funcdata_wrapped, &address))
-		range_add(range, tab, address, sizeof(uint32_t));
+		address_range_add(range, tab, address, sizeof(uint32_t));
 }
 
 bool functab_gofunc_range(const struct functab *tab, uint64_t *from, uint64_t *to)

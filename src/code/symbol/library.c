@@ -45,7 +45,7 @@ static bool is_compiler_copy(const char *func)
 	return last && last[1] && last[1 + strspn(last + 1, "0123456789")] == '\0';
 }
 
-static bool is_go(const char *func)
+static bool library_is_go(const char *func)
 {
 	if (strstr(func, ".("))
 		return true;
@@ -76,7 +76,7 @@ bool library_is_call(const char *func)
 
 bool library_has(const char *func)
 {
-	if (!is_go(func))
+	if (!library_is_go(func))
 		return !*func || library_is_call(func) || is_c_library(func);
 	for (size_t i = 0; i < sizeof(library_packages) / sizeof(library_packages[0]); i++) {
 		if (library_in_package(func, library_packages[i]))
@@ -87,10 +87,10 @@ bool library_has(const char *func)
 
 /* First elements of the import paths of Go's standard library, beside library_packages. */
 static const char *const standard_packages[] = {
-	"archive",  "bytes", "cmp",   "compress", "container", "database", "debug", "embed",   "encoding", "errors",
-	"expvar",   "flag",  "go",    "hash",     "html",      "image",    "index", "maps",    "math",     "mime",
-	"path",     "plugin", "regexp", "slices", "sort",      "strconv",  "strings", "structs", "testing",
-	"text",     "unicode", "unique", "vendor", "weak",
+	"archive", "bytes",   "cmp",  "compress", "container", "database", "debug", "embed",   "encoding",
+	"errors",  "expvar",  "flag", "go",       "hash",      "html",     "image", "index",   "maps",
+	"math",    "mime",    "path", "plugin",   "regexp",    "slices",   "sort",  "strconv", "strings",
+	"structs", "testing", "text", "unicode",  "unique",    "vendor",   "weak",
 };
 
 static bool is_standard(const char *func)
@@ -104,8 +104,8 @@ static bool is_standard(const char *func)
 	return false;
 }
 
-/* "/root/go/pkg/mod/golang.org/x/sync@v0.7.0/semaphore/semaphore.go", with -trimpath without what is before the
- * module; or in the folder vendor. */
+/* "/root/go/pkg/mod/golang.org/x/sync@v0.7.0/semaphore/semaphore.go", with -trimpath without what is before
+ * the module; or in the folder vendor. */
 static bool is_of_module(const char *file)
 {
 	const char *at = strchr(file, '@');
@@ -130,9 +130,10 @@ static bool is_c_standard(const char *func, const char *file)
 		"operator new", "operator delete", "_int_", "je_", "tc_", "mi_", "sysmalloc", "systrim",
 	};
 	static const char *const whole[] = {
-		"malloc", "calloc", "realloc", "free", "cfree", "memalign", "posix_memalign", "aligned_alloc",
-		"reallocarray", "mmap", "mmap64", "munmap", "mremap", "mprotect", "madvise", "brk", "sbrk",
-		"memcpy", "memmove", "memset", "memcmp", "strdup", "strndup", "malloc_consolidate",
+		"malloc",         "calloc",        "realloc",      "free",   "cfree",   "memalign",
+		"posix_memalign", "aligned_alloc", "reallocarray", "mmap",   "mmap64",  "munmap",
+		"mremap",         "mprotect",      "madvise",      "brk",    "sbrk",    "memcpy",
+		"memmove",        "memset",        "memcmp",       "strdup", "strndup", "malloc_consolidate",
 	};
 	size_t len = c_name_length(func);
 
@@ -155,7 +156,7 @@ enum code_owner library_owner(const char *func, const char *file)
 {
 	if (library_has(func))
 		return CODE_OF_LIBRARY;
-	if (!is_go(func)) {
+	if (!library_is_go(func)) {
 		if (is_c_standard(func, file))
 			return CODE_OF_LIBRARY;
 		return is_shared_library(file) ? CODE_OF_MODULE : CODE_OF_PROGRAM;
@@ -167,7 +168,7 @@ enum code_owner library_owner(const char *func, const char *file)
 
 bool library_is_lock(const char *func)
 {
-	if (!is_go(func))
+	if (!library_is_go(func))
 		return library_has(func);
 	return library_in_package(func, "runtime") || library_in_package(func, "sync") ||
 	       library_in_package(func, "internal");

@@ -15,7 +15,7 @@ static const struct {
 	{"sync.(*WaitGroup).Wait", LOCK_WAIT_GROUP},
 };
 
-static enum lock_kind kind_of(const char *function)
+static enum lock_kind lock_kind_of_function(const char *function)
 {
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
 		if (strcmp(function, functions[i].function) == 0)
@@ -38,9 +38,9 @@ enum lock_kind lock_kind_of(const struct strtab *strings, const struct frame *fr
 
 	while (i < n && is_runtime(strtab_get(strings, frames[i].func, NULL)))
 		i++;
-	kind = i < n ? kind_of(strtab_get(strings, frames[i].func, NULL)) : LOCK_SEMAPHORE;
+	kind = i < n ? lock_kind_of_function(strtab_get(strings, frames[i].func, NULL)) : LOCK_SEMAPHORE;
 	for (i++; i < n && kind == LOCK_MUTEX; i++) {
-		enum lock_kind caller = kind_of(strtab_get(strings, frames[i].func, NULL));
+		enum lock_kind caller = lock_kind_of_function(strtab_get(strings, frames[i].func, NULL));
 
 		if (caller == LOCK_WRITER)
 			return LOCK_WRITER_QUEUE;

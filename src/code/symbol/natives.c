@@ -69,8 +69,8 @@ static struct frame unknown_frame(struct natives *natives, uint64_t ret_pc)
 }
 
 /* Appends the frames. Together with their texts they must fill the payload. */
-static int parse(struct natives *natives, const struct log_symbol *head, const uint8_t *at,
-		 const uint8_t *end)
+static int natives_parse_symbol(struct natives *natives, const struct log_symbol *head, const uint8_t *at,
+				const uint8_t *end)
 {
 	struct frame *frames = natives->frames + natives->nframes;
 
@@ -98,7 +98,7 @@ static int parse(struct natives *natives, const struct log_symbol *head, const u
 }
 
 /* Index of an address in the list; adds it if it is new. */
-static int index_of(struct natives *natives, uint64_t ret_pc, uint32_t *place)
+static int natives_index_of(struct natives *natives, uint64_t ret_pc, uint32_t *place)
 {
 	const uint32_t *known = map64_get(&natives->index, ret_pc);
 
@@ -159,9 +159,10 @@ int natives_put(struct natives *natives, const void *payload, size_t size)
 	if (array_grow(&natives->frames, &natives->frame_capacity, natives->nframes + n,
 		       sizeof(*natives->frames)))
 		return -ENOMEM;
-	rc = parse(natives, &head, (const uint8_t *)payload + sizeof(head), (const uint8_t *)payload + size);
+	rc = natives_parse_symbol(natives, &head, (const uint8_t *)payload + sizeof(head),
+				  (const uint8_t *)payload + size);
 	if (rc == 0)
-		rc = index_of(natives, head.pc, &place);
+		rc = natives_index_of(natives, head.pc, &place);
 	if (rc)
 		return rc;
 	natives->unused += natives->entries[place].n;

@@ -19,7 +19,7 @@
  * The word at this distance from the leaf's stack pointer, in words; 0: none. The words are sorted by
  * distance.
  */
-static uint64_t word_at(const uint64_t *words, size_t n, uint64_t place)
+static uint64_t scan_word_at(const uint64_t *words, size_t n, uint64_t place)
 {
 	size_t low = 0, high = n;
 
@@ -78,7 +78,7 @@ size_t scan_frames(const struct functab *tab, const uint64_t *words, size_t n, u
 		if (!known)
 			break;
 		place += depth;
-		pc = word_at(words + first, n - first, place);
+		pc = scan_word_at(words + first, n - first, place);
 		place++;
 	}
 	return count;

@@ -159,7 +159,8 @@ static uint32_t intern_name(struct symbol *sym, const struct function *func, uin
 	return name ? intern_func(sym, name) : 0;
 }
 
-static struct frame describe(struct symbol *sym, const struct function *func, const struct position *pos)
+static struct frame symbol_describe(struct symbol *sym, const struct function *func,
+				    const struct position *pos)
 {
 	struct frame frame = {.pc = pos->pc};
 	const char *file = function_file_line(func->tab, func, pos->pc, &frame.line);
@@ -169,7 +170,7 @@ static struct frame describe(struct symbol *sym, const struct function *func, co
 	return frame;
 }
 
-static bool find_function(const struct functab *tab, uint64_t pc, struct function *func)
+static bool symbol_find_function(const struct functab *tab, uint64_t pc, struct function *func)
 {
 	size_t index;
 
@@ -192,13 +193,13 @@ static bool frame_of_return(struct symbol *sym, const struct function *caller, c
 	struct position next;
 
 	if (caller && pc > caller->entry && pc < caller->end) {
-		*frame = describe(sym, caller, pos);
+		*frame = symbol_describe(sym, caller, pos);
 		return true;
 	}
-	if (!find_function(sym->tab, pc, &func))
+	if (!symbol_find_function(sym->tab, pc, &func))
 		return false;
 	next = resolve(&func, pc > func.entry ? pc - 1 : pc);
-	*frame = describe(sym, &func, &next);
+	*frame = symbol_describe(sym, &func, &next);
 	return true;
 }
 
@@ -310,7 +311,7 @@ static int expand_raw(struct symbol *sym, const struct function *func, uint64_t 
 	struct position pos = {.pc = call_pc};
 	struct element element = {.known = true, .shown = true, .last = true};
 
-	element.frame = describe(sym, func, &pos);
+	element.frame = symbol_describe(sym, func, &pos);
 	element.frame.pc = ret_pc;
 	return add_element(sym, &element);
 }
@@ -331,10 +332,10 @@ static int expand_known(struct symbol *sym, const struct function *func, uint64_
 /* Before 1.21, stacks were unwound by the function that contains the return address. */
 static bool find_caller(const struct functab *tab, uint64_t ret_pc, struct function *func)
 {
-	return find_function(tab, tab && tab->rules->at_return ? ret_pc : ret_pc - 1, func);
+	return symbol_find_function(tab, tab && tab->rules->at_return ? ret_pc : ret_pc - 1, func);
 }
 
-static void make_space(struct symbol *sym)
+static void symbol_make_space(struct symbol *sym)
 {
 	if (sym->count + MAX_CHAIN <= MAX_ELEMENTS && sym->cache.count < MAX_CACHED)
 		return;
@@ -351,7 +352,7 @@ static const struct element *expand(struct symbol *sym, uint64_t ret_pc)
 
 	if (known)
 		return &sym->elements[*known];
-	make_space(sym);
+	symbol_make_space(sym);
 	first = sym->count;
 	if (find_caller(sym->tab, ret_pc, &func) ? expand_known(sym, &func, ret_pc)
 						 : expand_native(sym, ret_pc))
@@ -406,7 +407,7 @@ static bool take_element(const struct symbol *sym, struct stack_walk *walk, cons
 }
 
 /* Whether the function that was really called, not one inlined into it, has this name. */
-static bool is_in(struct symbol *sym, uint64_t ret_pc, uint32_t name)
+static bool symbol_is_in(struct symbol *sym, uint64_t ret_pc, uint32_t name)
 {
 	const struct element *element = expand(sym, ret_pc);
 
@@ -423,10 +424,10 @@ static bool is_in(struct symbol *sym, uint64_t ret_pc, uint32_t name)
  */
 static size_t without_roots(struct symbol *sym, const uint64_t *pcs, size_t n)
 {
-	if (n == 0 || !is_in(sym, pcs[n - 1], sym->goexit))
+	if (n == 0 || !symbol_is_in(sym, pcs[n - 1], sym->goexit))
 		return n;
 	n--;
-	return n > 0 && is_in(sym, pcs[n - 1], sym->main) ? n - 1 : n;
+	return n > 0 && symbol_is_in(sym, pcs[n - 1], sym->main) ? n - 1 : n;
 }
 
 /*
@@ -441,14 +442,14 @@ static bool has_caller(const struct symbol *sym, const uint64_t *pcs)
 	struct function func;
 	int32_t depth;
 
-	if (pcs[1] == 0 || !find_function(sym->tab, pcs[0] - 1, &func))
+	if (pcs[1] == 0 || !symbol_find_function(sym->tab, pcs[0] - 1, &func))
 		return false;
 	depth = pcvalue_at(func.tab, &func, func.pcsp, pcs[0] - 1);
 	return depth == 0 || depth == 8;
 }
 
-static int bare_frames(const uint64_t *pcs, size_t n, size_t hole, unsigned skip,
-		       struct frame frames[MAX_FRAMES])
+static int symbol_bare_frames(const uint64_t *pcs, size_t n, size_t hole, unsigned skip,
+			      struct frame frames[MAX_FRAMES])
 {
 	int count = 0;
 
@@ -468,8 +469,8 @@ static bool is_fault(const struct symbol *sym, const struct element *element)
 	       element->frame.func == sym->sigpanic;
 }
 
-static int walk_frames(struct symbol *sym, const uint64_t *pcs, size_t n, unsigned skip, unsigned flags,
-		       struct frame frames[MAX_FRAMES])
+static int symbol_walk_frames(struct symbol *sym, const uint64_t *pcs, size_t n, unsigned skip,
+			      unsigned flags, struct frame frames[MAX_FRAMES])
 {
 	struct stack_walk walk = {.frames = frames,
 				  .show_wrapper = flags & SYMBOL_ENTRY || elides_by_file(sym)};
@@ -494,7 +495,7 @@ static int walk_frames(struct symbol *sym, const uint64_t *pcs, size_t n, unsign
 			element++;
 		faulted = is_fault(sym, element);
 	}
-	return walk.known || shown < n ? walk.count : bare_frames(pcs, n, hole, skip, frames);
+	return walk.known || shown < n ? walk.count : symbol_bare_frames(pcs, n, hole, skip, frames);
 }
 
 int symbol_frames(struct symbol *sym, const uint64_t *pcs, size_t n, unsigned skip, unsigned flags,
@@ -505,10 +506,10 @@ int symbol_frames(struct symbol *sym, const uint64_t *pcs, size_t n, unsigned sk
 	if (sym->natives && natives_version(sym->natives) != sym->natives_version)
 		symbol_use_natives(sym, sym->natives);
 	if (!(flags & SYMBOL_SCAN))
-		return walk_frames(sym, pcs, n, skip, flags, frames);
+		return symbol_walk_frames(sym, pcs, n, skip, flags, frames);
 	if (sym->tab)
 		n = scan_frames(sym->tab, pcs, n, walked, 2 * MAX_FRAMES);
 	else
 		n = n > 0; /* the leaf is an address in any case */
-	return walk_frames(sym, sym->tab ? walked : pcs, n, skip, flags, frames);
+	return symbol_walk_frames(sym, sym->tab ? walked : pcs, n, skip, flags, frames);
 }

@@ -56,7 +56,7 @@ void unwinder_free(struct unwinder *unwinder)
 	free(unwinder);
 }
 
-static bool is_within(const struct known_code *place, uint64_t pc)
+static bool known_code_is_within(const struct known_code *place, uint64_t pc)
 {
 	return pc >= place->entry && pc < place->end;
 }
@@ -66,7 +66,7 @@ static uint32_t find_step(const struct unwinder *unwinder, uint64_t pc)
 	uint32_t delta;
 
 	for (size_t i = 0; i < NTOPS; i++) {
-		if (is_within(&unwinder->tops[i], pc))
+		if (known_code_is_within(&unwinder->tops[i], pc))
 			return STEP_TOP;
 	}
 	return functab_sp_delta(unwinder->tab, pc, &delta) == 0 ? delta : STEP_UNKNOWN;
@@ -127,7 +127,7 @@ size_t unwinder_walk(struct unwinder *unwinder, uint64_t pc, uint64_t sp, const 
 		if (sp > UINT64_MAX - step || !stack_word(stack, sp + step, &pc))
 			break;
 		sp += step;
-		if (is_within(&unwinder->barrier, pc))
+		if (known_code_is_within(&unwinder->barrier, pc))
 			pc = behind_barrier(stack, sp);
 		sp += sizeof(pc);
 	}

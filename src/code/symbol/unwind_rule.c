@@ -22,7 +22,7 @@ static bool rbp_part(const struct cfi_saved *rbp, uint32_t *part)
 	}
 }
 
-static enum unwind_kind kind_of(const struct cfi_state *state)
+static enum unwind_kind unwind_kind_of_state(const struct cfi_state *state)
 {
 	switch (state->kind) {
 	case CFA_REGISTER:
@@ -42,7 +42,7 @@ static enum unwind_kind kind_of(const struct cfi_state *state)
 
 static uint32_t rule_of_amd64(const struct cfi_state *state, bool is_signal)
 {
-	enum unwind_kind kind = kind_of(state);
+	enum unwind_kind kind = unwind_kind_of_state(state);
 	int64_t offset = state->offset;
 	uint32_t rbp;
 

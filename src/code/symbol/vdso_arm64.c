@@ -19,7 +19,7 @@
 #define SIGRETURN_NR 0xd2801168u /* mov x8, #__NR_rt_sigreturn */
 #define SVC          0xd4000001u
 
-static uint32_t word_at(const uint8_t *code, size_t i)
+static uint32_t vdso_word_at(const uint8_t *code, size_t i)
 {
 	uint32_t word;
 
@@ -29,7 +29,7 @@ static uint32_t word_at(const uint8_t *code, size_t i)
 
 static bool is_sigreturn(const uint8_t *code, size_t n, size_t i)
 {
-	return i + 1 < n && word_at(code, i) == SIGRETURN_NR && word_at(code, i + 1) == SVC;
+	return i + 1 < n && vdso_word_at(code, i) == SIGRETURN_NR && vdso_word_at(code, i + 1) == SVC;
 }
 
 /*
@@ -43,7 +43,7 @@ static void find_rules(const uint8_t *code, size_t n, uint32_t *rules)
 	uint32_t rule = leaf;
 
 	for (size_t i = n; i-- > 0;) {
-		uint32_t word = word_at(code, i), words = word >> 15 & 0x7f;
+		uint32_t word = vdso_word_at(code, i), words = word >> 15 & 0x7f;
 
 		if ((word & FRAME_MASK) == ENDS_FRAME && words < 64)
 			rule = UNWIND_RULE(UNWIND_SP_FRAME, 0, (int32_t)words);
