@@ -80,7 +80,8 @@ void attach_init(struct attachments *attachments)
 	pthread_mutex_init(&attachments->lock, NULL);
 }
 
-static int add(struct attachments *attachments, struct attachment one, const char *what, struct error *err)
+static int attachments_add(struct attachments *attachments, struct attachment one, const char *what,
+			   struct error *err)
 {
 	int rc = 0;
 
@@ -148,7 +149,7 @@ static int attach_to(struct attachments *attachments, struct bpf_program *progra
 	if (rc == 0 && attachments->multi) {
 		one.fd = link_multi(bpf_program__fd(program), pid, places->path, places->offsets,
 				    places->cookies, places->n);
-		return add(attachments, one, places->name, err);
+		return attachments_add(attachments, one, places->name, err);
 	}
 	for (unsigned i = 0; i < places->n && rc == 0; i++) {
 		/* Kernels before 5.15 refuse a cookie; 0 is none. */
@@ -156,7 +157,7 @@ static int attach_to(struct attachments *attachments, struct bpf_program *progra
 
 		one.link = bpf_program__attach_uprobe_opts(program, pid, places->path, places->offsets[i],
 							   &options);
-		rc = add(attachments, one, places->name, err);
+		rc = attachments_add(attachments, one, places->name, err);
 	}
 	return rc;
 }
@@ -242,11 +243,11 @@ int attach_traced(struct attachments *attachments, const struct bpf_object *obje
 	int rc;
 
 	one.link = compat_attach(program);
-	rc = add(attachments, one, bpf_program__name(program), err);
+	rc = attachments_add(attachments, one, bpf_program__name(program), err);
 	if (rc || !second)
 		return rc;
 	one.link = compat_attach(second); /* after the first one: the kernel keeps the order */
-	return add(attachments, one, bpf_program__name(second), err);
+	return attachments_add(attachments, one, bpf_program__name(second), err);
 }
 
 int attach_tracepoint(struct attachments *attachments, struct bpf_object *object, uint8_t site,
@@ -262,7 +263,7 @@ struct own_place {
 	bool found;
 };
 
-static int find_place(struct dl_phdr_info *info, size_t size, void *ctx)
+static int attachments_find_place(struct dl_phdr_info *info, size_t size, void *ctx)
 {
 	struct own_place *place = ctx;
 
@@ -288,7 +289,7 @@ int attach_self_at(struct attachments *attachments, struct bpf_object *object, c
 	struct own_place place = {.address = (uintptr_t)code};
 	struct attachment one = {.fd = -1};
 
-	dl_iterate_phdr(find_place, &place);
+	dl_iterate_phdr(attachments_find_place, &place);
 	if (!program || !place.found)
 		return error_set(err, ENOENT, "cannot find the function for %s in gotrace itself", name);
 	if (attachments->multi)
@@ -297,7 +298,7 @@ int attach_self_at(struct attachments *attachments, struct bpf_object *object, c
 	else
 		one.link =
 			bpf_program__attach_uprobe_opts(program, 0, "/proc/self/exe", place.offset, &options);
-	return add(attachments, one, "gotrace itself", err);
+	return attachments_add(attachments, one, "gotrace itself", err);
 }
 
 int attach_self(struct attachments *attachments, struct bpf_object *object, const char *name,

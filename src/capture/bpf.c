@@ -23,7 +23,7 @@ void bpf_begin(struct bpf *bpf, struct bpf_object *object, const struct features
 	bpf->attachments.multi = features->multi;
 }
 
-static struct bpf_map *map_of(const struct bpf *bpf, const char *name)
+static struct bpf_map *bpf_map_of(const struct bpf *bpf, const char *name)
 {
 	return bpf_object__find_map_by_name(bpf->object, name);
 }
@@ -47,21 +47,21 @@ void bpf_plan_rings(struct bpf *bpf, uint32_t bytes, unsigned rings, uint32_t *c
 {
 	bpf->rings = rings_plan(count_present_cpus(), rings, bytes);
 	if (bpf->rings.count == 1) {
-		bpf_map__set_max_entries(map_of(bpf, "ring"), bpf->rings.bytes);
+		bpf_map__set_max_entries(bpf_map_of(bpf, "ring"), bpf->rings.bytes);
 		return;
 	}
 	*count = bpf->rings.count;
 	*shift = bpf->rings.shift;
-	bpf_map__set_max_entries(map_of(bpf, "rings"), bpf->rings.count);
+	bpf_map__set_max_entries(bpf_map_of(bpf, "rings"), bpf->rings.count);
 }
 
 /* With several rings, the object contains only an array for them, and they are created here. */
 int bpf_make_rings(struct bpf *bpf, struct error *err)
 {
-	int array = bpf_map__fd(map_of(bpf, "rings"));
+	int array = bpf_map__fd(bpf_map_of(bpf, "rings"));
 
 	if (bpf->rings.count == 1) {
-		bpf->ring_fds[0] = bpf_map__fd(map_of(bpf, "ring"));
+		bpf->ring_fds[0] = bpf_map__fd(bpf_map_of(bpf, "ring"));
 		return 0;
 	}
 	for (uint32_t i = 0; i < bpf->rings.count; i++) {
@@ -81,7 +81,7 @@ int bpf_make_rings(struct bpf *bpf, struct error *err)
 
 int bpf_read_counters(const struct bpf *bpf, uint64_t counts[COUNTERS])
 {
-	int fd = bpf_map__fd(map_of(bpf, "counters"));
+	int fd = bpf_map__fd(bpf_map_of(bpf, "counters"));
 	uint64_t(*values)[COUNTERS] = calloc(bpf->cpus, sizeof(*values));
 	uint32_t key = 0;
 

@@ -44,8 +44,8 @@ static struct bpf_program *switch_program(const struct threads_bpf *skeleton, en
 	}
 }
 
-static void choose_programs(struct bpf *bpf, const struct bpf_threads_options *options,
-			    const struct kernel_facts *kernel)
+static void bpf_threads_choose_programs(struct bpf *bpf, const struct bpf_threads_options *options,
+					const struct kernel_facts *kernel)
 {
 	bool seconds = options->syscalls && options->features->preempted_calls;
 	struct threads_bpf *skeleton = bpf->threads;
@@ -100,8 +100,8 @@ static int set_ids(struct bpf *bpf, const struct bpf_threads_options *options, s
 	return 0;
 }
 
-static void set_constants(struct bpf *bpf, const struct bpf_threads_options *options,
-			  const struct kernel_facts *kernel)
+static void bpf_threads_set_constants(struct bpf *bpf, const struct bpf_threads_options *options,
+				      const struct kernel_facts *kernel)
 {
 	struct threads_bpf__rodata *constants = bpf->threads->rodata;
 
@@ -117,7 +117,7 @@ static void set_constants(struct bpf *bpf, const struct bpf_threads_options *opt
 		       (uint32_t *)&constants->ring_shift);
 }
 
-static void destroy(struct bpf *bpf)
+static void bpf_threads_destroy(struct bpf *bpf)
 {
 	threads_bpf__destroy(bpf->threads);
 	bpf->threads = NULL;
@@ -131,7 +131,7 @@ int bpf_load_threads(struct bpf *bpf, const struct bpf_threads_options *options,
 
 	if (rc)
 		return rc;
-	bpf->destroy = destroy;
+	bpf->destroy = bpf_threads_destroy;
 	bpf->threads = calloc(1, sizeof(*bpf->threads));
 	if (!bpf->threads || threads_bpf__create_skeleton(bpf->threads))
 		return error_set(err, ENOMEM, "out of memory");
@@ -142,9 +142,9 @@ int bpf_load_threads(struct bpf *bpf, const struct bpf_threads_options *options,
 		return rc;
 	bpf_begin(bpf, bpf->threads->obj, options->features);
 	bpf->threads_by_proc = !options->features->tracing;
-	choose_programs(bpf, options, &kernel);
+	bpf_threads_choose_programs(bpf, options, &kernel);
 	compat_choose(options->features, bpf->object);
-	set_constants(bpf, options, &kernel);
+	bpf_threads_set_constants(bpf, options, &kernel);
 	values_prepare(bpf, options->values, (bool *)&bpf->threads->rodata->reads_values);
 	rc = set_ids(bpf, options, err);
 	if (rc)
@@ -317,7 +317,7 @@ static int open_list(const struct bpf *bpf, uint32_t tgid, struct bpf_link **lin
 	return fd < 0 ? error_set(err, -fd, "cannot list the threads: %s", strerror(-fd)) : fd;
 }
 
-static int read_list(int fd, struct raw_thread **found)
+static int bpf_threads_read_list(int fd, struct raw_thread **found)
 {
 	size_t n = 0, capacity = 0, bytes = 0;
 
@@ -378,7 +378,7 @@ int bpf_list_threads(const struct bpf *bpf, uint32_t tgid, struct raw_thread **f
 		bpf_link__destroy(link);
 		return fd == -ESRCH ? 0 : fd;
 	}
-	n = read_list(fd, found);
+	n = bpf_threads_read_list(fd, found);
 	close(fd);
 	bpf_link__destroy(link);
 	if (n < 0) {

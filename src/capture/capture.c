@@ -33,7 +33,7 @@ enum {
 };
 
 /* Returns both clocks at `mono`, which is now or slightly earlier. */
-static struct log_clock clock_at(uint64_t mono)
+static struct log_clock capture_clock_at(uint64_t mono)
 {
 	uint64_t wall = clock_ns(CLOCK_REALTIME) - (now_ns() - mono);
 
@@ -93,7 +93,7 @@ int capture_open(const struct capture_options *options, struct capture **out, st
 	return 0;
 }
 
-static int log_info(struct capture *capture, struct error *err)
+static int capture_log_info(struct capture *capture, struct error *err)
 {
 	int rc = capture->backend->log_info(capture, err);
 
@@ -111,7 +111,7 @@ static void see_program(struct capture *capture)
  * real-time thread gets a CPU at once, and is exempt from the cgroup's limit (cpu.max); rest_ns() makes it
  * leave others as much CPU time as it uses, unless the rings fill up. Both calls need CAP_SYS_NICE.
  */
-static void raise_priority(void)
+static void capture_raise_priority(void)
 {
 	const struct sched_param least = {.sched_priority = 1};
 
@@ -132,12 +132,12 @@ int capture_start(struct capture *capture, struct error *err)
 	uint64_t now;
 	int rc;
 
-	raise_priority();
+	capture_raise_priority();
 	rc = capture->backend->attach(capture, err);
 	if (rc == 0)
 		rc = check_same_process(capture, err);
 	if (rc == 0 && !capture->options.probe_only && !capture->options.spawned) {
-		rc = log_info(capture, err);
+		rc = capture_log_info(capture, err);
 		see_program(capture);
 		if (rc == 0)
 			rc = capture_snapshot(capture, err);
@@ -173,7 +173,7 @@ static int log_boundary(struct capture *capture, struct error *err)
 		return error_set(err, ENOMEM, "out of memory");
 	*boundary = (struct log_boundary){.time_before = not_past_end(capture, before),
 					  .time_after = not_past_end(capture, after),
-					  .clock = clock_at(not_past_end(capture, after)),
+					  .clock = capture_clock_at(not_past_end(capture, after)),
 					  .nm = (uint32_t)n};
 	memcpy(boundary + 1, capture->ms, (size_t)n * sizeof(*capture->ms));
 	/* State that was read after the end of recording matches no record. */
@@ -241,7 +241,7 @@ static int resync(struct capture *capture, uint64_t now, struct error *err)
 
 /* If only starts are probed, takes a snapshot: it shows why and where goroutines that have not started again
  * left their threads. */
-static int end_generation(struct capture *capture, uint64_t now, struct error *err)
+static int capture_end_generation(struct capture *capture, uint64_t now, struct error *err)
 {
 	unsigned ms = capture->options.generation_ms ? capture->options.generation_ms : GENERATION_MS;
 	bool spans = capture->options.target && capture->governor.level >= LEVEL_STARTS_ONLY;
@@ -278,7 +278,7 @@ static int poll_round(struct capture *capture, struct error *err)
 	int rc = 0;
 
 	if (!capture->info_logged) {
-		rc = log_info(capture, err);
+		rc = capture_log_info(capture, err);
 		see_program(capture);
 	}
 	control_check(&capture->control);
@@ -294,7 +294,7 @@ static int poll_round(struct capture *capture, struct error *err)
 	if (rc == 0)
 		rc = renew_stacks(capture);
 	if (rc == 0 && now >= capture->next_boundary_ns && is_recording(capture))
-		rc = end_generation(capture, now, err);
+		rc = capture_end_generation(capture, now, err);
 	control_beat(&capture->control);
 	before = drain_count(&capture->drain) - before;
 	return rc < 0 ? rc : before > INT_MAX ? INT_MAX : (int)before;
@@ -341,7 +341,7 @@ int capture_boundary(struct capture *capture, struct error *err)
 	/* In a gap, a snapshot would show state that does not follow from any records. */
 	if (!is_recording(capture))
 		return log_boundary(capture, err);
-	return end_generation(capture, now_ns(), err);
+	return capture_end_generation(capture, now_ns(), err);
 }
 
 static bool has_ended(struct capture *capture, uint64_t wait_ns)
@@ -404,7 +404,7 @@ static int log_end(struct capture *capture, enum log_end_reason reason)
 {
 	struct log_end end = {
 		.reason = reason,
-		.clock = clock_at(not_past_end(capture, now_ns())),
+		.clock = capture_clock_at(not_past_end(capture, now_ns())),
 		.total = capture->stats.loss,
 		.lost_samples = (uint32_t)capture->stats.lost_samples,
 		.hits = drain_hits(&capture->drain) + capture->silent,
@@ -424,7 +424,7 @@ int capture_stop(struct capture *capture, enum log_end_reason reason, struct err
 		return 0;
 	}
 	if (!capture->info_logged)
-		rc = log_info(capture, err);
+		rc = capture_log_info(capture, err);
 	/* Still recording: the present state of the threads settles the last system calls. */
 	if (rc == 0 && capture->gap.state != GAP_CLOSING)
 		rc = log_boundary(capture, err);

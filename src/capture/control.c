@@ -64,7 +64,7 @@ static void wake_drain(struct capture_control *control)
 }
 
 /* The present state of the threads settles the last system calls, if it can be read in time. */
-static void finish(struct capture_control *control)
+static void control_finish(struct capture_control *control)
 {
 	uint64_t end = now_ns() + SETTLE_MS * 1000000ull;
 
@@ -76,7 +76,7 @@ static void finish(struct capture_control *control)
 	attach_end(control->attachments);
 }
 
-static void *work(void *ctx)
+static void *control_work(void *ctx)
 {
 	struct capture_control *control = ctx;
 	uint64_t due = 0;
@@ -93,13 +93,13 @@ static void *work(void *ctx)
 		keep_lease(control, now_ns(), &due);
 		pause_ms(TICK_MS);
 	}
-	finish(control);
+	control_finish(control);
 	return NULL;
 }
 
 /* Raises this thread's priority above that of the draining thread, which has the same policy. Without
  * permission, their priorities are equal. */
-static void raise_priority(pthread_t thread)
+static void control_raise_priority(pthread_t thread)
 {
 	struct sched_param param;
 	int policy;
@@ -124,13 +124,13 @@ int control_start(struct capture_control *control, const struct capture_guard *g
 	/* Work before the first round may take as long as it needs. */
 	atomic_store(&control->drained_ns, UINT64_MAX / 2);
 	lease_open(&control->lease);
-	rc = thread_start(&control->thread, work, control);
+	rc = thread_start(&control->thread, control_work, control);
 	if (rc) {
 		close(control->wake);
 		return error_set(err, rc, "cannot start a thread: %s", strerror(rc));
 	}
 	control->started = true;
-	raise_priority(control->thread);
+	control_raise_priority(control->thread);
 	return 0;
 }
 

@@ -26,7 +26,7 @@ int drain_put(struct drain *drain, uint32_t type, const void *data, size_t size)
 	return rc;
 }
 
-static int flush(struct drain *drain)
+static int drain_flush(struct drain *drain)
 {
 	unsigned n = drain->n;
 
@@ -35,10 +35,10 @@ static int flush(struct drain *drain)
 	return n ? drain_put(drain, LOG_RECORDS, drain->batch, n * sizeof(drain->batch[0])) : 0;
 }
 
-static int take_stack(struct drain *drain, const void *data, size_t size)
+static int drain_take_stack(struct drain *drain, const void *data, size_t size)
 {
 	struct raw_stack *stack = (struct raw_stack *)drain->stack;
-	int rc = flush(drain);
+	int rc = drain_flush(drain);
 
 	if (rc || size > sizeof(drain->stack) || size < sizeof(struct raw_stack))
 		return rc;
@@ -76,7 +76,7 @@ static uint16_t settle_text(const struct drain *drain, struct raw_text *text, si
 	return 0;
 }
 
-static bool fits(const struct raw_text *text, size_t size)
+static bool drain_text_fits(const struct raw_text *text, size_t size)
 {
 	return size >= sizeof(*text) && text->len <= TEXT_MAX && text->len2 <= TEXT_MAX &&
 	       text->away <= TEXT_MAX && text->away2 <= TEXT_MAX && (!text->away || text->len == 8) &&
@@ -145,32 +145,32 @@ static void settle_labels(const struct drain *drain, struct raw_text *text, cons
 	}
 }
 
-static int take_labels(struct drain *drain, const struct raw_text *sent, struct raw_text *text)
+static int drain_take_labels(struct drain *drain, const struct raw_text *sent, struct raw_text *text)
 {
 	text->len = text->len2 = 0;
 	settle_labels(drain, text, sent->text, sent->len);
 	return drain_put(drain, LOG_TEXT, text, sizeof(*text) + text->len);
 }
 
-static int take_text(struct drain *drain, const void *data, size_t size)
+static int drain_take_text(struct drain *drain, const void *data, size_t size)
 {
 	const struct raw_text *sent = data;
 	struct raw_text *text = (struct raw_text *)drain->text;
-	int rc = flush(drain);
+	int rc = drain_flush(drain);
 
-	if (rc || !fits(sent, size))
+	if (rc || !drain_text_fits(sent, size))
 		return rc;
 	drain->records++;
 	text->record = sent->record;
 	text->away = text->away2 = 0;
 	if (sent->record.site == SITE_LABELS)
-		return take_labels(drain, sent, text);
+		return drain_take_labels(drain, sent, text);
 	text->len = settle_text(drain, text, 0, sent->text, sent->len, sent->away);
 	text->len2 = settle_text(drain, text, text->len, sent->text + sent->len, sent->len2, sent->away2);
 	return drain_put(drain, LOG_TEXT, text, sizeof(*text) + text->len + text->len2);
 }
 
-static bool read_value(void *ctx, uint64_t address, void *to, size_t len)
+static bool drain_read_value(void *ctx, uint64_t address, void *to, size_t len)
 {
 	const pid_t *pid = ctx;
 
@@ -178,13 +178,13 @@ static bool read_value(void *ctx, uint64_t address, void *to, size_t len)
 }
 
 /* With several processes, a thread's record names its process. */
-static int take_values(struct drain *drain, const void *data, size_t size)
+static int drain_take_values(struct drain *drain, const void *data, size_t size)
 {
 	const struct raw_text *sent = data;
 	pid_t pid = drain->processes ? (pid_t)sent->record.goid : drain->pid;
-	const struct value_source source = {&pid, read_value};
+	const struct value_source source = {&pid, drain_read_value};
 	struct raw_text *text = (struct raw_text *)drain->text;
-	int rc = flush(drain);
+	int rc = drain_flush(drain);
 
 	if (rc)
 		return rc;
@@ -204,7 +204,7 @@ int drain_describe_file(struct drain *drain, uint64_t key, uint64_t pid)
 		return 0;
 	if (pid)
 		drain->files.pid = (pid_t)pid;
-	rc = flush(drain);
+	rc = drain_flush(drain);
 	if (rc == 0)
 		rc = files_describe(&drain->files, key, drain->outlet.put, drain->outlet.ctx);
 	if (rc && !drain->sink_error)
@@ -231,20 +231,20 @@ static bool is_too_late(const struct drain *drain, const struct raw_record *reco
 	return drain->until_ns && record->time > drain->until_ns && record->site != SITE_MARKER;
 }
 
-static int take(struct drain *drain, const struct ring_record *next)
+static int drain_take(struct drain *drain, const struct ring_record *next)
 {
 	const struct raw_record *sent = next->data;
 	struct raw_record *record;
 	int rc = 0;
 
 	if (is_stack(next))
-		return take_stack(drain, next->data, next->size);
+		return drain_take_stack(drain, next->data, next->size);
 	if (is_too_late(drain, sent))
 		return 0;
 	if (sent->flags & RAW_VALUES)
-		return take_values(drain, next->data, next->size);
+		return drain_take_values(drain, next->data, next->size);
 	if (next->size != sizeof(*record))
-		return take_text(drain, next->data, next->size);
+		return drain_take_text(drain, next->data, next->size);
 	if (sent->site == SITE_SWITCH || sent->site == SITE_SYSCALL)
 		rc = drain_describe_file(drain, sent->arg2, sent->goid);
 	if (rc)
@@ -263,7 +263,7 @@ static int take(struct drain *drain, const struct ring_record *next)
 	drain->heap += is_heap_site(record->site);
 	if (record->site == SITE_MARKER)
 		drain->last_marker = record->arg;
-	return ++drain->n == DRAIN_BATCH ? flush(drain) : 0;
+	return ++drain->n == DRAIN_BATCH ? drain_flush(drain) : 0;
 }
 
 int drain_open(struct drain *drain, const int *fds, const struct rings_plan *plan,
@@ -293,7 +293,7 @@ static int take_ring(struct drain *drain)
 	int rc = 0;
 
 	while (rc == 0 && !drain->is_held && ring_peek(ring, end, &next)) {
-		rc = take(drain, &next);
+		rc = drain_take(drain, &next);
 		ring_pass(ring, &next);
 	}
 	return rc;
@@ -313,7 +313,7 @@ static bool peek_next(void *ctx, unsigned which, uint64_t *time)
 static int take_next(void *ctx, unsigned which)
 {
 	struct drain *drain = ctx;
-	int rc = take(drain, &drain->next[which]);
+	int rc = drain_take(drain, &drain->next[which]);
 
 	ring_pass(&drain->rings[which], &drain->next[which]);
 	return rc;
@@ -391,7 +391,7 @@ int drain_all(struct drain *drain)
 	for (unsigned i = 0; i < drain->nrings; i++)
 		ring_commit(&drain->rings[i]);
 	if (!drain->sink_error)
-		flush(drain);
+		drain_flush(drain);
 	drain->outlet.flush(drain->outlet.ctx);
 	if (drain->sink_error)
 		return drain->sink_error;

@@ -41,7 +41,7 @@ struct attempt {
 };
 
 /* Returns 0 or a negative errno. */
-static int try(const struct attempt *attempt, const struct bpf_insn *code, size_t n)
+static int bpf_attempt_load(const struct attempt *attempt, const struct bpf_insn *code, size_t n)
 {
 	LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = attempt->attach,
 		    .attach_btf_id = attempt->btf_id, .prog_flags = attempt->flags);
@@ -55,8 +55,9 @@ static int try(const struct attempt *attempt, const struct bpf_insn *code, size_
 
 /* Tests a program of the type used for uprobes. */
 #define TRY(...)                                                                                             \
-	try(&(struct attempt){.type = BPF_PROG_TYPE_KPROBE}, (const struct bpf_insn[]){__VA_ARGS__},         \
-	    sizeof((const struct bpf_insn[]){__VA_ARGS__}) / sizeof(struct bpf_insn))
+	bpf_attempt_load(&(struct attempt){.type = BPF_PROG_TYPE_KPROBE},                                    \
+			 (const struct bpf_insn[]){__VA_ARGS__},                                             \
+			 sizeof((const struct bpf_insn[]){__VA_ARGS__}) / sizeof(struct bpf_insn))
 
 /* Without bpf(2), nothing can be tested. Its refusal has already been reported. */
 static bool untried(const struct features *features, struct feature *feature)
@@ -95,7 +96,7 @@ void probe_memlock(struct features *features, const char *root)
 
 	if (untried(features, feature))
 		return;
-	if (try(&(struct attempt){.type = BPF_PROG_TYPE_SOCKET_FILTER}, code, 3) == 0) {
+	if (bpf_attempt_load(&(struct attempt){.type = BPF_PROG_TYPE_SOCKET_FILTER}, code, 3) == 0) {
 		feature_available(feature, "not needed (Linux 5.11 and later)");
 		return;
 	}
@@ -204,7 +205,7 @@ static bool loads_on_tracepoint(void)
 				  .btf_id = id > 0 ? (uint32_t)id : 0};
 	const struct bpf_insn code[] = {SET(BPF_REG_0, 0), EXIT};
 
-	return id > 0 && try(&attempt, code, 2) == 0;
+	return id > 0 && bpf_attempt_load(&attempt, code, 2) == 0;
 }
 
 /*
@@ -222,7 +223,7 @@ void probe_tracepoints(struct features *features, bool thorough)
 	features->pointers = features->pointers && features->tracing;
 	if (features->pointers)
 		feature_available(feature, "tp_btf");
-	else if (try(&(struct attempt){.type = BPF_PROG_TYPE_RAW_TRACEPOINT}, code, 2) == 0)
+	else if (bpf_attempt_load(&(struct attempt){.type = BPF_PROG_TYPE_RAW_TRACEPOINT}, code, 2) == 0)
 		feature_replaced(feature, "raw tracepoints (tp_btf helps only with task pointers)",
 				 "hits take a little longer", "");
 	else
@@ -245,7 +246,7 @@ void probe_preempted_calls(struct features *features)
 
 	if (untried(features, feature))
 		return;
-	features->preempted_calls = try(&attempt, code, 2) == 0;
+	features->preempted_calls = bpf_attempt_load(&attempt, code, 2) == 0;
 	feature_available(feature, features->preempted_calls
 					   ? "programs can be preempted: each has a backup program"
 					   : "programs run to completion");

@@ -49,7 +49,7 @@ void files_shorten(char *link)
 }
 
 /* If the descriptor refers to something else by now, leaves the text empty. */
-static void describe(struct files *files, uint64_t key, char *text, size_t size)
+static void files_describe_key(struct files *files, uint64_t key, char *text, size_t size)
 {
 	struct rights before = rights_to_read(); /* only the owner may search the directory */
 	unsigned long long inode;
@@ -82,7 +82,7 @@ int files_describe(struct files *files, uint64_t key, log_sink sink, void *ctx)
 	if (files->logged.count >= LOGGED_MAX)
 		map64_clear(&files->logged);
 	tries = map64_get(&files->logged, key);
-	describe(files, key, file.text, sizeof(file.text));
+	files_describe_key(files, key, file.text, sizeof(file.text));
 	if (map64_set(&files->logged, key, file.text[0] ? LOGGED : tries ? *tries + 1 : 1))
 		return -ENOMEM;
 	if (!file.text[0] && tries)

@@ -20,7 +20,7 @@ enum {
 /* Recording resumes when the outlet is less full than this. */
 #define FILL_TO_GO_ON 0.25
 
-static void begin(struct capture *capture, uint64_t since, const char *why)
+static void gap_put_begin(struct capture *capture, uint64_t since, const char *why)
 {
 	struct gap *gap = &capture->gap;
 
@@ -47,19 +47,19 @@ static void notice(struct capture *capture, uint64_t now)
 	uint64_t plugin = lease_plugin_since(&control->lease);
 
 	if (full) {
-		begin(capture, full, GAP_LOG_BEGIN ": records came faster than they could be read");
+		gap_put_begin(capture, full, GAP_LOG_BEGIN ": records came faster than they could be read");
 		hold_longer(&capture->gap, now);
 		capture->level_lowered = governor_lower(&capture->governor);
 	} else if (plugin || lease_plugins(&control->lease) != capture->plugins.opened) {
 		/* Opened just before the last gap ended, or since then. */
-		begin(capture, plugin ? plugin : now, GAP_LOG_BEGIN ": a plugin was opened");
+		gap_put_begin(capture, plugin ? plugin : now, GAP_LOG_BEGIN ": a plugin was opened");
 		lease_close(&control->lease);
 		capture->gap.misses = true;
 	} else if (atomic_load(&control->is_held_up)) {
-		begin(capture, now, GAP_LOG_BEGIN ": a process of gotrace's own is stopped");
+		gap_put_begin(capture, now, GAP_LOG_BEGIN ": a process of gotrace's own is stopped");
 	} else if (atomic_load(&control->is_over)) {
-		begin(capture, end < now ? end : now,
-		      GAP_LOG_BEGIN ": gotrace was stopped, or did not get a CPU");
+		gap_put_begin(capture, end < now ? end : now,
+			      GAP_LOG_BEGIN ": gotrace was stopped, or did not get a CPU");
 	}
 }
 
@@ -86,7 +86,7 @@ static bool may_end(const struct capture *capture, uint64_t now)
 	       outlet->fill(outlet->ctx) < FILL_TO_GO_ON;
 }
 
-static int end(struct capture *capture, uint64_t now, struct error *err)
+static int gap_put_end(struct capture *capture, uint64_t now, struct error *err)
 {
 	struct gap *gap = &capture->gap;
 	int rc = capture->backend->resume ? capture->backend->resume(capture, err) : 0;
@@ -118,7 +118,7 @@ int gap_update(struct capture *capture, uint64_t now, struct error *err)
 	case GAP_CLOSING:
 		return close_gap(capture);
 	default:
-		return may_end(capture, now) ? end(capture, now, err) : 0;
+		return may_end(capture, now) ? gap_put_end(capture, now, err) : 0;
 	}
 }
 
@@ -128,7 +128,7 @@ void gap_pause(struct capture *capture, const char *why)
 	if (capture->gap.state != GAP_NONE)
 		return;
 	lease_close(&capture->control.lease);
-	begin(capture, now_ns(), why);
+	gap_put_begin(capture, now_ns(), why);
 }
 
 void gap_end_pause(struct capture *capture)

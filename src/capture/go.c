@@ -26,7 +26,7 @@ static bool has_functions(const struct capture *capture)
 	return capture->options.functions && capture->options.functions->nlists;
 }
 
-static int load(struct capture *capture, struct error *err)
+static int go_backend_load(struct capture *capture, struct error *err)
 {
 	const struct capture_options *options = &capture->options;
 	struct bpf_go_options wanted = {
@@ -77,14 +77,15 @@ static int calibrate(struct capture *capture, uint64_t bare, struct error *err)
 	return rc ? rc : attach_self(attachments, capture->bpf.object, "renew", own_renew, err);
 }
 
-static int attach(struct capture *capture, struct error *err)
+static int go_backend_attach(struct capture *capture, struct error *err)
 {
 	uint64_t bare = own_calibration_ns();
 	int rc = calibrate(capture, bare, err);
 
 	if (rc == 0 && has_functions(capture))
 		capture->hit_cost.function_ns = functions_calibrate(&capture->bpf, bare);
-	/* The first hits need the addresses. A program that gotrace starts gets them later (log_info()). */
+	/* The first hits need the addresses. A program that gotrace starts gets them later
+	 * (go_backend_log_info()). */
 	if (rc == 0 && !capture->options.spawned)
 		bpf_set_places(&capture->bpf, &capture->options.target->places);
 	if (rc == 0)
@@ -97,7 +98,7 @@ static int attach(struct capture *capture, struct error *err)
 	return rc ? rc : plugins_update(capture, err);
 }
 
-static int log_info(struct capture *capture, struct error *err)
+static int go_backend_log_info(struct capture *capture, struct error *err)
 {
 	struct target *target = capture->options.target;
 	pid_t bound = target->pid;
@@ -116,7 +117,7 @@ static int log_info(struct capture *capture, struct error *err)
 }
 
 /* The target keeps running while it is read, which takes a second for a million goroutines. */
-static int read_snapshot(struct capture *capture, void **out, struct error *err)
+static int go_backend_read_snapshot(struct capture *capture, void **out, struct error *err)
 {
 	const struct capture_options *options = &capture->options;
 	struct target_snapshot *snapshot = NULL;
@@ -134,19 +135,20 @@ static int read_snapshot(struct capture *capture, void **out, struct error *err)
 	return more < 0 ? more : rc < 0 ? rc : 0;
 }
 
-static int put_snapshot(struct capture *capture, void *snapshot, const uint32_t markers[2], struct error *err)
+static int go_backend_put_snapshot(struct capture *capture, void *snapshot, const uint32_t markers[2],
+				   struct error *err)
 {
 	(void)capture;
 	(void)err;
 	return target_snapshot_put(snapshot, markers);
 }
 
-static void free_snapshot(void *snapshot)
+static void go_backend_free_snapshot(void *snapshot)
 {
 	target_snapshot_free(snapshot);
 }
 
-static int read_ms(struct capture *capture, struct error *err)
+static int go_backend_read_ms(struct capture *capture, struct error *err)
 {
 	return target_read_ms(capture->options.target, capture->ms, MAX_MS, err);
 }
@@ -165,7 +167,7 @@ static int log_heap_live(struct capture *capture, uint64_t now)
 	return drain_put(&capture->drain, LOG_HEAP_LIVE, &live, sizeof(live));
 }
 
-static int adapt(struct capture *capture, uint64_t now, struct error *err)
+static int go_backend_adapt(struct capture *capture, uint64_t now, struct error *err)
 {
 	int rc = plugins_log(capture);
 
@@ -175,7 +177,7 @@ static int adapt(struct capture *capture, uint64_t now, struct error *err)
 }
 
 /* The process may end meanwhile. */
-static int resume(struct capture *capture, struct error *err)
+static int go_backend_resume(struct capture *capture, struct error *err)
 {
 	int rc = plugins_update(capture, err);
 
@@ -183,15 +185,15 @@ static int resume(struct capture *capture, struct error *err)
 }
 
 const struct backend go_backend = {
-	.load = load,
-	.attach = attach,
-	.log_info = log_info,
-	.read_snapshot = read_snapshot,
-	.put_snapshot = put_snapshot,
-	.free_snapshot = free_snapshot,
-	.read_ms = read_ms,
-	.adapt = adapt,
-	.resume = resume,
+	.load = go_backend_load,
+	.attach = go_backend_attach,
+	.log_info = go_backend_log_info,
+	.read_snapshot = go_backend_read_snapshot,
+	.put_snapshot = go_backend_put_snapshot,
+	.free_snapshot = go_backend_free_snapshot,
+	.read_ms = go_backend_read_ms,
+	.adapt = go_backend_adapt,
+	.resume = go_backend_resume,
 	.note_flags = probe_set_flags,
 	.level_text = probe_set_text,
 	.close = plugins_close,

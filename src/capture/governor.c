@@ -46,7 +46,7 @@ void governor_init(struct governor *governor, const struct governor_options *opt
 }
 
 /* Overspending must be compensated by time under the limit. */
-static void weigh(struct governor *governor, const struct governor_figures *figures)
+static void governor_weigh(struct governor *governor, const struct governor_figures *figures)
 {
 	double cost = (double)figures->cost_ns * governor->true_cost, own = (double)figures->cpu_ns - cost;
 
@@ -97,7 +97,7 @@ static double starts_a_second(const struct governor_figures *figures)
 	return figures->ns ? (double)figures->stops * 1e9 / (double)figures->ns : 0;
 }
 
-static void go_to(struct governor *governor, enum detail_level level)
+static void governor_go_to(struct governor *governor, enum detail_level level)
 {
 	governor->level = level;
 	governor->at_ns = 0;
@@ -156,7 +156,7 @@ static bool step_down(struct governor *governor)
 	if (governor->tried && governor->at_ns < HOLD_NS && governor->hold_ns < MAX_HOLD_NS)
 		governor->hold_ns *= 2;
 	governor->tried = false;
-	go_to(governor, governor->level + 1);
+	governor_go_to(governor, governor->level + 1);
 	return true;
 }
 
@@ -168,7 +168,7 @@ bool governor_lower(struct governor *governor)
 static bool step_up(struct governor *governor)
 {
 	governor->tried = true;
-	go_to(governor, governor->level - 1);
+	governor_go_to(governor, governor->level - 1);
 	return true;
 }
 
@@ -201,11 +201,12 @@ static bool update_level(struct governor *governor, const struct governor_figure
 	    (governor->at_ns < MIN_OFF_NS || (governor->excess_ns > 0 && governor->at_ns < MAX_OFF_NS)))
 		return false;
 	if (governor->level == LEVEL_OFF) {
-		go_to(governor, LEVEL_OFF - 1); /* alternating between these two levels is not a trial */
+		governor_go_to(governor,
+			       LEVEL_OFF - 1); /* alternating between these two levels is not a trial */
 		return true;
 	}
 	if (far_over_limit(governor)) {
-		go_to(governor, LEVEL_OFF);
+		governor_go_to(governor, LEVEL_OFF);
 		return true;
 	}
 	if (over_limit(governor) &&
@@ -222,7 +223,7 @@ bool governor_update(struct governor *governor, const struct governor_figures *f
 {
 	bool heap, level;
 
-	weigh(governor, figures);
+	governor_weigh(governor, figures);
 	heap = update_heap(governor, figures);
 	level = update_level(governor, figures);
 	return heap || level;

@@ -38,7 +38,7 @@ static int take_pairs(int list, take_pair take, void *ctx)
 	}
 }
 
-static int read_list(const struct ids_bpf *skeleton, take_pair take, void *ctx)
+static int ids_read_list(const struct ids_bpf *skeleton, take_pair take, void *ctx)
 {
 	struct bpf_link *link = bpf_program__attach_iter(skeleton->progs.list_ids, NULL);
 	int list = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
@@ -50,14 +50,14 @@ static int read_list(const struct ids_bpf *skeleton, take_pair take, void *ctx)
 	return rc;
 }
 
-static int list_all(const struct features *features, take_pair take, void *ctx, struct error *err)
+static int ids_list_all(const struct features *features, take_pair take, void *ctx, struct error *err)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, options, .btf_custom_path = features->btf);
 	struct ids_bpf *skeleton = features->tracing ? ids_bpf__open_opts(&options) : NULL;
 	int rc = skeleton ? ids_bpf__load(skeleton) : features->tracing ? -errno : -ENOTSUP;
 
 	if (rc == 0)
-		rc = read_list(skeleton, take, ctx);
+		rc = ids_read_list(skeleton, take, ctx);
 	ids_bpf__destroy(skeleton);
 	if (rc < 0)
 		error_set(err, -rc, "cannot find the PIDs outside this pid namespace: %s", strerror(-rc));
@@ -82,7 +82,7 @@ int ids_outer(const struct features *features, pid_t pid, uint32_t *outer, struc
 	*outer = (uint32_t)pid;
 	if (namespace_is_initial(getpid()))
 		return 0;
-	rc = list_all(features, find_pid, &pair, err);
+	rc = ids_list_all(features, find_pid, &pair, err);
 	if (rc < 0)
 		return rc;
 	*outer = pair.outer;
@@ -104,7 +104,7 @@ int ids_space(const struct features *features, struct ids_space *space, struct e
 	if (namespace_is_initial(getpid()) || stat("/proc/self/ns/pid", &st))
 		return 0;
 	space->inode = (uint32_t)st.st_ino;
-	rc = list_all(features, find_level, &space->level, err);
+	rc = ids_list_all(features, find_level, &space->level, err);
 	return rc < 0 ? rc : 0;
 }
 
@@ -119,5 +119,5 @@ static int put_pair(void *ctx, const struct id_pair *pair)
 
 int ids_fill(const struct features *features, int map, struct error *err)
 {
-	return list_all(features, put_pair, &map, err);
+	return ids_list_all(features, put_pair, &map, err);
 }

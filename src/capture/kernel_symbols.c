@@ -44,13 +44,13 @@ void kernel_symbols_free(struct kernel_symbols *symbols)
 
 /* --- /proc/kallsyms --- */
 
-static bool is_code(char type)
+static bool is_kernel_code(char type)
 {
 	return type == 't' || type == 'T' || type == 'w' || type == 'W';
 }
 
-static int add_function(struct kernel_symbols *symbols, uint64_t address, const char *name,
-			const char *module)
+static int kernel_symbols_add(struct kernel_symbols *symbols, uint64_t address, const char *name,
+			      const char *module)
 {
 	struct kernel_function *function;
 
@@ -65,19 +65,19 @@ static int add_function(struct kernel_symbols *symbols, uint64_t address, const 
 	return function->name && (function->module || !*module) ? 0 : -ENOMEM;
 }
 
-static int take_line(struct kernel_symbols *symbols, const char *line)
+static int kernel_symbols_take_line(struct kernel_symbols *symbols, const char *line)
 {
 	char name[MAX_NAME], module[MAX_NAME] = "";
 	unsigned long long address;
 	char type;
 
 	if (sscanf(line, "%llx %c %127s %127s", &address, &type, name, module) < 3 || !address ||
-	    !is_code(type) || symbols->n >= MAX_SYMBOLS)
+	    !is_kernel_code(type) || symbols->n >= MAX_SYMBOLS)
 		return 0;
-	return add_function(symbols, address, name, module);
+	return kernel_symbols_add(symbols, address, name, module);
 }
 
-static int by_address(const void *a, const void *b)
+static int kernel_symbols_by_address(const void *a, const void *b)
 {
 	const struct kernel_function *one = a, *two = b;
 
@@ -96,9 +96,9 @@ int kernel_symbols_parse(struct kernel_symbols **out, FILE *lines, struct error 
 	if (!symbols || !symbols->texts)
 		rc = -ENOMEM;
 	while (rc == 0 && fgets(line, sizeof(line), lines))
-		rc = take_line(symbols, line);
+		rc = kernel_symbols_take_line(symbols, line);
 	if (rc == 0 && symbols->n) {
-		qsort(symbols->functions, symbols->n, sizeof(*symbols->functions), by_address);
+		qsort(symbols->functions, symbols->n, sizeof(*symbols->functions), kernel_symbols_by_address);
 		return 0;
 	}
 	kernel_symbols_free(symbols);
@@ -159,8 +159,8 @@ static int put_symbol(uint64_t pc, const char *name, const char *file, log_sink 
 }
 
 /* Functions of the same name have the same number. Id 0 is "[kernel]": a function without a name. */
-static int number_of(struct kernel_symbols *symbols, uint32_t name, uint32_t module, uint64_t *pc,
-		     log_sink sink, void *ctx)
+static int kernel_symbols_number_of(struct kernel_symbols *symbols, uint32_t name, uint32_t module,
+				    uint64_t *pc, log_sink sink, void *ctx)
 {
 	const uint32_t *known = map64_get(&symbols->numbers, name);
 	char text[MAX_NAME] = "[kernel]", file[MAX_NAME] = "[kernel]";
@@ -203,7 +203,7 @@ static bool is_schedule(const char *name)
 	return false;
 }
 
-static const char *name_at(const struct kernel_symbols *symbols, uint64_t address)
+static const char *kernel_symbols_name_at(const struct kernel_symbols *symbols, uint64_t address)
 {
 	const struct kernel_function *function = function_at(symbols, address - 1);
 
@@ -215,11 +215,11 @@ static unsigned leading(const struct kernel_symbols *symbols, const uint64_t *pc
 {
 	unsigned first = 0;
 
-	while (first < n && !is_schedule(name_at(symbols, pcs[first])))
+	while (first < n && !is_schedule(kernel_symbols_name_at(symbols, pcs[first])))
 		first++;
 	if (first == n)
 		return 0;
-	while (first < n && is_schedule(name_at(symbols, pcs[first])))
+	while (first < n && is_schedule(kernel_symbols_name_at(symbols, pcs[first])))
 		first++;
 	return first;
 }
@@ -233,8 +233,9 @@ int kernel_symbols_name(struct kernel_symbols *symbols, struct raw_stack *stack,
 	from = leading(symbols, stack->pcs, n);
 	for (; from < n; from++) {
 		const struct kernel_function *function = function_at(symbols, stack->pcs[from] - 1);
-		int rc = number_of(symbols, function ? function->name : 0, function ? function->module : 0,
-				   &stack->pcs[to], sink, ctx);
+		int rc =
+			kernel_symbols_number_of(symbols, function ? function->name : 0,
+						 function ? function->module : 0, &stack->pcs[to], sink, ctx);
 
 		if (rc)
 			return rc;
@@ -257,9 +258,9 @@ int kernel_symbols_of_lines(struct kernel_symbols *symbols, FILE *lines, uint64_
 
 		if (parts <= 0 || (n == 0 && is_schedule(name)))
 			continue;
-		rc = number_of(symbols, id,
-			       parts > 1 ? strtab_find(symbols->texts, module, strlen(module)) : 0, &pcs[n],
-			       sink, ctx);
+		rc = kernel_symbols_number_of(
+			symbols, id, parts > 1 ? strtab_find(symbols->texts, module, strlen(module)) : 0,
+			&pcs[n], sink, ctx);
 		if (rc)
 			return rc;
 		n++;

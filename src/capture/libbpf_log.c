@@ -10,7 +10,7 @@
 /* A global, because libbpf's callback has no context (libbpf_set_print). */
 static _Thread_local char last[256];
 
-static int keep(enum libbpf_print_level level, const char *fmt, va_list args)
+static int libbpf_log_keep(enum libbpf_print_level level, const char *fmt, va_list args)
 {
 	if (level == LIBBPF_WARN)
 		vsnprintf(last, sizeof(last), fmt, args);
@@ -20,7 +20,7 @@ static int keep(enum libbpf_print_level level, const char *fmt, va_list args)
 
 void libbpf_log_capture(void)
 {
-	libbpf_set_print(keep);
+	libbpf_set_print(libbpf_log_keep);
 }
 
 const char *libbpf_log_last(void)

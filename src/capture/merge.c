@@ -46,8 +46,8 @@ static void sink_down(struct ring_merge *merge, unsigned at)
 }
 
 /* Finds the next record of a source. Returns false if there is none, or it is not due yet. */
-static bool look(struct ring_merge *merge, unsigned source, uint64_t until, const struct merge_input *input,
-		 struct merge_head *head)
+static bool merge_source_head(struct ring_merge *merge, unsigned source, uint64_t until,
+			      const struct merge_input *input, struct merge_head *head)
 {
 	uint64_t time, *latest = &merge->latest[source];
 
@@ -69,14 +69,14 @@ int merge_run(struct ring_merge *merge, const struct merge_input *input)
 
 	merge->n = 0;
 	for (unsigned i = 0; i < merge->sources; i++)
-		merge->n += look(merge, i, until, input, &merge->heads[merge->n]);
+		merge->n += merge_source_head(merge, i, until, input, &merge->heads[merge->n]);
 	for (unsigned i = merge->n / 2; i-- > 0;)
 		sink_down(merge, i);
 	while (merge->n) {
 		rc = input->take(input->ctx, merge->heads[0].source);
 		if (rc)
 			return rc;
-		if (!look(merge, merge->heads[0].source, until, input, &merge->heads[0]))
+		if (!merge_source_head(merge, merge->heads[0].source, until, input, &merge->heads[0]))
 			merge->heads[0] = merge->heads[--merge->n];
 		sink_down(merge, 0);
 	}

@@ -191,14 +191,14 @@ static int place_module(struct native_tables *tables, struct native_module *modu
 	return rc;
 }
 
-static bool is_vdso(const struct proc_mapping *mapping)
+static bool native_tables_is_vdso(const struct proc_mapping *mapping)
 {
 	return mapping->path_len == 6 && !memcmp(mapping->path, "[vdso]", 6);
 }
 
 /* Records one message per file, and not more than MAX_NOTES in all. */
-static void note(struct native_tables *tables, struct native_module *module,
-		 const struct proc_mapping *mapping, const char *what)
+static void native_tables_note_module(struct native_tables *tables, struct native_module *module,
+				      const struct proc_mapping *mapping, const char *what)
 {
 	if (module->noted || tables->note.text[0] || tables->notes == MAX_NOTES)
 		return;
@@ -218,7 +218,7 @@ static void note_damage(struct native_tables *tables, struct native_module *modu
 		 "is damaged: %zu frame descriptions are invalid, %zu are valid; stacks end where they need "
 		 "an invalid one",
 		 module->damaged, module->code.rows.functions);
-	note(tables, module, mapping, what);
+	native_tables_note_module(tables, module, mapping, what);
 }
 
 static void note_left_out(struct native_tables *tables, struct native_module *module,
@@ -238,7 +238,7 @@ static void note_left_out(struct native_tables *tables, struct native_module *mo
 		return;
 	tables->skipped++;
 	snprintf(what, sizeof(what), "has unwind tables that are left out: %s; stacks end in its code", why);
-	note(tables, module, mapping, what);
+	native_tables_note_module(tables, module, mapping, what);
 }
 
 /* Handles the result of reading. Rows that cannot be placed are discarded. */
@@ -254,8 +254,8 @@ static void settle_module(struct native_tables *tables, struct native_module *mo
 		note_left_out(tables, module, mapping, rc);
 }
 
-static int read_vdso(struct native_tables *tables, pid_t pid, const struct proc_mapping *mapping,
-		     struct module_code *code)
+static int native_tables_read_vdso(struct native_tables *tables, pid_t pid,
+				   const struct proc_mapping *mapping, struct module_code *code)
 {
 	char *bytes;
 	ssize_t size = module_vdso(pid, mapping, &bytes);
@@ -277,11 +277,12 @@ static bool may_read(struct native_tables *tables)
 	return tables->reading.cpu_ns > 0;
 }
 
-static void read_module(struct native_tables *tables, pid_t pid, const struct proc_mapping *mapping, int fd,
-			struct native_module *module)
+static void native_tables_read_module(struct native_tables *tables, pid_t pid,
+				      const struct proc_mapping *mapping, int fd,
+				      struct native_module *module)
 {
 	uint64_t begin = now_ns(), took;
-	int rc = fd < 0 ? read_vdso(tables, pid, mapping, &module->code)
+	int rc = fd < 0 ? native_tables_read_vdso(tables, pid, mapping, &module->code)
 			: tables->reader.read(tables->reader.ctx, fd, NULL, 0, &module->code);
 
 	took = now_ns() - begin;
@@ -308,7 +309,7 @@ static struct native_module *known_or_read(struct native_tables *tables, pid_t p
 	if (!module)
 		module = native_modules_add(&tables->modules, key);
 	if (module)
-		read_module(tables, pid, mapping, fd, module);
+		native_tables_read_module(tables, pid, mapping, fd, module);
 	else
 		tables->skipped++;
 	tables->wanting |= !module || module->full;
@@ -324,7 +325,7 @@ static struct native_module *module_of(struct native_tables *tables, pid_t pid,
 	struct native_module *module;
 	int fd;
 
-	if (is_vdso(mapping))
+	if (native_tables_is_vdso(mapping))
 		return known_or_read(tables, pid, mapping, -1, &key);
 	fd = module_open(pid, mapping, &key);
 	if (fd < 0)
@@ -375,7 +376,8 @@ static int add_mapping(struct native_tables *tables, pid_t pid, const struct pro
 	return 0;
 }
 
-static int read_list(struct native_tables *tables, pid_t pid, struct list *list, struct error *err)
+static int native_tables_read_list(struct native_tables *tables, pid_t pid, struct list *list,
+				   struct error *err)
 {
 	struct proc_mapping mapping;
 	struct maps maps;
@@ -474,7 +476,7 @@ static void notify_process(const struct native_tables *tables, const struct tabl
 }
 
 /* Returns a space with the same list, or a free one; SPACES if there is neither. */
-static uint32_t space_for(const struct native_tables *tables, const struct list *list)
+static uint32_t native_tables_space_for(const struct native_tables *tables, const struct list *list)
 {
 	uint32_t free_one = SPACES, n = tables->several ? SPACES : 1;
 
@@ -554,7 +556,7 @@ static int settle(struct native_tables *tables, pid_t pid, struct list list)
 		set_list(tables, process->space, list);
 		return 0;
 	}
-	which = space_for(tables, &list);
+	which = native_tables_space_for(tables, &list);
 	if (which == SPACES) {
 		free_list(tables, &list);
 		return -ENOSPC;
@@ -582,7 +584,7 @@ int native_tables_refresh(struct native_tables *tables, pid_t pid, struct error 
 	unsigned left_out = tables->left_out;
 	uint64_t releases;
 	struct list list;
-	int rc = read_list(tables, pid, &list, err);
+	int rc = native_tables_read_list(tables, pid, &list, err);
 
 	if (rc) {
 		free_list(tables, &list);
@@ -688,7 +690,7 @@ int native_tables_place(struct native_tables *tables, const struct bpf_object *o
 	return 0;
 }
 
-static size_t read_memory(void *ctx, uint64_t address, void *to, size_t size)
+static size_t native_tables_read_memory(void *ctx, uint64_t address, void *to, size_t size)
 {
 	ssize_t n = memory_read_some(*(const pid_t *)ctx, address, to, size);
 
@@ -712,8 +714,8 @@ size_t native_tables_walk(const struct native_tables *tables, pid_t pid, struct 
 	*flags = RAW_STACK_NATIVE | RAW_STACK_BROKEN;
 	if (!list)
 		return 0;
-	return native_walk(&walked, (struct unwind_space){.count = (uint16_t)list->n}, regs, read_memory,
-			   &pid, pcs, max, flags);
+	return native_walk(&walked, (struct unwind_space){.count = (uint16_t)list->n}, regs,
+			   native_tables_read_memory, &pid, pcs, max, flags);
 }
 
 void native_tables_stats(const struct native_tables *tables, struct native_tables_stats *stats)

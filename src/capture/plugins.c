@@ -14,7 +14,7 @@
 #include "capture/probe_set.h"
 #include "util/utf8.h"
 
-static void report(const struct capture *capture, const char *text)
+static void plugin_report(const struct capture *capture, const char *text)
 {
 	const struct plugin_outlet *outlet = &capture->options.plugins;
 
@@ -27,7 +27,7 @@ static void miss(struct capture *capture, const struct error *why)
 {
 	struct plugin_set *set = &capture->plugins;
 
-	report(capture, why->text);
+	plugin_report(capture, why->text);
 	if (set->missing[0])
 		return;
 	snprintf(set->missing, sizeof(set->missing), "a plugin's code is not observed: %.80s", why->text);
@@ -35,13 +35,13 @@ static void miss(struct capture *capture, const struct error *why)
 }
 
 /* What depends on the executable's plan is left out if the executable has none of it. */
-static void fit(const struct probe_plan *plan, struct probe_plan *own)
+static void plugin_plan_fit(const struct probe_plan *plan, struct probe_plan *own)
 {
 	if (!plan->g_labels)
 		target_plan_drop(own, SITE_LABELS);
 }
 
-static int take(struct capture *capture, unsigned i, struct error *err)
+static int plugin_add(struct capture *capture, unsigned i, struct error *err)
 {
 	const struct capture_options *options = &capture->options;
 	struct target_plugin *plugin = calloc(1, sizeof(*plugin));
@@ -54,7 +54,7 @@ static int take(struct capture *capture, unsigned i, struct error *err)
 		free(plugin);
 		return rc;
 	}
-	fit(options->plan, &plugin->plan);
+	plugin_plan_fit(options->plan, &plugin->plan);
 	capture->plugins.all[i] = plugin;
 	return 0;
 }
@@ -63,7 +63,7 @@ static int take(struct capture *capture, unsigned i, struct error *err)
  * Adds the plugins that are new in the list. Each is numbered as in the target, whether or not it can be
  * probed.
  */
-static int look(struct capture *capture, struct error *err)
+static int plugins_look_up(struct capture *capture, struct error *err)
 {
 	struct plugin_set *set = &capture->plugins;
 	struct error why = {""};
@@ -87,7 +87,7 @@ static int look(struct capture *capture, struct error *err)
 		n = MAX_PLUGINS;
 	}
 	for (; set->n < (unsigned)n; set->n++) {
-		int rc = take(capture, set->n, &why);
+		int rc = plugin_add(capture, set->n, &why);
 
 		if (rc == -ESRCH) {
 			*err = why;
@@ -104,7 +104,7 @@ void plugins_find(struct capture *capture)
 	struct error err = {""};
 
 	capture->plugins.is_possible = target_may_have_plugins(capture->options.target);
-	look(capture, &err);
+	plugins_look_up(capture, &err);
 }
 
 static void pass_places(struct capture *capture)
@@ -124,7 +124,7 @@ static void pass_places(struct capture *capture)
 int plugins_update(struct capture *capture, struct error *err)
 {
 	struct plugin_set *set = &capture->plugins;
-	int rc = look(capture, err);
+	int rc = plugins_look_up(capture, err);
 
 	pass_places(capture);
 	for (; rc == 0 && set->attached < set->n; set->attached++) {
@@ -154,7 +154,7 @@ static int put_names(struct capture *capture, unsigned i)
 	if (!capture->plugins.all[i])
 		return 0;
 	snprintf(text, sizeof(text), "stacks will show addresses instead of names in a plugin: %s", err.text);
-	report(capture, text);
+	plugin_report(capture, text);
 	return 0;
 }
 

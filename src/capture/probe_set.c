@@ -43,7 +43,7 @@ static bool is_first_of_site(const struct probe_plan *plan, unsigned which)
 }
 
 /* Sites at which a goroutine leaves its thread or is woken. */
-static bool is_switch(uint8_t site)
+static bool probe_set_is_switch(uint8_t site)
 {
 	return site == SITE_PARK || site == SITE_READY || site == SITE_UNBLOCK || site == SITE_GOSCHED ||
 	       site == SITE_GOYIELD || site == SITE_PREEMPTPARK;
@@ -54,7 +54,7 @@ bool probe_set_has_heap(const struct capture *capture)
 	return capture->governor.heap && capture->governor.level < LEVEL_STARTS_ONLY;
 }
 
-static bool is_wanted(const struct capture *capture, uint8_t site)
+static bool probe_set_is_wanted(const struct capture *capture, uint8_t site)
 {
 	enum detail_level level = capture->governor.level;
 
@@ -70,7 +70,7 @@ static bool is_wanted(const struct capture *capture, uint8_t site)
 		return capture->bpf.off_cpu && level < LEVEL_FEW_FRAMES;
 	if (is_heap_site(site))
 		return probe_set_has_heap(capture);
-	return level < LEVEL_STARTS_ONLY || !is_switch(site);
+	return level < LEVEL_STARTS_ONLY || !probe_set_is_switch(site);
 }
 
 static int attach_interrupts(struct capture *capture, struct error *err)
@@ -104,7 +104,7 @@ static int attach_one(struct capture *capture, uint8_t site, struct error *err)
 	struct attachments *attachments = &capture->bpf.attachments;
 	struct bpf_object *object = capture->bpf.skeleton->obj;
 
-	if (!is_wanted(capture, site) || attach_is_on(attachments, site))
+	if (!probe_set_is_wanted(capture, site) || attach_is_on(attachments, site))
 		return 0;
 	if (site == SITE_SYS_ENTER || site == SITE_SYS_EXIT)
 		return attach_tracepoint(attachments, object, site, err);
@@ -133,7 +133,8 @@ static int attach_plugin(struct capture *capture, const struct target_plugin *pl
 	for (unsigned i = 0; i < plugin->plan.n && rc == 0; i++) {
 		uint8_t site = plugin->plan.probes[i].site;
 
-		if (is_first_of_site(&plugin->plan, i) && is_wanted(capture, site) && !(on && on[site]))
+		if (is_first_of_site(&plugin->plan, i) && probe_set_is_wanted(capture, site) &&
+		    !(on && on[site]))
 			rc = attach_in_plugin(capture, plugin, site, err);
 	}
 	return rc;
@@ -173,7 +174,7 @@ static int attach_wanted(struct capture *capture, struct error *err)
 	}
 	if (rc == 0)
 		rc = attach_plugins(capture, on, err);
-	if (rc == 0 && options->functions && is_wanted(capture, SITE_FUNCTION_BEGIN) &&
+	if (rc == 0 && options->functions && probe_set_is_wanted(capture, SITE_FUNCTION_BEGIN) &&
 	    !functions_are_on(&capture->bpf, options->functions))
 		rc = functions_attach(&capture->bpf, options->pid, options->functions, err);
 	if (rc == 0)
@@ -188,7 +189,7 @@ static void drop_unwanted(struct capture *capture)
 	bool drop[UINT8_MAX + 1] = {false};
 
 	for (unsigned site = 1; site <= UINT8_MAX; site++)
-		drop[site] = !is_wanted(capture, (uint8_t)site);
+		drop[site] = !probe_set_is_wanted(capture, (uint8_t)site);
 	attach_drop_sites(&capture->bpf.attachments, drop);
 }
 
@@ -279,7 +280,8 @@ static int note_change(struct capture *capture, enum detail_level before, bool h
 	return rc == -ESRCH ? 0 : rc; /* it is exiting */
 }
 
-static int set_level(struct capture *capture, enum detail_level before, bool heap_before, struct error *err)
+static int probe_set_set_level(struct capture *capture, enum detail_level before, bool heap_before,
+			       struct error *err)
 {
 	enum detail_level now = capture->governor.level;
 	int rc;
@@ -311,7 +313,7 @@ int probe_set_adapt(struct capture *capture, uint64_t now, struct error *err)
 	capture->set_level = capture->governor.level;
 	if (before == LEVEL_OFF)
 		progress_learn(capture, false);
-	rc = set_level(capture, before, heap, err);
+	rc = probe_set_set_level(capture, before, heap, err);
 	if (rc == 0 && capture->set_level == LEVEL_OFF)
 		progress_learn(capture, true);
 	return rc;

@@ -19,7 +19,7 @@ enum {
 };
 
 /* Ignores a process that has ended. Reports code that does not fit: it has no stacks. */
-static int refresh(const struct processes *processes, pid_t pid, struct error *err)
+static int process_refresh_tables(const struct processes *processes, pid_t pid, struct error *err)
 {
 	struct error line = {""};
 	int rc = native_tables_refresh(processes->tables, pid, &line);
@@ -35,10 +35,11 @@ static int refresh(const struct processes *processes, pid_t pid, struct error *e
 int processes_find(struct processes *processes, pid_t root, struct error *err)
 {
 	pid_t *pids;
-	int n = descendants("/proc", root, &pids, err), rc = n < 0 ? n : refresh(processes, root, err);
+	int n = descendants("/proc", root, &pids, err),
+	    rc = n < 0 ? n : process_refresh_tables(processes, root, err);
 
 	for (int i = 0; i < n && rc == 0; i++)
-		rc = refresh(processes, pids[i], err);
+		rc = process_refresh_tables(processes, pids[i], err);
 	free(n < 0 ? NULL : pids);
 	return rc;
 }
@@ -124,7 +125,7 @@ int processes_go_on(struct processes *processes, struct bpf *bpf, pid_t root, st
 	return follow_descendants(processes, bpf, root, 1, err);
 }
 
-static int log_target(pid_t pid, log_sink sink, void *ctx, struct error *err)
+static int processes_log_target(pid_t pid, log_sink sink, void *ctx, struct error *err)
 {
 	struct process process;
 
@@ -137,7 +138,7 @@ int processes_log(struct processes *processes, log_sink sink, void *ctx, struct 
 	int rc = 0;
 
 	for (unsigned i = 0; i < processes->nfound && rc == 0; i++)
-		rc = log_target(processes->found[i], sink, ctx, err);
+		rc = processes_log_target(processes->found[i], sink, ctx, err);
 	processes->nfound = 0;
 	return rc;
 }
@@ -160,7 +161,7 @@ int processes_catch_up(struct processes *processes, const struct bpf *bpf, const
 		make_stale(processes, (uint64_t)pids[i]);
 		if (map64_get(&processes->live, (uint64_t)pids[i]))
 			continue;
-		rc = log_target(pids[i], outlet->put, outlet->ctx, err);
+		rc = processes_log_target(pids[i], outlet->put, outlet->ctx, err);
 		if (rc)
 			return rc;
 		if (map64_set(&processes->live, (uint64_t)pids[i], 1))
@@ -171,7 +172,7 @@ int processes_catch_up(struct processes *processes, const struct bpf *bpf, const
 
 /* --- while tracing --- */
 
-static void on_fork(struct processes *processes, const struct raw_record *rec)
+static void processes_on_fork(struct processes *processes, const struct raw_record *rec)
 {
 	if (rec->arg == rec->goid)
 		return;
@@ -188,7 +189,7 @@ void processes_on_record(struct processes *processes, const struct raw_record *r
 {
 	switch (rec->site) {
 	case SITE_FORK:
-		on_fork(processes, rec);
+		processes_on_fork(processes, rec);
 		break;
 	case SITE_EXEC:
 		native_tables_forget(processes->tables, (pid_t)rec->goid);
@@ -232,7 +233,7 @@ int processes_refresh(struct processes *processes, bool all, struct error *err)
 
 		pid = any_key(&processes->stale);
 		map64_del(&processes->stale, pid);
-		rc = refresh(processes, (pid_t)pid, err);
+		rc = process_refresh_tables(processes, (pid_t)pid, err);
 		if (rc)
 			return rc;
 	}

@@ -9,7 +9,7 @@
 enum { THREADS_AT_ONCE = 512 };
 
 /* Returns the sum, or 0 if it cannot be read. */
-static uint64_t sum_of(int list)
+static uint64_t progress_sum_of(int list)
 {
 	uint64_t bytes[THREADS_AT_ONCE], sum = 0;
 
@@ -38,7 +38,7 @@ static uint64_t bytes_so_far(const struct capture *capture)
 		return 0;
 	list = bpf_iterate_tasks(program, (uint32_t)capture->options.pid, &link);
 	if (list >= 0) {
-		sum = sum_of(list);
+		sum = progress_sum_of(list);
 		close(list);
 	}
 	bpf_link__destroy(link);

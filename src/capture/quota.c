@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 /* Returns whether a line is the CPU controller's: "N:cpu,cpuacct:/path" in v1, "0::/path" in v2. */
-static bool is_of(char *line, bool v1)
+static bool quota_line_is_of(char *line, bool v1)
 {
 	char *names = strchr(line, ':'), *rest, *name;
 
@@ -37,14 +37,14 @@ bool quota_path_of(FILE *lines, bool v1, char path[QUOTA_PATH])
 		line[strcspn(line, "\n")] = '\0';
 		if (at && strlen(at + 1) < QUOTA_PATH) {
 			memcpy(path, at + 1, strlen(at + 1) + 1);
-			if (is_of(line, v1))
+			if (quota_line_is_of(line, v1))
 				return true;
 		}
 	}
 	return false;
 }
 
-static bool read_text(const char *directory, const char *name, char *text, size_t size)
+static bool quota_read_text(const char *directory, const char *name, char *text, size_t size)
 {
 	char path[QUOTA_PATH + 96];
 	ssize_t n;
@@ -66,7 +66,7 @@ static bool read_limit_v2(struct quota *quota, const char *directory)
 	unsigned long long us, period;
 	char text[64];
 
-	if (!read_text(directory, "cpu.max", text, sizeof(text)) ||
+	if (!quota_read_text(directory, "cpu.max", text, sizeof(text)) ||
 	    sscanf(text, "%llu %llu", &us, &period) != 2)
 		return false;
 	quota->quota_us = us;
@@ -80,10 +80,10 @@ static bool read_limit_v1(struct quota *quota, const char *directory)
 	char text[64];
 	long long us;
 
-	if (!read_text(directory, "cpu.cfs_quota_us", text, sizeof(text)))
+	if (!quota_read_text(directory, "cpu.cfs_quota_us", text, sizeof(text)))
 		return false;
 	us = strtoll(text, NULL, 10);
-	if (us <= 0 || !read_text(directory, "cpu.cfs_period_us", text, sizeof(text)))
+	if (us <= 0 || !quota_read_text(directory, "cpu.cfs_period_us", text, sizeof(text)))
 		return false;
 	quota->quota_us = (uint64_t)us;
 	quota->period_us = strtoull(text, NULL, 10);
@@ -110,7 +110,7 @@ static bool find_limit(struct quota *quota, const char *root)
 	return quota->stat >= 0;
 }
 
-static bool find_in(struct quota *quota, pid_t pid, const char *root, unsigned version)
+static bool quota_find_in(struct quota *quota, pid_t pid, const char *root, unsigned version)
 {
 	char name[32];
 	FILE *lines;
@@ -142,7 +142,7 @@ void quota_open(struct quota *quota, pid_t pid)
 	quota->searched = true;
 	quota->stat = -1;
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		if (find_in(quota, pid, places[i].root, places[i].version))
+		if (quota_find_in(quota, pid, places[i].root, places[i].version))
 			return;
 	}
 }

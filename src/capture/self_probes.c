@@ -53,7 +53,7 @@ enum {
 	LINE = 64,
 };
 
-static int by_value(const void *a, const void *b)
+static int self_probes_by_value(const void *a, const void *b)
 {
 	const uint64_t *one = a, *two = b;
 
@@ -76,7 +76,7 @@ static uint64_t median_ns(void (*call)(const void *), const void *arg)
 		call(arg);
 		took[round] = now_ns() - took[round];
 	}
-	qsort(took, ROUNDS, sizeof(took[0]), by_value);
+	qsort(took, ROUNDS, sizeof(took[0]), self_probes_by_value);
 	return took[ROUNDS / 2];
 }
 

@@ -78,7 +78,7 @@ bool sockets_parse_unix(const char *line, uint64_t *inode, char *text, size_t si
 	return true;
 }
 
-static int keep(struct sockets *sockets, uint64_t inode, const char *text)
+static int sockets_keep(struct sockets *sockets, uint64_t inode, const char *text)
 {
 	size_t len = strlen(text) + 1;
 
@@ -100,8 +100,8 @@ static int keep(struct sockets *sockets, uint64_t inode, const char *text)
 	return 0;
 }
 
-static void read_table(struct sockets *sockets, pid_t pid, const char *name,
-		       bool (*parse)(const char *, uint64_t *, char *, size_t))
+static void sockets_read_table(struct sockets *sockets, pid_t pid, const char *name,
+			       bool (*parse)(const char *, uint64_t *, char *, size_t))
 {
 	char path[64], line[512], text[NAME_MAX_BYTES];
 	uint64_t inode;
@@ -110,7 +110,7 @@ static void read_table(struct sockets *sockets, pid_t pid, const char *name,
 	snprintf(path, sizeof(path), "/proc/%d/net/%s", (int)pid, name);
 	file = fopen(path, "re");
 	while (file && fgets(line, sizeof(line), file)) {
-		if (parse(line, &inode, text, sizeof(text)) && keep(sockets, inode, text))
+		if (parse(line, &inode, text, sizeof(text)) && sockets_keep(sockets, inode, text))
 			break;
 	}
 	if (file)
@@ -123,11 +123,11 @@ static void read_tables(struct sockets *sockets, pid_t pid)
 
 	map64_clear(&sockets->known);
 	sockets->size = 0;
-	read_table(sockets, pid, "tcp", sockets_parse_inet);
-	read_table(sockets, pid, "tcp6", sockets_parse_inet);
-	read_table(sockets, pid, "udp", sockets_parse_inet);
-	read_table(sockets, pid, "udp6", sockets_parse_inet);
-	read_table(sockets, pid, "unix", sockets_parse_unix);
+	sockets_read_table(sockets, pid, "tcp", sockets_parse_inet);
+	sockets_read_table(sockets, pid, "tcp6", sockets_parse_inet);
+	sockets_read_table(sockets, pid, "udp", sockets_parse_inet);
+	sockets_read_table(sockets, pid, "udp6", sockets_parse_inet);
+	sockets_read_table(sockets, pid, "unix", sockets_parse_unix);
 	took = now_ns() - begin;
 	pause = took * SHARE > MIN_MS * 1000000ull ? took * SHARE : MIN_MS * 1000000ull;
 	sockets->next_ns = begin + pause;

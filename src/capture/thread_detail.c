@@ -85,7 +85,7 @@ static int set_programs(struct capture *capture, enum detail_level before, struc
 	return rc;
 }
 
-static int set_level(struct capture *capture, enum detail_level before, struct error *err)
+static int thread_detail_set_level(struct capture *capture, enum detail_level before, struct error *err)
 {
 	enum detail_level now = capture->governor.level;
 	int rc;
@@ -116,7 +116,7 @@ int thread_detail_adapt(struct capture *capture, uint64_t now, struct error *err
 	capture->set_level = capture->governor.level;
 	if (before == LEVEL_OFF)
 		progress_learn(capture, false);
-	rc = set_level(capture, before, err);
+	rc = thread_detail_set_level(capture, before, err);
 	if (rc == 0 && capture->set_level == LEVEL_OFF)
 		progress_learn(capture, true);
 	return rc;

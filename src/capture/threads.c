@@ -112,7 +112,7 @@ static int name_kernel(struct capture *capture, struct error *err)
 }
 
 /* A program that is not started yet has mapped nothing of its own. */
-static int load(struct capture *capture, struct error *err)
+static int threads_backend_load(struct capture *capture, struct error *err)
 {
 	struct bpf_threads_options options;
 	bool children = capture->options.children;
@@ -135,7 +135,7 @@ static int load(struct capture *capture, struct error *err)
 	return rc ? rc : bpf_load_threads(&capture->bpf, &options, err);
 }
 
-static int attach(struct capture *capture, struct error *err)
+static int threads_backend_attach(struct capture *capture, struct error *err)
 {
 	struct bpf_threads_options options = bpf_options(capture);
 	int rc = 0;
@@ -163,7 +163,7 @@ static int attach(struct capture *capture, struct error *err)
 	return rc;
 }
 
-static int log_info(struct capture *capture, struct error *err)
+static int threads_backend_log_info(struct capture *capture, struct error *err)
 {
 	struct process *process = capture->options.process;
 	int rc = 0;
@@ -209,7 +209,7 @@ static unsigned read_kernel_stack(struct capture *capture, const struct raw_thre
 
 /* Walks and logs the stack of a thread that is not running. Returns its hash, or 0 if there is none. Without
  * kernel frames, the BPF programs would compute the same hash. */
-static uint64_t put_stack(struct capture *capture, const struct raw_thread *thread)
+static uint64_t thread_snapshot_put_stack(struct capture *capture, const struct raw_thread *thread)
 {
 	struct unwind_regs regs = {
 		.ip = thread->ip, .sp = thread->sp, .bp = thread->bp, .link = thread->link};
@@ -239,7 +239,7 @@ static int by_tid(const void *a, const void *b)
 	return one->tid < two->tid ? -1 : one->tid > two->tid;
 }
 
-static int list_threads(const struct capture *capture, struct raw_thread **found, struct error *err)
+static int threads_backend_list(const struct capture *capture, struct raw_thread **found, struct error *err)
 {
 	uint32_t tgid = capture->options.children ? 0 : (uint32_t)capture->options.pid;
 
@@ -251,10 +251,11 @@ static int list_threads(const struct capture *capture, struct raw_thread **found
  * takes seconds if there are many: the rings are drained meanwhile, and when the recording has to end, the
  * rest is left out.
  */
-static int read_stacks(struct capture *capture, struct thread_snapshot *snapshot, struct error *err)
+static int thread_snapshot_read_stacks(struct capture *capture, struct thread_snapshot *snapshot,
+				       struct error *err)
 {
 	struct raw_thread *found;
-	int n = list_threads(capture, &found, err), rc = 0;
+	int n = threads_backend_list(capture, &found, err), rc = 0;
 
 	if (n <= 0)
 		return n;
@@ -273,7 +274,7 @@ static int read_stacks(struct capture *capture, struct thread_snapshot *snapshot
 			(struct seen_stack){.tid = thread->tid,
 					    .switches = thread->switches,
 					    .ip = thread->ip,
-					    .hash = put_stack(capture, thread)};
+					    .hash = thread_snapshot_put_stack(capture, thread)};
 	}
 	free(found);
 	if (!snapshot->stacks)
@@ -294,7 +295,7 @@ static uint64_t stack_of(const struct thread_snapshot *snapshot, const struct ra
 	return seen->hash;
 }
 
-static int read_snapshot(struct capture *capture, void **out, struct error *err)
+static int threads_backend_read_snapshot(struct capture *capture, void **out, struct error *err)
 {
 	struct thread_snapshot *snapshot = calloc(1, sizeof(*snapshot));
 	int n;
@@ -302,11 +303,11 @@ static int read_snapshot(struct capture *capture, void **out, struct error *err)
 	*out = snapshot;
 	if (!snapshot)
 		return error_set(err, ENOMEM, "out of memory");
-	n = read_stacks(capture, snapshot, err);
+	n = thread_snapshot_read_stacks(capture, snapshot, err);
 	if (n < 0)
 		return n;
 	snapshot->head = (struct log_snapshot){.time_before = now_ns(), .gomaxprocs = kernel_cpu_count()};
-	n = list_threads(capture, &snapshot->found, err);
+	n = threads_backend_list(capture, &snapshot->found, err);
 	snapshot->head.time_after = now_ns();
 	if (n < 0)
 		return n;
@@ -314,7 +315,8 @@ static int read_snapshot(struct capture *capture, void **out, struct error *err)
 	return n ? 0 : error_set(err, ESRCH, "the process has ended");
 }
 
-static struct log_thread describe(const struct thread_snapshot *snapshot, const struct raw_thread *raw)
+static struct log_thread thread_snapshot_describe(const struct thread_snapshot *snapshot,
+						  const struct raw_thread *raw)
 {
 	struct log_thread thread = {
 		.tid = raw->tid,
@@ -337,8 +339,8 @@ static struct log_thread describe(const struct thread_snapshot *snapshot, const 
 	return thread;
 }
 
-static int put_threads(struct capture *capture, const struct thread_snapshot *snapshot,
-		       struct log_thread *threads, unsigned n)
+static int thread_snapshot_put_threads(struct capture *capture, const struct thread_snapshot *snapshot,
+				       struct log_thread *threads, unsigned n)
 {
 	struct drain *drain = &capture->drain;
 	int rc = drain_put(drain, LOG_SNAPSHOT, &snapshot->head, sizeof(snapshot->head));
@@ -351,7 +353,8 @@ static int put_threads(struct capture *capture, const struct thread_snapshot *sn
 	return rc ? rc : drain_put(drain, LOG_SNAPSHOT_END, NULL, 0);
 }
 
-static int put_snapshot(struct capture *capture, void *from, const uint32_t markers[2], struct error *err)
+static int threads_backend_put_snapshot(struct capture *capture, void *from, const uint32_t markers[2],
+					struct error *err)
 {
 	struct thread_snapshot *snapshot = from;
 	struct log_thread *threads = calloc(snapshot->n ? snapshot->n : 1, sizeof(*threads));
@@ -366,17 +369,17 @@ static int put_snapshot(struct capture *capture, void *from, const uint32_t mark
 		if (raw->left == LEFT_DEAD)
 			continue;
 		rc = drain_describe_file(&capture->drain, raw->wait, raw->tgid);
-		threads[n++] = describe(snapshot, raw);
+		threads[n++] = thread_snapshot_describe(snapshot, raw);
 	}
 	snapshot->head.marker_before = markers[0];
 	snapshot->head.marker_after = markers[1];
 	if (rc == 0)
-		rc = put_threads(capture, snapshot, threads, n);
+		rc = thread_snapshot_put_threads(capture, snapshot, threads, n);
 	free(threads);
 	return rc;
 }
 
-static void free_snapshot(void *from)
+static void threads_backend_free_snapshot(void *from)
 {
 	struct thread_snapshot *snapshot = from;
 
@@ -424,7 +427,7 @@ static int adapt_to_children(struct capture *capture, uint64_t now, struct error
 	return rc;
 }
 
-static int adapt(struct capture *capture, uint64_t now, struct error *err)
+static int threads_backend_adapt(struct capture *capture, uint64_t now, struct error *err)
 {
 	struct drain *drain = &capture->drain;
 	int rc;
@@ -441,7 +444,7 @@ static int adapt(struct capture *capture, uint64_t now, struct error *err)
 }
 
 /* Also has changed mappings read again. */
-static int resume(struct capture *capture, struct error *err)
+static int threads_backend_resume(struct capture *capture, struct error *err)
 {
 	bpf_forget_calls(&capture->bpf);
 	capture->drain.mapped++;
@@ -458,14 +461,14 @@ static void close_tables(struct capture *capture)
 }
 
 const struct backend threads_backend = {
-	.load = load,
-	.attach = attach,
-	.log_info = log_info,
-	.read_snapshot = read_snapshot,
-	.put_snapshot = put_snapshot,
-	.free_snapshot = free_snapshot,
-	.adapt = adapt,
-	.resume = resume,
+	.load = threads_backend_load,
+	.attach = threads_backend_attach,
+	.log_info = threads_backend_log_info,
+	.read_snapshot = threads_backend_read_snapshot,
+	.put_snapshot = threads_backend_put_snapshot,
+	.free_snapshot = threads_backend_free_snapshot,
+	.adapt = threads_backend_adapt,
+	.resume = threads_backend_resume,
 	.note_flags = thread_detail_flags,
 	.level_text = thread_detail_text,
 	.close = close_tables,
