@@ -197,8 +197,8 @@ SITE(COMM, 117, NULL, NULL, NULL)
  * --region, --task: a call of function `arg` (LOG_FUNCTION) begins or ends. arg2 = the caller's stack
  * pointer in both records, which distinguishes nested calls. stack: of a begin.
  */
-SITE(FUNCTION_BEGIN, 118, PROGRAM(function_begin), on_function, on_function)
-SITE(FUNCTION_END, 119, PROGRAM(function_end), on_function, on_function)
+SITE(FUNCTION_BEGIN, 118, PROGRAM(function_begin), on_annotation, on_function)
+SITE(FUNCTION_END, 119, PROGRAM(function_end), on_annotation, on_function)
 /* mmap with PROT_EXEC succeeded: the mappings have to be read again. No effect on the model. */
 SITE(MAPPED, 120, NULL, NULL, NULL)
 /*
@@ -217,12 +217,12 @@ SITE(CPU, 122, NULL, NULL, NULL)
  * runtime/pprof.runtime_setProfLabel: g's pprof labels change. A struct raw_text whose text is a list
  * of struct raw_label, each followed by its key and value. Empty: g has no labels from now on.
  */
-SITE(LABELS, 125, PROGRAM(labels), on_labels, NULL)
+SITE(LABELS, 125, PROGRAM(labels), on_annotation, NULL)
 /* a plugin has been opened, and its code will run next. No record: see struct lease */
 SITE(PLUGIN, 126, PROGRAM(plugin_opened), NULL, NULL)
 /*
  * --requests: a request of preset `arg` (LOG_FUNCTION) begins or ends, with values (RAW_VALUES). A
  * begin that has only a route names the request that its goroutine is serving. stack: of a begin.
  */
-SITE(REQUEST_BEGIN, 130, PROGRAM(request_begin), on_request, NULL)
-SITE(REQUEST_END, 131, PROGRAM(request_end), on_request, NULL)
+SITE(REQUEST_BEGIN, 130, PROGRAM(request_begin), on_annotation, NULL)
+SITE(REQUEST_END, 131, PROGRAM(request_end), on_annotation, NULL)

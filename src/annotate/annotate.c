@@ -6,13 +6,27 @@
 
 #include "annotate/annotations.h"
 #include "annotate/cpu/off_cpu.h"
+#include "annotate/notes.h"
 
-/* In the order in which they are called: samples come last in a generation. */
+/*
+ * In the order in which they are called: labels are listed before requests are named, requests end before the
+ * calls that they are in, and samples come last in a generation. Regions belong to the three below them.
+ */
 static const struct annotator *const annotators[] = {
-	&cpu_annotator,
-	&samples_annotator,
-	NULL,
+	&labels_annotator, &regions_annotator, &requests_annotator, &user_annotator,    &calls_annotator,
+	&locks_annotator,  &notes_annotator,   &cpu_annotator,      &samples_annotator,
 };
+
+/* Leaves out those that are not wanted. */
+static void choose_annotators(struct annotations *all)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < sizeof(annotators) / sizeof(annotators[0]); i++) {
+		if (annotators[i] != &locks_annotator || all->options.locks)
+			all->table[n++] = annotators[i];
+	}
+}
 
 struct model *annotate_model_new(const struct model_options *model, const struct annotate_options *options)
 {
@@ -26,7 +40,8 @@ struct model *annotate_model_new(const struct model_options *model, const struct
 	all->view = model_view(md);
 	if (options)
 		all->options = *options;
-	if (!model_annotate(md, annotators, all)) {
+	choose_annotators(all);
+	if (!model_annotate(md, all->table, all)) {
 		model_free(md);
 		return NULL;
 	}
@@ -36,4 +51,9 @@ struct model *annotate_model_new(const struct model_options *model, const struct
 void annotate_cpu_figures(struct model *md, struct cpu_figures *figures)
 {
 	off_cpu_figures(model_annotations(md)->off_cpu, figures);
+}
+
+void annotate_log(struct model *md, long place, uint32_t stack, const char *text)
+{
+	notes_add(model_annotations(md)->notes, place, stack, text);
 }

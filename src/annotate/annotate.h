@@ -4,16 +4,29 @@
 #define GOTRACE_ANNOTATE_ANNOTATE_H
 
 #include "model/model.h"
+#include "rawlog/awaited.h"
 
 #define OFF_CPU_REGION_NS  1000000u
 #define OFF_CPU_NO_REGIONS UINT64_MAX
 
+/*
+ * Inspects the ops of a generation that is about to be closed. All are in their places except CPU samples,
+ * which follow. now: time of the end, ns. It may call annotate_log() and must not keep the pointers.
+ */
+typedef void (*generation_watch)(void *ctx, const struct op *ops, size_t n, uint64_t now);
+
 struct annotate_options {
+	generation_watch watch; /* may be NULL */
+	void *watch_ctx;
 	/*
 	 * Minimum length, ns, of an interval without a CPU that becomes a region of the running goroutine. 0:
 	 * OFF_CPU_REGION_NS, or any length if CPUs are known; OFF_CPU_NO_REGIONS: no regions.
 	 */
 	uint64_t off_cpu_ns;
+	bool locks; /* write what goroutines and threads wait for */
+	/* The kind of lock that a goroutine with this stack waits for. May be NULL. */
+	enum lock_kind (*lock_kind)(void *ctx, const struct stack *stack);
+	void *lock_ctx;
 };
 
 /* Why a thread had no CPU. */
@@ -59,6 +72,15 @@ struct cpu_figures {
 
 /* Makes a model with all annotators. options: NULL = the defaults. Returns NULL when out of memory. */
 struct model *annotate_model_new(const struct model_options *model, const struct annotate_options *options);
+/* The place of a log event that belongs at the end of the generation. */
+enum { LOG_AT_END = -1 };
+
+/*
+ * For a generation_watch: adds a user log event directly after ops[place], of the goroutine that runs there,
+ * with this stack (0: none). If place is LOG_AT_END or no goroutine runs there, the event goes to the end of
+ * the generation, to a running goroutine or else to "gotrace".
+ */
+void annotate_log(struct model *model, long place, uint32_t stack, const char *text);
 /* Of a model made here, after model_finish(). The model owns the memory behind the pointers. */
 void annotate_cpu_figures(struct model *model, struct cpu_figures *figures);
 

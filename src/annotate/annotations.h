@@ -6,13 +6,30 @@
 #include "annotate/annotate.h"
 #include "model/annotator.h"
 
+enum { ANNOTATORS_MAX = 16 };
+
 struct annotations {
+	const struct annotator *table[ANNOTATORS_MAX + 1]; /* those that are used, and NULL */
 	struct model_view *view;
 	struct annotate_options options;
+	struct regions *regions; /* of user, calls and requests */
+	struct user *user;
+	struct calls *calls;
+	struct requests *requests;
+	struct label_sets *labels;
+	struct locks *locks;
+	struct notes *notes;
 	struct off_cpu *off_cpu;
 	struct samples *samples;
 };
 
+extern const struct annotator requests_annotator;
+extern const struct annotator regions_annotator;
+extern const struct annotator user_annotator;
+extern const struct annotator calls_annotator;
+extern const struct annotator labels_annotator;
+extern const struct annotator locks_annotator;
+extern const struct annotator notes_annotator;
 extern const struct annotator cpu_annotator;
 extern const struct annotator samples_annotator;
 

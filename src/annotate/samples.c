@@ -37,7 +37,7 @@ static void take_sample(struct annotations *all, const struct probe_hit *hit)
 		.time = rec->time > start ? rec->time : start,
 		.m = rec->tid,
 		.p = hit->p ? hit->p->id : NO_P,
-		.g = hit->g ? hit->g->index : NO_G,
+		.g = hit->sampled ? hit->sampled->index : NO_G,
 		.stack = hit->stack,
 	};
 

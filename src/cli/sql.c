@@ -32,13 +32,14 @@ static void print_text(const char *text, size_t len)
 	}
 }
 
-static void print_csv_text(const char *before, const char *text, size_t len)
+static void print_csv_text(const char *text, size_t len)
 {
-	bool quoted = memchr(text, ',', len) || memchr(text, '"', len) || memchr(text, '\n', len) ||
-		      memchr(text, '\r', len);
-
-	fputs(quoted ? "\"" : "", stdout);
-	fputs(before, stdout);
+	if (!memchr(text, ',', len) && !memchr(text, '"', len) && !memchr(text, '\n', len) &&
+	    !memchr(text, '\r', len)) {
+		print_text(text, len);
+		return;
+	}
+	putchar('"');
 	for (size_t at = 0; at < len; at++) {
 		const char *end = memchr(text + at, '"', len - at);
 		size_t n = end ? (size_t)(end - text) - at : len - at;
@@ -47,26 +48,15 @@ static void print_csv_text(const char *before, const char *text, size_t len)
 		at += n;
 		fputs(end ? "\"\"" : "", stdout);
 	}
-	fputs(quoted ? "\"" : "", stdout);
-}
-
-/*
- * A spreadsheet takes a cell that begins so for a formula. Texts are from the target, so an apostrophe is put
- * before them, as OWASP advises (CSV Injection). Numbers stay as they are.
- */
-static bool csv_looks_like_formula(const char *text)
-{
-	return *text && strchr("=+-@\t\r", *text);
+	putchar('"');
 }
 
 static void print_csv_value(sqlite3_stmt *query, int i)
 {
-	bool is_text = sqlite3_column_type(query, i) == SQLITE_TEXT;
 	const char *text = (const char *)sqlite3_column_text(query, i);
 
 	if (text)
-		print_csv_text(is_text && csv_looks_like_formula(text) ? "'" : "", text,
-			       (size_t)sqlite3_column_bytes(query, i));
+		print_csv_text(text, (size_t)sqlite3_column_bytes(query, i));
 }
 
 static void print_json_value(struct json *json, sqlite3_stmt *query, int i)
@@ -127,7 +117,7 @@ static void print_names(sqlite3_stmt *query, enum sql_output output)
 		if (i)
 			putchar(output == SQL_CSV ? ',' : '\t');
 		if (output == SQL_CSV)
-			print_csv_text("", name, strlen(name));
+			print_csv_text(name, strlen(name));
 		else
 			print_text(name, strlen(name));
 	}

@@ -143,7 +143,7 @@ static void fire(void *ctx, const struct trigger_match *match)
 
 	describe(recorder, match, text, sizeof(text));
 	describe_places(recorder, match, text + strlen(text), sizeof(text) - strlen(text));
-	model_log(pipeline_model(recorder->pipe), match->place, match->stack, text);
+	annotate_log(pipeline_model(recorder->pipe), match->place, match->stack, text);
 	if (match->over || fired->n++)
 		return;
 	fired->first.time = match->time;

@@ -43,8 +43,8 @@ struct annotator {
 	void (*free)(struct annotations *all);
 
 	/*
-	 * Takes a record of a probe, before the step that it leads to. hit->g: the goroutine that acts, and
-	 * runs; of SITE_NEWPROC: the one that is created.
+	 * Takes a record of a probe, before the step that it leads to. The goroutine of hit->m acts, and
+	 * runs; with SITE_CPU_SAMPLE, SITE_OFF_CPU and SITE_CPU there is no hit->m.
 	 */
 	uint8_t sites[ANNOTATOR_LISTENS]; /* enum site */
 	void (*observe)(struct annotations *all, const struct probe_hit *hit);

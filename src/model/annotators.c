@@ -29,19 +29,19 @@ bool annotators_open(struct annotators *all, const struct annotator *const *tabl
 }
 
 /* Calls a hook of every annotator that has it. */
-#define CALL_ALL(all, hook, ...)                                                \
-	do {                                                                    \
-		for (unsigned i_ = 0; i_ < (all)->n; i_++) {                    \
-			if ((all)->table[i_]->hook)                             \
-				(all)->table[i_]->hook((all)->state, ##__VA_ARGS__); \
-		}                                                               \
+#define CALL_ALL(all, hook, ...)                                                                             \
+	do {                                                                                                 \
+		for (unsigned i_ = 0; i_ < (all)->n; i_++) {                                                 \
+			if ((all)->table[i_]->hook)                                                          \
+				(all)->table[i_]->hook((all)->state, ##__VA_ARGS__);                         \
+		}                                                                                            \
 	} while (0)
 
 /* Calls a hook of the annotators in a set. */
-#define CALL_SET(all, set, hook, ...)                                                  \
-	do {                                                                           \
-		for (unsigned left_ = (set); left_; left_ &= left_ - 1)                \
-			(all)->table[__builtin_ctz(left_)]->hook((all)->state, __VA_ARGS__); \
+#define CALL_SET(all, set, hook, ...)                                                                        \
+	do {                                                                                                 \
+		for (unsigned left_ = (set); left_; left_ &= left_ - 1)                                      \
+			(all)->table[__builtin_ctz(left_)]->hook((all)->state, __VA_ARGS__);                 \
 	} while (0)
 
 void annotators_free(struct annotators *all)

@@ -16,12 +16,28 @@ int early_keep(struct early_records *early, const struct raw_record *records, si
 	return 0;
 }
 
-int early_keep_texts(struct early_records *early, struct text_ids ids)
+static size_t aligned_size(const struct raw_text *text)
 {
-	if (array_grow(&early->texts, &early->texts_capacity, early->ntexts + 1, sizeof(*early->texts)))
+	return (sizeof(*text) + text->len + text->len2 + 7) & ~(size_t)7;
+}
+
+int early_keep_text(struct early_records *early, const struct raw_text *text)
+{
+	size_t size = aligned_size(text);
+
+	if (array_grow(&early->texts, &early->texts_capacity, early->ntexts + size, 1))
 		return -ENOMEM;
-	early->texts[early->ntexts++] = ids;
+	memcpy(early->texts + early->ntexts, text, sizeof(*text) + text->len + text->len2);
+	early->ntexts += size;
 	return 0;
+}
+
+const struct raw_text *early_next_text(const struct early_records *early, size_t *at)
+{
+	const struct raw_text *text = (const struct raw_text *)(const void *)(early->texts + *at);
+
+	*at += aligned_size(text);
+	return text;
 }
 
 size_t early_find_marker(const struct early_records *early, uint32_t number, size_t otherwise)

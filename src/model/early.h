@@ -5,21 +5,18 @@
 
 #include "rawlog/rawlog.h"
 
-/* String ids of a record with texts. */
-struct text_ids {
-	uint32_t string, string2;
-};
-
 struct early_records {
 	struct raw_record *records;
 	size_t n, capacity;
-	struct text_ids *texts; /* of the records that have texts, in order */
-	size_t ntexts, texts_capacity;
+	char *texts; /* struct raw_text of the records that have texts, in order, 8-aligned */
+	size_t ntexts, texts_capacity; /* bytes */
 };
 
 /* Both return 0 or -ENOMEM. */
 int early_keep(struct early_records *early, const struct raw_record *records, size_t n);
-int early_keep_texts(struct early_records *early, struct text_ids ids);
+int early_keep_text(struct early_records *early, const struct raw_text *text);
+/* Returns the next text after *at bytes, and advances *at. Call it once for each record that has texts. */
+const struct raw_text *early_next_text(const struct early_records *early, size_t *at);
 /* Returns the index of a snapshot's marker, or `otherwise` if it is missing. */
 size_t early_find_marker(const struct early_records *early, uint32_t number, size_t otherwise);
 /* Drops the records but keeps the memory. */

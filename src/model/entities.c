@@ -46,10 +46,8 @@ bool entities_init(struct entities *all)
 
 static void free_goroutines(struct goroutine_table *gs)
 {
-	for (uint32_t i = 1; i < gs->n; i++) {
-		free(gs->all[i]->regions.open);
+	for (uint32_t i = 1; i < gs->n; i++)
 		free(gs->all[i]);
-	}
 	free(gs->all);
 	free(gs->goids);
 	free(gs->ended);
@@ -141,6 +139,7 @@ struct g *g_new(struct entities *all, uint64_t ptr, uint64_t goid)
 		all->oom = true;
 		return NULL;
 	}
+	g->life = ++all->lives;
 	g->ptr = ptr;
 	all->gs.goids[g->index] = 0;
 	take_goid(all, g, goid);
@@ -162,8 +161,6 @@ void g_end(struct entities *all, struct g *g)
 	}
 	g->status = G_DEAD;
 	g->m = NULL;
-	free(g->regions.open);
-	g->regions = (struct region_list){0};
 	if (!push_index(&gs->ended, &gs->nended, &gs->ended_capacity, g->index))
 		all->oom = true;
 }

@@ -10,27 +10,9 @@
 #include "util/map64.h"
 #include "trace/ops/own_names.h"
 
-/* An open user region. */
-struct user_region {
-	uint64_t task;
-	uint64_t sp;   /* of a function call: its caller's, relative to the end of the stack; 0: no call */
-	uint32_t name; /* string id */
-	bool own_task; /* the task ends with the region */
-	bool request;  /* belongs to a request (requests.h) */
-	bool unnamed;  /* begun by StartRegion while the runtime's tracer was off: its end carries no name */
-};
-
-/* The open regions of a goroutine, innermost last, as readers keep them. */
-struct region_list {
-	struct user_region *open;
-	unsigned n;
-	size_t capacity;
-	unsigned too_deep; /* number of open regions too deep to be recorded */
-	uint32_t losses;   /* annotations.losses when the list was last checked */
-};
-
 /* A goroutine's life. */
 struct g {
+	uint64_t life;        /* a number that no other goroutine has */
 	uint64_t ptr;         /* address of its runtime.g: the key while it is alive */
 	struct m *m;          /* its thread while it is running or in a system call */
 	uint64_t last_op;     /* number of the last op that concerns it (op_number) */
@@ -46,19 +28,12 @@ struct g {
 	/* The latest generation at whose start it existed; 0 = none, or an assist was announced since. */
 	uint32_t opened_in;
 	uint32_t assist_announced_in; /* the last generation that announced the open assist */
-	uint32_t labels;              /* id in label_sets.sets, 0 = none */
-	uint32_t labels_logged_in;    /* the last generation that logged them */
-	bool labels_due;              /* they are new or have changed, and are not logged yet */
 	uint8_t status;               /* enum g_status */
 	uint8_t worker;   /* the GC work that it will do once it starts (p.gcMarkWorkerMode), 0 = none */
 	bool listed;      /* scratch for a resync: the snapshot contains it */
 	bool assists;     /* a mark assist is open */
 	bool assist_over; /* the target has ended it, but the ops have not */
-	struct region_list regions;
-	uint32_t request;           /* its innermost open request: 1 + index, 0 = none */
-	uint32_t statement;         /* text of its next statement (requests_prepare): string id, 0 = none */
-	uint32_t statement_losses;  /* annotations.losses at that time */
-	uint32_t name;              /* of a thread that has ended: string id */
+	uint32_t name;    /* of a thread that has ended: string id */
 	struct thread_life *thread; /* owned by threads_front_end; NULL for a target traced as goroutines */
 };
 
@@ -135,6 +110,7 @@ struct entities {
 	struct map64 m_by_tid;          /* tid -> index */
 	struct m *recent_ms[RECENT_MS]; /* found recently, by tid */
 	uint64_t created;               /* goroutines so far, excluding the synthetic one */
+	uint64_t lives;                 /* goroutines so far */
 	bool oom;                       /* out of memory: something is missing */
 };
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "model/gap.h"
 
-#include "model/notes.h"
 #include "model/stats.h"
 #include "model/step.h"
 #include "trace/ops/gap_log.h"
@@ -42,14 +41,15 @@ void gap_end(struct model *md, uint64_t now)
 	md->gap_since = 0;
 }
 
-void gap_end_of_trace(struct model *md, uint64_t now)
+void gap_end_of_trace(struct model *md, const struct log_record *end)
 {
+	uint64_t now = ((const struct log_end *)end->data)->clock.mono_ns;
 	enum provenance before = md->ops.provenance;
 
 	if (md->gap_since && md->generation.number && now > md->ops.now) {
 		md->ops.now = now;
 		md->ops.provenance = INFERRED;
-		note_write(md, note_text(md, GAP_LOG_LAST));
+		annotators_learn(&md->annotators, end);
 		md->ops.provenance = before;
 	}
 	gap_end(md, now);

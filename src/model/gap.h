@@ -12,7 +12,7 @@
 void gap_begin(struct model *md, uint64_t since);
 /* Recording resumes at this time, ns. */
 void gap_end(struct model *md, uint64_t now);
-/* The trace ends at this time, ns: a log event makes it as long as the recording. */
-void gap_end_of_trace(struct model *md, uint64_t now);
+/* The trace ends (LOG_END): in a gap, a log event of annotators makes it as long as the recording. */
+void gap_end_of_trace(struct model *md, const struct log_record *end);
 
 #endif

@@ -2,13 +2,7 @@
 #include "model/generation.h"
 
 #include "model/announce.h"
-#include "model/annotations.h"
 #include "model/prune.h"
-#include "model/labels.h"
-#include "model/labels_others.h"
-#include "model/locks.h"
-#include "model/notes.h"
-#include "model/requests.h"
 #include "model/stats.h"
 #include "model/step.h"
 #include "model/synthetic.h"
@@ -94,7 +88,7 @@ void generation_open(struct model *md)
 		if (m->g && m->g->status == G_RUNNING) {
 			announce_procs(md, m, 0);
 			announce_gc(md, m);
-			labels_announce(md, m);
+			annotators_op(&md->annotators, OP_GO_START, m);
 		}
 	}
 	announce_open_ranges(md);
@@ -179,7 +173,7 @@ static void fill_tables(struct model *md)
 {
 	md->tables = (struct tables){
 		.strings = md->options.strings,
-		.texts = md->annotations.texts,
+		.texts = md->texts,
 		.goids = md->entities.gs.goids,
 		.ngoroutines = md->entities.gs.n,
 		.stacks = md->stacks.stacks,
@@ -214,17 +208,11 @@ void generation_close(struct model *md, bool last)
 	if (md->gc.stw)
 		step_stw_end(md, REPAIRED);
 	announce_left_ranges(md);
-	labels_announce_left(md);
-	requests_settle(md);
 	md->front->end_generation(md, last);
-	note_repairs(md);
+	annotators_settle(&md->annotators);
 	op_list_apply_moves(&md->ops);
-	lock_logs_complete(md);
-	if (md->options.watch) {
-		assign_missing_goids(md);
-		fill_tables(md); /* for the watcher, which refers to stacks */
-		notes_watch(md);
-	}
+	assign_missing_goids(md);
+	fill_tables(md); /* for annotators that show them: a generation_watch */
 	annotators_close(&md->annotators);
 	md->view.pending = 0;
 	gen.end = end_time(md);
@@ -241,8 +229,8 @@ void generation_close(struct model *md, bool last)
 	if (!md->sink_error && !md->oom)
 		md->sink_error = md->options.sink(md->options.ctx, &gen);
 	g_recycle(&md->entities);
-	annotations_recycle(md);
-	labels_recycle(md);
+	strtab_clear(md->texts);
+	annotators_prune(&md->annotators);
 	prune_stacks(md);
 	prune_names(md);
 	prune_threads(md);

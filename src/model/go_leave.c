@@ -2,7 +2,6 @@
 #include "model/go_leave.h"
 
 #include "model/go_runtime.h"
-#include "model/locks.h"
 #include "model/repair.h"
 
 /* preemptPark, which stops a goroutine for a scan, clears the preempt request but leaves the wait reason. */
@@ -26,7 +25,7 @@ void settle_leaving(struct model *md, struct g *g, enum leaving how, uint64_t ar
 	op->stack = stack;
 	if (is_blocked(md, how, reason)) {
 		op->string = reason ? reason : op->string;
-		lock_fill_reserved(md, g->left - 1, arg2, stack);
+		annotators_awaits(&md->annotators, g->left - 1, arg2, stack);
 	} else if (g->status == G_WAITING) {
 		op->kind = OP_GO_STOP;
 		op->string = reason_id(&md->reasons, REASON_STOP,

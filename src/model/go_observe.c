@@ -3,16 +3,19 @@
 #include "model/go_observe.h"
 
 #include "model/announce.h"
-#include "model/go_annotations.h"
-#include "model/go_functions.h"
 #include "model/go_gc.h"
 #include "model/go_memory.h"
 #include "model/go_procs.h"
-#include "model/go_requests.h"
 #include "model/go_sched.h"
 #include "model/go_syscalls.h"
-#include "model/go_labels.h"
 #include "model/step.h"
+
+/* What the program says of its goroutine, which runs: for annotators. */
+static void on_annotation(struct model *md, const struct probe_hit *hit)
+{
+	if (make_running(md, hit))
+		annotators_observe(&md->annotators, hit);
+}
 
 static const probe_hit_handler handlers[UINT8_MAX + 1] = {
 #define SITE(name, number, program, go_handler, threads_handler) [SITE_##name] = go_handler,
@@ -54,7 +57,7 @@ static void observe_aside(struct model *md, const struct raw_record *rec)
 		if (!rec->tid || rec->tid >= SYNTHETIC_TID)
 			return;
 		hit.p = p_find(&md->entities, rec->p);
-		hit.g = sampled_g(md, rec);
+		hit.sampled = sampled_g(md, rec);
 		hit.stack = stack_table_find(&md->stacks, rec->stack);
 	}
 	annotators_observe(&md->annotators, &hit);
@@ -67,7 +70,7 @@ bool go_is_hit(const struct raw_record *rec)
 
 void go_observe(struct model *md, const struct raw_record *rec)
 {
-	struct probe_hit hit = {.rec = rec};
+	struct probe_hit hit = {.rec = rec, .text = md->text};
 
 	if (!handlers[rec->site])
 		observe_aside(md, rec);

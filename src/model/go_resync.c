@@ -10,7 +10,6 @@
 #include "model/go_snapshot.h"
 #include "model/go_snapshot_gc.h"
 #include "model/go_runtime.h"
-#include "model/go_labels.h"
 #include "model/repair.h"
 #include "model/step.h"
 
@@ -128,6 +127,8 @@ static void resync_m(struct model *md, const struct log_m *lm)
 void go_resync(struct model *md)
 {
 	const struct model_snapshot *snap = &md->snapshot;
+	size_t from = early_find_marker(&md->early, snap->info.marker_before, md->early.n);
+	size_t to = early_find_marker(&md->early, snap->info.marker_after, md->early.n);
 	struct map64 ended = {0};
 
 	md->ops.provenance = md->starts_only ? INFERRED : REPAIRED;
@@ -145,9 +146,8 @@ void go_resync(struct model *md)
 	for (size_t i = 0; i < snap->ngs; i++)
 		resync_g(md, &ended, &snap->gs[i]);
 	end_unlisted(md);
-	labels_resync(md, early_find_marker(&md->early, snap->info.marker_before, md->early.n),
-		      early_find_marker(&md->early, snap->info.marker_after, md->early.n));
-	snapshot_resync_gc(md, early_find_marker(&md->early, snap->info.marker_before, md->early.n));
+	annotators_snapshot(&md->annotators, md->early.records + from, to > from ? to - from : 0);
+	snapshot_resync_gc(md, from);
 	map64_free(&ended);
 	memory_resync(md);
 	md->ops.provenance = OBSERVED;

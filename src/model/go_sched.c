@@ -5,8 +5,6 @@
 
 #include "model/go_leave.h"
 #include "model/go_runtime.h"
-#include "model/locks.h"
-#include "model/labels.h"
 #include "model/repair.h"
 #include "model/step.h"
 #include "model/synthetic.h"
@@ -53,7 +51,7 @@ void on_park(struct model *md, const struct probe_hit *hit)
 {
 	if (!make_running(md, hit))
 		return;
-	lock_note_park(md, hit->m, hit->rec->arg2, hit->stack);
+	annotators_observe(&md->annotators, hit);
 	step_go_block(md, hit->m, block_reason(md, hit->rec), hit->stack)->arg =
 		hit->rec->arg & PARK_FUTILE ? 1 : 0;
 }
@@ -165,7 +163,7 @@ void on_newproc(struct model *md, const struct probe_hit *hit)
 		name_last(md, hit->p, g, rec->goid);
 	g->startpc = rec->arg2;
 	g->last_hit = rec->time;
-	labels_inherit(g, g_find(&md->entities, rec->arg), rec->flags & RAW_HAS_LABELS);
+	annotators_observe(&md->annotators, &(struct probe_hit){.rec = rec, .m = m, .created = g});
 	if (!on_thread)
 		m = synthetic_begin(md);
 	step_go_create(md, m, g, rec->status == GO_G_WAITING /* a coroutine */, hit->stack);

@@ -12,7 +12,6 @@
 #include "model/go_runtime.h"
 #include "model/go_snapshot.h"
 #include "model/go_snapshot_gc.h"
-#include "model/go_labels.h"
 #include "model/step.h"
 
 /* The state that a record implies for the moment before it. */
@@ -288,7 +287,7 @@ void go_start(struct model *md, size_t from, size_t to)
 		take_snapshot_m(md, &snap->ms[i]);
 	unbind_without_p(md);
 	map64_free(&hit);
-	labels_start(md, from, to);
+	annotators_snapshot(&md->annotators, early->records + from, to > from ? to - from : 0);
 	snapshot_start_gc(md, from, to);
 	memory_start(md, from);
 }

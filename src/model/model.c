@@ -2,15 +2,10 @@
 #include "model/model.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "model/annotations.h"
 #include "model/gap.h"
 #include "model/generation.h"
-#include "model/labels.h"
-#include "model/notes.h"
-#include "model/requests.h"
 #include "model/stats.h"
 #include "model/step.h"
 
@@ -37,8 +32,8 @@ struct model *model_new(const struct model_options *options)
 				       .target = &md->target,
 				       .any_first = options->any_first};
 	md->stats = stats_new();
-	if (!md->stats || !stack_table_init(&md->stacks) || !entities_init(&md->entities) ||
-	    !annotations_init(md) || !labels_init(md)) {
+	md->texts = strtab_new();
+	if (!md->stats || !stack_table_init(&md->stacks) || !entities_init(&md->entities) || !md->texts) {
 		model_free(md);
 		return NULL;
 	}
@@ -62,16 +57,11 @@ struct model_view *model_view(struct model *md)
 
 uint32_t model_text_id(struct model *md, const char *text, size_t len)
 {
-	uint32_t id = strtab_add(md->annotations.texts, text, len);
+	uint32_t id = strtab_add(md->texts, text, len);
 
 	if (!id && len)
 		md->oom = true;
 	return id ? id | TEXT_ID : 0;
-}
-
-void model_write_log(struct model *md, const char *category, uint32_t text)
-{
-	note_write_as(md, category, text);
 }
 
 void model_end_call(struct model *md, struct g *g)
@@ -94,13 +84,9 @@ void model_free(struct model *md)
 	stack_table_free(&md->stacks);
 	stats_free(md->stats);
 	snapshot_free(&md->snapshot);
-	annotations_free(md);
-	labels_free_all(md);
+	strtab_free(md->texts);
 	early_free(&md->early);
 	op_list_free(&md->ops);
-	notes_free(&md->logs);
-	free(md->functions.all);
-	requests_free(md);
 	annotators_free(&md->annotators);
 	free(md);
 }
@@ -120,21 +106,30 @@ static void start_from_nothing(struct model *md, const struct raw_record *first)
 	generation_open(md);
 }
 
-/* A record with texts comes alone, with `texts`; otherwise texts is NULL. */
+/* Whether the record comes with texts: records of these sites and records with values do. */
+static bool has_texts(const struct raw_record *rec)
+{
+	uint8_t site = rec->site;
+
+	return rec->flags & RAW_VALUES || site == SITE_TASK_BEGIN || site == SITE_REGION_BEGIN ||
+	       site == SITE_REGION_END || site == SITE_LOG || site == SITE_REGION_START ||
+	       site == SITE_LABELS;
+}
+
+/* A record with texts comes alone, with `text`; otherwise text is NULL. */
 static int feed_some(struct model *md, const struct raw_record *records, size_t n,
-		     const struct raw_text *texts)
+		     const struct raw_text *text)
 {
 	if (md->phase == BEFORE_SNAPSHOT && (md->target.flags & LOG_TARGET_SPAWNED) && n)
 		start_from_nothing(md, &records[0]);
-	if (texts)
-		md->annotations.ids = annotations_text_ids(md, texts);
-	if (md->phase != RUNNING && texts && early_keep_texts(&md->early, md->annotations.ids))
+	if (md->phase != RUNNING && text && early_keep_text(&md->early, text))
 		return -ENOMEM;
 	if (md->phase != RUNNING)
 		return early_keep(&md->early, records, n);
+	md->text = text;
 	for (size_t i = 0; i < n; i++) {
-		bool due = md->generation.boundary_due || md->ops.n + md->view.pending - md->ops.statuses >=
-								  md->options.generation_ops;
+		bool due = md->generation.boundary_due ||
+			   md->ops.n + md->view.pending - md->ops.statuses >= md->options.generation_ops;
 
 		md->front->observe(md, &records[i]);
 		if (due && !md->gc.stw) {
@@ -190,7 +185,6 @@ static uint64_t lost_records(const struct log_loss *loss)
 static void feed_note(struct model *md, const struct log_record *record)
 {
 	const struct log_note *note = record->data;
-	uint32_t text;
 
 	if (note->flags & LOG_NOTE_RENEW) {
 		md->generation.renew_due = md->options.any_first;
@@ -198,10 +192,10 @@ static void feed_note(struct model *md, const struct log_record *record)
 			md->front->files_renewed(md);
 		return;
 	}
-	text = strtab_add(md->options.strings, (const char *)(note + 1), note->len);
 	md->starts_only = note->flags & LOG_NOTE_SPANS;
 	if (note->flags & LOG_NOTE_INCOMPLETE && md->totals.incomplete++ == 0)
-		md->totals.incomplete_note = text;
+		md->totals.incomplete_note =
+			strtab_add(md->options.strings, (const char *)(note + 1), note->len);
 	if (!md->generation.number)
 		return;
 	/* Earlier observations take effect with the snapshot that follows. */
@@ -215,18 +209,16 @@ static void feed_note(struct model *md, const struct log_record *record)
 	if (note->flags & LOG_NOTE_NO_CALLS)
 		md->front->lose_calls(md);
 	annotators_learn(&md->annotators, record);
-	note_write(md, text);
 	if (note->flags & LOG_NOTE_GAP)
 		gap_begin(md, note->time);
 	md->ops.provenance = OBSERVED;
 	if (note->flags & (LOG_NOTE_GAP | LOG_NOTE_RESUMED)) {
-		labels_lost(md);
 		generation_close(md, false);
 		generation_open(md);
 		/* The last records before a gap and the first ones after it are of some sites only. */
 		md->phase = AFTER_GAP;
 		early_clear(&md->early);
-		annotations_lost(md);
+		md->view.losses++;
 	}
 }
 
@@ -236,10 +228,10 @@ static void feed_heap_live(struct model *md, const struct log_heap_live *live)
 	md->gc.heap_live = live->bytes;
 }
 
-/* Writes the loss into the file and begins a new generation. */
-static void feed_loss(struct model *md, const struct log_loss *loss)
+/* Counts the loss and begins a new generation. */
+static void feed_loss(struct model *md, const struct log_record *record)
 {
-	char text[160];
+	const struct log_loss *loss = record->data;
 
 	md->totals.loss.ring_full += loss->ring_full;
 	md->totals.loss.stack_full += loss->stack_full;
@@ -247,12 +239,9 @@ static void feed_loss(struct model *md, const struct log_loss *loss)
 	md->totals.loss.missed += loss->missed;
 	if (!md->generation.number || !lost_records(loss))
 		return;
-	snprintf(text, sizeof(text), "lost %llu records (ring full %llu, unreadable %llu, missed %llu)",
-		 (unsigned long long)lost_records(loss), (unsigned long long)loss->ring_full,
-		 (unsigned long long)loss->unreadable, (unsigned long long)loss->missed);
-	annotations_lost(md);
+	md->view.losses++;
 	md->ops.provenance = INFERRED;
-	note_write(md, note_text(md, text));
+	annotators_learn(&md->annotators, record);
 	md->ops.provenance = OBSERVED;
 	generation_close(md, false);
 	generation_open(md);
@@ -270,14 +259,12 @@ static void observe_early(struct model *md, size_t from)
 {
 	const struct early_records *early = &md->early;
 	size_t text = 0;
-	struct kept_values kept;
 
 	md->phase = RUNNING;
 	for (size_t i = 0; i < early->n; i++) {
 		const struct raw_record *rec = &early->records[i];
 
-		if (has_texts(rec))
-			annotations_restore(md, rec, early->texts[text++], &kept);
+		md->text = has_texts(rec) ? early_next_text(early, &text) : NULL;
 		if (i >= from)
 			md->front->observe(md, rec);
 	}
@@ -316,8 +303,16 @@ static int feed_snapshot(struct model *md, const struct log_record *record)
 	return 0;
 }
 
+/* Whether annotators learn of the record from its own function, at the right time. */
+static bool is_for_trace(const struct log_record *record)
+{
+	return record->type == LOG_NOTE || record->type == LOG_LOSS || record->type == LOG_END;
+}
+
 static int dispatch(struct model *md, const struct log_record *record)
 {
+	if (!is_for_trace(record))
+		annotators_learn(&md->annotators, record);
 	switch (record->type) {
 	case LOG_TARGET:
 		feed_target(md, record->data);
@@ -343,42 +338,31 @@ static int dispatch(struct model *md, const struct log_record *record)
 	case LOG_FILE:
 		md->front->learn_name(md, record);
 		return 0;
-	case LOG_FUNCTION:
-		md->oom = md->oom || !functions_learn(&md->functions, md->options.strings, record->data);
-		return 0;
-	case LOG_VALUES:
-		functions_learn_values(&md->functions, md->options.strings, record->data);
-		return 0;
 	case LOG_SNAPSHOT:
 	case LOG_HEAP:
 	case LOG_GS:
 	case LOG_PS:
 	case LOG_MS:
 	case LOG_AREAS:
-	case LOG_G_LABELS:
 	case LOG_THREADS:
 	case LOG_SNAPSHOT_END:
 		return feed_snapshot(md, record);
-	case LOG_LABELS:
-		labels_learn(md, record);
-		return 0;
 	case LOG_BOUNDARY:
 		feed_boundary(md, record);
 		return 0;
 	case LOG_LOSS:
-		feed_loss(md, record->data);
+		feed_loss(md, record);
 		return 0;
 	case LOG_NOTE:
 		feed_note(md, record);
 		return 0;
 	case LOG_END:
-		gap_end_of_trace(md, ((const struct log_end *)record->data)->clock.mono_ns);
+		gap_end_of_trace(md, record);
 		return 0;
 	case LOG_HEAP_LIVE:
 		feed_heap_live(md, record->data);
 		return 0;
 	default:
-		annotators_learn(&md->annotators, record);
 		return 0;
 	}
 }
@@ -414,14 +398,9 @@ int model_finish(struct model *md, struct error *err)
 	return md->sink_error;
 }
 
-void model_log(struct model *md, long place, uint32_t stack, const char *text)
-{
-	notes_add(md, place, stack, text);
-}
-
 const char *model_string(const struct model *md, uint32_t string)
 {
-	const struct strtab *strings = string & TEXT_ID ? md->annotations.texts : md->options.strings;
+	const struct strtab *strings = string & TEXT_ID ? md->texts : md->options.strings;
 
 	string &= ~TEXT_ID;
 	return string < strtab_count(strings) ? strtab_get(strings, string, NULL) : "";

@@ -16,12 +16,6 @@ struct model *model_new(const struct model_options *options);
 void model_free(struct model *model);
 /* Feeds one record of the log. Returns 0; -ENOMEM or -EBADMSG, with *err set; or the sink's error. */
 int model_feed(struct model *model, const struct log_record *record, struct error *err);
-/*
- * For a generation_watch: adds a user log event directly after ops[place], of the goroutine that runs there,
- * with this stack (0: none). If place is LOG_AT_END or no goroutine runs there, the event goes to the end of
- * the generation, to a running goroutine or else to "gotrace".
- */
-void model_log(struct model *model, long place, uint32_t stack, const char *text);
 /* Returns the text of a string id, also of one valid only in this generation; "" if there is none. */
 const char *model_string(const struct model *model, uint32_t string);
 /* Sets startpc and name of *row for goroutine index g: its start function, or its name as a thread. */

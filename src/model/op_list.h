@@ -42,6 +42,15 @@ struct op_list {
 	bool oom;                    /* out of memory: ops are missing */
 };
 
+/* Sets the provenance of the following ops. Returns the previous one, to be restored. */
+static inline enum provenance set_provenance(struct op_list *list, enum provenance provenance)
+{
+	enum provenance before = list->provenance;
+
+	list->provenance = provenance;
+	return before;
+}
+
 /* Slow path of op_list_append. */
 struct op *op_list_grow(struct op_list *list);
 

@@ -10,9 +10,11 @@ struct probe_hit {
 	struct m *m; /* the thread that was hit */
 	struct p *p; /* its P, or the P concerned; NULL if none, or unknown */
 	uint32_t stack;
-	/* For annotators only. */
-	struct g *g;                 /* NULL if unknown */
 	const struct raw_text *text; /* the record with its texts; NULL: it has none */
+	union {
+		struct g *sampled; /* SITE_CPU_SAMPLE; NULL: unknown */
+		struct g *created; /* SITE_NEWPROC */
+	};
 };
 
 #endif

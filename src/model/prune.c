@@ -51,13 +51,7 @@ void prune_names(struct model *md)
 		strtab_keep(strings, md->stacks.stacks[id].leaf);
 		strtab_keep(strings, md->stacks.stacks[id].root);
 	}
-	for (uint32_t i = 1; i < md->entities.gs.n; i++) {
-		const struct region_list *regions = &md->entities.gs.all[i]->regions;
-
-		strtab_keep(strings, md->entities.gs.all[i]->statement);
-		for (unsigned k = 0; k < regions->n; k++)
-			strtab_keep(strings, regions->open[k].name);
-	}
+	annotators_keep_names(&md->annotators);
 	md->front->keep_names(md);
 	strtab_sweep(strings);
 }

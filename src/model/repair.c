@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "model/repair.h"
 
-#include "model/locks.h"
 #include "model/step.h"
 #include "model/synthetic.h"
 
@@ -33,7 +32,7 @@ void force_m_free(struct model *md, struct m *m)
 			step_proc_steal(md, m, m->p);
 		step_syscall_end_blocked(md, m);
 	} else if (m->g && md->starts_only && m != md->synthetic.m) {
-		lock_reserve_op(md, m);
+		annotators_op(&md->annotators, OP_GO_BLOCK, m);
 		step_go_leave_unseen(md, m);
 	} else if (m->g) {
 		step_go_stop_unseen(md, m);

@@ -24,7 +24,6 @@ void snapshot_free(struct model_snapshot *snap)
 	free(snap->ps);
 	free(snap->ms);
 	free(snap->areas);
-	free(snap->labels);
 	free(snap->threads);
 	*snap = (struct model_snapshot){0};
 }
@@ -51,8 +50,6 @@ int snapshot_take(struct model_snapshot *snap, const struct log_record *record)
 		return append((void **)&snap->ms, &snap->nms, record, sizeof(*snap->ms));
 	case LOG_AREAS:
 		return append((void **)&snap->areas, &snap->nareas, record, sizeof(*snap->areas));
-	case LOG_G_LABELS:
-		return append((void **)&snap->labels, &snap->nlabels, record, sizeof(*snap->labels));
 	case LOG_THREADS:
 		return append((void **)&snap->threads, &snap->nthreads, record, sizeof(*snap->threads));
 	default:

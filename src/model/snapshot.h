@@ -15,8 +15,6 @@ struct model_snapshot {
 	size_t ngs, nps, nms;
 	struct log_area *areas;
 	size_t nareas;
-	struct log_g_labels *labels;
-	size_t nlabels;
 	struct log_thread *threads;
 	size_t nthreads;
 };

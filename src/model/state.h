@@ -13,7 +13,6 @@
 #include "model/emit.h"
 #include "model/entities.h"
 #include "model/front_end.h"
-#include "model/functions.h"
 #include "model/op_list.h"
 #include "model/reasons.h"
 #include "model/snapshot.h"
@@ -54,48 +53,6 @@ struct memory {
 	uint64_t base; /* of the heap, 0 = nothing is known of memory */
 };
 
-/* The user's annotations. */
-struct user_annotations {
-	struct strtab *texts;    /* messages of logs, of the open generation */
-	struct map64 open_tasks; /* ids */
-	uint32_t losses;         /* number of losses and gaps so far */
-	struct text_ids ids;     /* of the current record */
-	/* Of the current record, if it is a request's; NULL: ids.string2 has them. */
-	const struct raw_text *values;
-};
-
-struct live_request; /* requests.h */
-
-struct request_table {
-	struct live_request *all;
-	size_t n, capacity;
-	uint32_t free;       /* a free entry: 1 + index, 0 = none */
-	struct map64 by_key; /* key and kind -> 1 + index of the innermost */
-	struct map64 names;  /* string ids used in this generation */
-	uint64_t tasks;      /* task ids assigned so far */
-};
-
-/* pprof labels (labels.c). */
-struct label_sets {
-	struct strtab *sets; /* as text, of live goroutines; unused ones are dropped at a generation's end */
-	bool any;            /* a goroutine has had labels */
-	bool unsure;         /* they may have changed unobserved; a snapshot follows */
-	bool initial_labels_logged; /* including those of goroutines that did not run */
-	uint32_t *numbers;          /* set ids, by LOG_LABELS number, of the snapshot that is being read */
-	size_t nnumbers, number_capacity;
-};
-
-/* A log event added by a generation_watch (notes.c). */
-struct pending_log {
-	long place;
-	uint32_t stack, text; /* text: a string id */
-};
-
-struct pending_logs {
-	struct pending_log *all;
-	size_t n, capacity;
-};
-
 struct stats;         /* stats.c */
 struct threads_state; /* threads_state.h */
 
@@ -106,6 +63,7 @@ struct model {
 	bool starts_only; /* goroutines leave their threads unseen (LOG_NOTE_SPANS) */
 	bool oom;
 	int sink_error;
+	const struct raw_text *text; /* the current record with its texts; NULL: it has none */
 
 	const struct front_end *front;
 	struct annotators annotators;
@@ -116,19 +74,13 @@ struct model {
 	struct entities entities;
 	struct synthetic synthetic;
 	struct op_list ops;
+	struct strtab *texts; /* messages of logs, of the open generation */
 	struct stack_table stacks;
 	struct reason_table reasons;
 	struct collector gc;
 	uint32_t gomaxprocs;
 	struct memory memory;
-	struct user_annotations annotations;
-	struct label_sets labels;
-	struct function_table functions;
-	struct request_table requests;
 	struct open_generation generation;
-	struct pending_logs logs;
-	uint64_t repairs_noted; /* repaired ops that a log event counts already */
-	size_t lock_logs;       /* number in the open generation, without messages yet (locks.c) */
 
 	/* --- before and after gaps --- */
 	enum model_phase phase;
@@ -156,15 +108,6 @@ static inline uint32_t comm_id(struct model *md, const char *comm)
 
 	md->oom = md->oom || (!id && len);
 	return id;
-}
-
-/* Sets the provenance of the following ops. Returns the previous one, to be restored. */
-static inline enum provenance set_provenance(struct model *md, enum provenance provenance)
-{
-	enum provenance before = md->ops.provenance;
-
-	md->ops.provenance = provenance;
-	return before;
 }
 
 #endif

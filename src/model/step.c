@@ -3,9 +3,6 @@
 
 #include "model/announce.h"
 #include "model/apply.h"
-#include "model/labels.h"
-#include "model/regions.h"
-#include "model/requests.h"
 
 void release_reserved_end(struct m *m)
 {
@@ -102,7 +99,7 @@ static void end_sweep_of(struct model *md, struct m *m)
 	if (!m->p || !m->p->sweeps)
 		return;
 	/* If only starts are probed, allocations are not. */
-	before = set_provenance(md, md->starts_only ? INFERRED : REPAIRED);
+	before = set_provenance(&md->ops, md->starts_only ? INFERRED : REPAIRED);
 	step_sweep_end(md, m, 0, 0);
 	md->ops.provenance = before;
 }
@@ -151,7 +148,7 @@ static void end_assist_over(struct model *md, struct m *m)
 
 	if (!m->g->assist_over || !m->g->assists)
 		return;
-	before = set_provenance(md, REPAIRED);
+	before = set_provenance(&md->ops, REPAIRED);
 	step_assist_end(md, m);
 	md->ops.provenance = before;
 }
@@ -168,7 +165,7 @@ static void started(struct model *md, struct m *m, bool unseen)
 	announce_gc(md, m);
 	announce_assist(md, m->g);
 	end_assist_over(md, m);
-	labels_announce(md, m);
+	annotators_op(&md->annotators, OP_GO_START, m);
 	m->g->worker = 0;
 	/* The viewer ignores labels until it knows the number of Ps. */
 	if (!worker || worker >= sizeof(labels) / sizeof(labels[0]) || !md->generation.procs_announced)
@@ -213,7 +210,7 @@ static void end_ranges_of(struct model *md, struct m *m)
 
 void step_stw_end(struct model *md, enum provenance provenance)
 {
-	enum provenance before = set_provenance(md, provenance);
+	enum provenance before = set_provenance(&md->ops, provenance);
 
 	emit(&md->ops, OP_STW_END, md->gc.stw->m);
 	md->gc.stw = NULL;
@@ -283,7 +280,7 @@ static void end_assist_of(struct model *md, struct m *m)
 
 	if (!m->g->assists)
 		return;
-	before = set_provenance(md, REPAIRED);
+	before = set_provenance(&md->ops, REPAIRED);
 	step_assist_end(md, m);
 	md->ops.provenance = before;
 }
@@ -292,8 +289,7 @@ static void end_assist_of(struct model *md, struct m *m)
 static void end_open(struct model *md, struct m *m)
 {
 	end_assist_of(md, m);
-	requests_end_all(md, m);
-	regions_end_calls(md, m, UINT64_MAX, true, INFERRED);
+	annotators_op(&md->annotators, OP_GO_DESTROY, m);
 }
 
 void step_go_destroy(struct model *md, struct m *m)

@@ -20,8 +20,6 @@ static bool open_threads(struct model *md)
 
 static void forget_thread(struct g *g)
 {
-	if (g->thread)
-		free(g->thread->calls.open);
 	free(g->thread);
 	g->thread = NULL;
 }
@@ -122,7 +120,7 @@ static void end_thread(struct model *md, struct thread_life *t, bool last)
 {
 	thread_settle_resume(md, t, true);
 	thread_expire_early_unblock(md, t);
-	if (last && t->exiting && t->losses == md->annotations.losses && t->g->m) {
+	if (last && t->exiting && t->losses == md->view.losses && t->g->m) {
 		md->ops.provenance = INFERRED; /* this follows from its exit, which was seen */
 		thread_die(md, t);
 		return;

@@ -9,10 +9,8 @@
  */
 #include "model/threads_observe.h"
 
-#include "model/locks.h"
 #include "model/step.h"
 #include "model/syscalls.h"
-#include "model/threads_functions.h"
 #include "model/threads_life.h"
 #include "model/threads_names.h"
 #include "model/threads_step.h"
@@ -72,7 +70,7 @@ static void fall_asleep(struct model *md, struct thread_life *t, const struct ra
 			    .worker = worker};
 
 	t->reason = thread_reason(md, &wait);
-	lock_note_futex(md, m, rec->arg2);
+	annotators_observe(&md->annotators, &(struct probe_hit){.rec = rec, .m = m});
 	step_go_block(md, m, t->reason, stack);
 	step_proc_stop(md, m);
 	t->call_stack = thread_call_stack(md, t, rec->stack, leaf);
@@ -240,7 +238,7 @@ static void on_exit(struct model *md, const struct seen *seen)
 	if (!t)
 		return;
 	t->exiting = true;
-	t->losses = md->annotations.losses;
+	t->losses = md->view.losses;
 }
 
 /*
@@ -279,10 +277,7 @@ static void on_exec(struct model *md, const struct seen *seen)
 	t = make_acting(md, seen);
 	if (!t)
 		return;
-	if (t->calls.n) {
-		thread_end_call(md, t);
-		thread_end_functions(md, t);
-	}
+	annotators_op(&md->annotators, OP_GO_DESTROY, t->g->m);
 	t->start = 0;
 	t->exiting = false;
 }
@@ -320,20 +315,21 @@ static void on_call_done(struct model *md, const struct seen *seen)
 static void on_function(struct model *md, const struct seen *seen)
 {
 	struct thread_life *t = make_acting(md, seen);
+	struct probe_hit hit = {.rec = seen->rec, .p = seen->cpu, .text = md->text};
 
 	if (!t)
 		return;
 	thread_end_call(md, t);
+	hit.m = t->g->m;
 	if (seen->rec->site == SITE_FUNCTION_BEGIN)
-		function_begin(md, t, seen->rec);
-	else
-		function_end(md, t, seen->rec);
+		hit.stack = thread_stack(md, t, seen->rec->stack, 0);
+	annotators_observe(&md->annotators, &hit);
 }
 
 static void on_sample(struct model *md, const struct raw_record *rec)
 {
 	struct thread_life *t = is_tid(rec->tid) ? thread_find(md, rec->tid) : NULL;
-	struct probe_hit hit = {.rec = rec, .g = t ? t->g : NULL};
+	struct probe_hit hit = {.rec = rec, .sampled = t ? t->g : NULL};
 
 	if (!rec->tid || rec->tid >= SYNTHETIC_TID)
 		return;

@@ -17,19 +17,6 @@ struct early_waking {
 	uint32_t stack;
 };
 
-/* An open call of a traced function. */
-struct function_call {
-	uint64_t sp;   /* of the caller: lower for deeper calls */
-	uint64_t task; /* 0 = a region only */
-	uint32_t name; /* string id */
-};
-
-struct function_calls {
-	struct function_call *open; /* innermost last */
-	unsigned n;
-	size_t capacity;
-};
-
 struct thread_life {
 	struct g *g;       /* its life; g->ptr is the tid */
 	uint64_t start_ns; /* as in struct log_thread, 0 = not known */
@@ -40,7 +27,7 @@ struct thread_life {
 	uint32_t comm;   /* string ids */
 	uint32_t start;  /* name of its start routine, 0 = not known yet */
 	bool exiting;
-	uint32_t losses; /* annotations.losses when its exit was seen */
+	uint32_t losses; /* model_view.losses when its exit was seen */
 	/* It returned to its CPU in the middle of a call: 1 + index of the op that may begin the rest. */
 	size_t resume;
 	struct early_waking waking;
@@ -50,7 +37,6 @@ struct thread_life {
 	/* 1 + index of the generation's first op about it, if that op is to bear its name. */
 	size_t birth;
 	uint32_t birth_generation;
-	struct function_calls calls;
 };
 
 /* What is known of a stack independently of its thread; by stack id. */

@@ -4,7 +4,6 @@
 #include "model/apply.h"
 #include "model/repair.h"
 #include "model/step.h"
-#include "model/threads_functions.h"
 #include "util/machine.h"
 
 /* Shorter remainders of system calls are left out: nearly all calls return at once after their wait. */
@@ -153,7 +152,6 @@ void thread_die(struct model *md, struct thread_life *t)
 		return;
 	}
 	thread_end_call(md, t);
-	thread_end_functions(md, t);
 	step_go_destroy(md, m);
 	step_proc_stop(md, m);
 }

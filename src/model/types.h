@@ -3,7 +3,6 @@
 #ifndef GOTRACE_MODEL_TYPES_H
 #define GOTRACE_MODEL_TYPES_H
 
-#include "rawlog/awaited.h"
 #include "rawlog/rawlog.h"
 #include "trace/ops/op.h"
 
@@ -13,24 +12,10 @@
  */
 typedef int (*generation_sink)(void *ctx, const struct generation *gen);
 
-/*
- * Inspects the ops of a generation that is about to be closed. All are in their places except CPU samples,
- * which follow. now: time of the end, ns. It may call model_log() and must not keep the pointers.
- */
-typedef void (*generation_watch)(void *ctx, const struct op *ops, size_t n, uint64_t now);
-
-/* The place of a log event that belongs at the end of the generation. */
-enum { LOG_AT_END = -1 };
-
 struct model_options {
 	generation_sink sink;
 	void *ctx;
 	struct strtab *strings; /* not owned; shared with symbol */
-	generation_watch watch; /* may be NULL */
-	void *watch_ctx;
-	bool locks; /* write what goroutines and threads wait for (locks.h) */
-	/* The kind of lock that a goroutine with this stack waits for; ctx is that of sink. May be NULL. */
-	enum lock_kind (*lock_kind)(void *ctx, const struct stack *stack);
 	/*
 	 * Any generation may be the first one of a file, and the format is 1.22 or later: each generation
 	 * announces all open ranges, and stacks may be dropped when the log repeats them (LOG_NOTE_RENEW).

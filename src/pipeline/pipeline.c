@@ -170,10 +170,13 @@ struct pipeline *pipeline_new(const struct pipeline_options *options)
 	struct model_options model = {
 		.sink = pipeline_take_generation,
 		.ctx = pipe,
+	};
+	struct annotate_options annotate = {
+		.off_cpu_ns = options->off_cpu_ns,
 		.locks = options->locks,
 		.lock_kind = find_lock_kind,
+		.lock_ctx = pipe,
 	};
-	const struct annotate_options annotate = {.off_cpu_ns = options->off_cpu_ns};
 
 	if (!pipe)
 		return NULL;
@@ -182,8 +185,8 @@ struct pipeline *pipeline_new(const struct pipeline_options *options)
 	if (options->keep) {
 		pipe->keep = *options->keep;
 		model.any_first = true;
-		model.watch = pipe->keep.watch;
-		model.watch_ctx = pipe->keep.ctx;
+		annotate.watch = pipe->keep.watch;
+		annotate.watch_ctx = pipe->keep.ctx;
 		model.generation_ops = pipe->keep.generation_ops;
 	}
 	pipe->strings = strtab_new();

@@ -24,7 +24,7 @@ struct pipeline_keep {
 	int (*header)(void *ctx); /* all bytes before this call are the file's header */
 	/* All bytes since then, or since the last call, are this generation. */
 	int (*generation)(void *ctx, const struct generation *gen);
-	generation_watch watch; /* model.h; may be NULL */
+	generation_watch watch; /* annotate.h; may be NULL */
 	size_t generation_ops;  /* model.h */
 	void *ctx;
 };
@@ -35,7 +35,7 @@ struct pipeline_options {
 	struct output *raw;   /* not owned; NULL = no raw log is written */
 	enum wire_format format; /* WIRE_NONE: the format of the target's own release */
 	uint64_t off_cpu_ns;     /* annotate.h */
-	bool locks;              /* model.h */
+	bool locks;              /* annotate.h */
 	bool runtime_frames;     /* keep the runtime's frames in stacks */
 };
 

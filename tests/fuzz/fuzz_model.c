@@ -56,9 +56,9 @@ static void watch(void *ctx, const struct op *ops, size_t n, uint64_t now)
 
 	for (size_t i = 0; i < n; i++) {
 		if ((ops[i].time ^ now ^ ops[i].kind) % 5 == 0)
-			model_log(file->model, (long)i, ops[i].stack, "fuzz");
+			annotate_log(file->model, (long)i, ops[i].stack, "fuzz");
 	}
-	model_log(file->model, LOG_AT_END, 0, "end");
+	annotate_log(file->model, LOG_AT_END, 0, "end");
 }
 
 static void feed(struct model *model, uint32_t type, const void *data, size_t size)
@@ -479,6 +479,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct strtab *strings = strtab_new();
 	struct symbol *symbol = symbol_new(NULL, strings);
 	struct model_options options = {.sink = encode, .ctx = &file, .strings = strings};
+	struct annotate_options annotate = {.watch = NULL};
 	bool flight = size > 2 && data[1] & 4 && size % 13 < 4; /* formats with generations */
 	struct model *model;
 	bool threads = size > 1 && data[1] & 2;
@@ -494,11 +495,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	file.format = wire_options.format;
 	if (flight) {
 		options.any_first = true;
-		options.watch = watch;
-		options.watch_ctx = &file;
+		annotate.watch = watch;
+		annotate.watch_ctx = &file;
 		file.dropped = data[2] % 4;
 	}
-	file.model = model = annotate_model_new(&options, NULL);
+	file.model = model = annotate_model_new(&options, &annotate);
 	file.wire = wire_new(&wire_options, NULL);
 	feed(model, LOG_TARGET, &target, sizeof(target));
 	if (threads)

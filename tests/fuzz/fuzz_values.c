@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/values.h"
+#include "annotate/values.h"
 #include "target/functions/value_list.h"
 #include "rawlog/values_settle.h"
 

@@ -15,12 +15,18 @@ struct checked_model {
 };
 
 /* The model has its own strings. The caller frees it with checked_model_free. */
-static inline void checked_model_new(struct checked_model *checked, struct model_options options)
+static inline void checked_model_annotated(struct checked_model *checked, struct model_options options,
+					   const struct annotate_options *annotate)
 {
 	checked->rules = op_rules_new();
 	checked->strings = options.strings = strtab_new();
-	checked->model = annotate_model_new(&options, NULL);
+	checked->model = annotate_model_new(&options, annotate);
 	assert_non_null(checked->model);
+}
+
+static inline void checked_model_new(struct checked_model *checked, struct model_options options)
+{
+	checked_model_annotated(checked, options, NULL);
 }
 
 static inline void checked_model_free(struct checked_model *checked)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include "model/request_name.h"
+#include "annotate/requests/name.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Values of a call's arguments as the text of a log event: id=17 name="foo". */
-#ifndef GOTRACE_MODEL_VALUES_H
-#define GOTRACE_MODEL_VALUES_H
+#ifndef GOTRACE_ANNOTATE_VALUES_H
+#define GOTRACE_ANNOTATE_VALUES_H
 
 #include "rawlog/values.h"
 #include "util/strtab.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include "model/values.h"
+#include "annotate/values.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -83,13 +83,17 @@ static void put_reason(struct story *story, uint16_t table, uint16_t index, cons
 
 static void begin(struct story *story, bool locks, uint32_t go_minor, uint32_t flags)
 {
-	struct model_options options = {.sink = take, .ctx = story, .locks = locks, .lock_kind = say_kind};
+	struct model_options options = {
+		.sink = take,
+		.ctx = story,
+	};
+	const struct annotate_options annotate = {.locks = locks, .lock_kind = say_kind, .lock_ctx = story};
 	struct log_target target = {.flags = flags | LOG_TARGET_SPAWNED, .go_minor = go_minor, .pid = 100};
 	uint64_t stack[sizeof(struct raw_stack) / 8 + 1] = {0};
 	struct raw_stack head = {.n = 1, .site = SITE_STACK, .hash = 77};
 
 	*story = (struct story){.now = 1000};
-	checked_model_new(&story->checked, options);
+	checked_model_annotated(&story->checked, options, &annotate);
 	feed(story, LOG_TARGET, &target, sizeof(target));
 	put_reason(story, REASON_BLOCK, 3, "sync");
 	put_reason(story, REASON_PARK, 9, "sync");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "unit.h"
 
-#include "model/values.h"
+#include "annotate/values.h"
 #include "values_record.h"
 
 static struct strtab *strings;

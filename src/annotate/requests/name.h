@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The name of a request, such as "GET /items/{id}", from texts of the program, which may hold any bytes. */
-#ifndef GOTRACE_MODEL_REQUEST_NAME_H
-#define GOTRACE_MODEL_REQUEST_NAME_H
+#ifndef GOTRACE_ANNOTATE_REQUESTS_NAME_H
+#define GOTRACE_ANNOTATE_REQUESTS_NAME_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* User log events written by gotrace, not by the target: notes of the log, losses, repairs, and the
+ * watcher's. */
+#include "annotate/notes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "annotate/annotations.h"
+#include "trace/ops/gap_log.h"
+#include "trace/ops/own_logs.h"
+#include "trace/ops/own_names.h"
+#include "util/array.h"
+
+/* A log event added by a generation_watch. */
+struct pending_log {
+	long place;
+	uint32_t stack, text; /* text: a string id */
+};
+
+struct notes {
+	struct model_view *view;
+	struct pending_log *pending;
+	size_t n, capacity;
+	uint64_t repairs_noted; /* repaired ops that a log event counts already */
+};
+
+/* Writes a log event now. text: a string id, with or without TEXT_ID. */
+static void write_note(struct notes *notes, uint32_t text)
+{
+	model_write_log(notes->view->model, OWN_LOG_CATEGORY, text);
+}
+
+static uint32_t text_id(struct notes *notes, const char *text)
+{
+	return model_text_id(notes->view->model, text, strlen(text));
+}
+
+static void note_loss(struct notes *notes, const struct log_loss *loss)
+{
+	char text[160];
+
+	snprintf(text, sizeof(text), "lost %llu records (ring full %llu, unreadable %llu, missed %llu)",
+		 (unsigned long long)(loss->ring_full + loss->unreadable + loss->missed),
+		 (unsigned long long)loss->ring_full, (unsigned long long)loss->unreadable,
+		 (unsigned long long)loss->missed);
+	write_note(notes, text_id(notes, text));
+}
+
+static void notes_learn(struct annotations *all, const struct log_record *record)
+{
+	const struct log_note *note = record->data;
+
+	if (record->type == LOG_LOSS)
+		note_loss(all->notes, record->data);
+	else if (record->type == LOG_END)
+		write_note(all->notes, text_id(all->notes, GAP_LOG_LAST));
+	else
+		write_note(all->notes, strtab_add(all->view->strings, (const char *)(note + 1), note->len));
+}
+
+/* Writes how many ops of this generation are repaired, if any are. No repaired op may follow in it. */
+static void note_repairs(struct annotations *all)
+{
+	struct notes *notes = all->notes;
+	struct op_list *ops = all->view->ops;
+	uint64_t n = ops->repaired - notes->repairs_noted;
+	enum provenance before;
+	char text[128];
+
+	if (!n)
+		return;
+	snprintf(text, sizeof(text), REPAIR_LOG_FORMAT, (unsigned long long)n);
+	before = set_provenance(ops, INFERRED);
+	write_note(notes, text_id(notes, text));
+	ops->provenance = before;
+	notes->repairs_noted = ops->repaired;
+}
+
+/* --- the watcher's --- */
+
+void notes_add(struct notes *notes, long place, uint32_t stack, const char *text)
+{
+	if (array_grow(&notes->pending, &notes->capacity, notes->n + 1, sizeof(*notes->pending))) {
+		notes->view->oom = true;
+		return;
+	}
+	notes->pending[notes->n++] = (struct pending_log){place, stack, text_id(notes, text)};
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct pending_log *one = a, *other = b;
+
+	if (one->place != other->place)
+		return one->place < other->place ? -1 : 1;
+	return one->text < other->text ? -1 : one->text > other->text; /* in the order of the calls */
+}
+
+/* Whether the goroutine still runs after such an op, on the same thread and P. */
+static bool runs_on(enum op_kind kind)
+{
+	switch (kind) {
+	case OP_PROCS_CHANGE:
+	case OP_GO_CREATE:
+	case OP_GO_CREATE_BLOCKED:
+	case OP_GO_START:
+	case OP_GO_UNBLOCK:
+	case OP_SYSCALL_END:
+	case OP_STW_BEGIN ... OP_LOG:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/*
+ * Whether the place is after the statuses, where a target goroutine runs on its P: readers require all three
+ * for a log.
+ */
+static bool has_place(const struct op_list *ops, const struct pending_log *log)
+{
+	const struct op *op;
+
+	if (log->place < (long)ops->statuses || log->place >= (long)ops->n)
+		return false;
+	op = &ops->ops[log->place];
+	return runs_on(op->kind) && op->m != NO_M && op->g != NO_G && op->p != NO_P;
+}
+
+static void write_at_end(struct notes *notes, const struct pending_log *log, uint64_t now)
+{
+	struct op_list *ops = notes->view->ops;
+	enum provenance before = set_provenance(ops, INFERRED);
+
+	if (now > ops->now)
+		ops->now = now;
+	write_note(notes, log->text);
+	ops->provenance = before;
+}
+
+/* Inserts each log after its op, working from the end so that no op is overwritten before it is moved. */
+static void put_in(struct notes *notes, const struct pending_log *logs, size_t n)
+{
+	uint32_t category = strtab_add_str(notes->view->strings, OWN_LOG_CATEGORY);
+	struct op_list *list = notes->view->ops;
+	size_t from = list->n;
+	struct op *ops;
+
+	for (size_t i = 0; i < n; i++)
+		op_list_append(list);
+	if (list->oom)
+		return;
+	ops = list->ops;
+	for (size_t to = list->n; n;) {
+		const struct op *at = &ops[from - 1];
+
+		if ((size_t)logs[n - 1].place != from - 1) {
+			ops[--to] = ops[--from];
+			continue;
+		}
+		n--;
+		ops[--to] = (struct op){.time = at->time,
+					.kind = OP_LOG,
+					.m = at->m,
+					.g = at->g,
+					.p = at->p,
+					.string = category,
+					.string2 = logs[n].text,
+					.stack = logs[n].stack};
+	}
+	op_list_keep_apart(list, from);
+}
+
+/* Calls the generation_watch and writes the events that it adds. */
+static void notes_watch(struct annotations *all)
+{
+	struct notes *notes = all->notes;
+	const struct op_list *ops = all->view->ops;
+	uint64_t clock = all->view->generation->clock.mono_ns;
+	uint64_t now = clock > ops->last_time ? clock : ops->last_time;
+	size_t placed = 0;
+
+	notes->n = 0;
+	if (all->options.watch)
+		all->options.watch(all->options.watch_ctx, ops->ops, ops->n, now);
+	if (!notes->n)
+		return;
+	for (size_t i = 0; i < notes->n; i++) {
+		struct pending_log log = notes->pending[i];
+
+		if (has_place(ops, &log)) {
+			notes->pending[i] = notes->pending[placed];
+			notes->pending[placed++] = log;
+		} else {
+			notes->pending[i].place = LOG_AT_END;
+		}
+	}
+	qsort(notes->pending, placed, sizeof(*notes->pending), by_place);
+	put_in(notes, notes->pending, placed);
+	for (size_t i = placed; i < notes->n; i++)
+		write_at_end(notes, &notes->pending[i], now);
+}
+
+/* --- as an annotator --- */
+
+static bool notes_open(struct annotations *all)
+{
+	all->notes = calloc(1, sizeof(*all->notes));
+	if (all->notes)
+		all->notes->view = all->view;
+	return all->notes;
+}
+
+static void notes_free(struct annotations *all)
+{
+	if (all->notes)
+		free(all->notes->pending);
+	free(all->notes);
+}
+
+const struct annotator notes_annotator = {
+	.open = notes_open,
+	.free = notes_free,
+	.records = {LOG_NOTE, LOG_LOSS, LOG_END},
+	.learn = notes_learn,
+	.settle = note_repairs,
+	.close = notes_watch,
+};
