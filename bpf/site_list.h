@@ -11,8 +11,8 @@
  * the name that `gotrace sites` prints. NULL: it has no probe points of its own. An assertion in
  * capture/bpf_go.c ensures that the program exists.
  *
- * go_handler, threads_handler: the functions that turn its records into ops, in model/go_observe.c and in
- * model/threads_observe.c. NULL: its records make no ops there.
+ * go_handler, threads_handler: the functions that turn its records into ops, in model/go/observe.c and in
+ * model/threads/observe.c. NULL: its records make no ops there.
  *
  * In the comments, "curg" is the goroutine of the thread that was hit (m.curg), or 0 if the thread runs only
  * scheduler code. Every probe precedes the point where another thread can see the change that it reports

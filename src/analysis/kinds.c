@@ -74,7 +74,7 @@ enum {
 };
 
 /* Reasons of Go 1.22 to 1.26 (runtime/traceruntime.go), which the converter also writes for older formats,
- * and of threads (model/threads_names.c). The first match counts. */
+ * and of threads (model/threads/names.c). The first match counts. */
 static const struct keyword reason_words[] = {
 	{"network", ACT_NETWORK},
 	{"chan send", ACT_SEND},

@@ -16,12 +16,12 @@
 struct tl_goroutine {
 	uint32_t serial; /* from 1, in order of appearance: the same in each pass over one file */
 	uint64_t goid;
-	uint32_t entry;           /* stack id of the function that it began with; 0 = unknown */
-	uint32_t parent;          /* serial of its creator; 0 = unknown */
-	uint64_t born;            /* ns; 0 = before the trace */
-	bool ran;                 /* it was seen to run before the interval that ends now */
-	bool labels_said;         /* the trace has recorded its labels */
-	uint32_t labels;          /* its set of pprof labels; 0 = none; equal sets have equal numbers */
+	uint32_t entry;   /* stack id of the function that it began with; 0 = unknown */
+	uint32_t parent;  /* serial of its creator; 0 = unknown */
+	uint64_t born;    /* ns; 0 = before the trace */
+	bool ran;         /* it was seen to run before the interval that ends now */
+	bool labels_said; /* the trace has recorded its labels */
+	uint32_t labels;  /* its set of pprof labels; 0 = none; equal sets have equal numbers */
 	struct ledger_interval now;
 };
 
@@ -55,12 +55,12 @@ struct tl_range {
 /* A goroutine's change from one interval to the next. */
 struct tl_change {
 	uint64_t time;
-	const struct tl_goroutine *g;  /* g->now is what ends here; state LEDGER_NONE: it appears */
-	const struct ledger_interval *to;  /* state LEDGER_NONE: it is gone */
-	const struct tl_goroutine *by; /* its creator or waker; NULL = unknown */
-	bool wakes;                    /* it was woken */
-	bool final;                    /* the trace ends, the goroutine does not */
-	uint32_t m;                    /* where it happened */
+	const struct tl_goroutine *g;     /* g->now is what ends here; state LEDGER_NONE: it appears */
+	const struct ledger_interval *to; /* state LEDGER_NONE: it is gone */
+	const struct tl_goroutine *by;    /* its creator or waker; NULL = unknown */
+	bool wakes;                       /* it was woken */
+	bool final;                       /* the trace ends, the goroutine does not */
+	uint32_t m;                       /* where it happened */
 	int32_t p;
 };
 

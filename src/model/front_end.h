@@ -60,7 +60,7 @@ struct front_end {
 	void (*keep_names)(struct model *md);                    /* calls strtab_keep() on its names */
 };
 
-extern const struct front_end go_front_end;      /* go.c */
-extern const struct front_end threads_front_end; /* threads.c */
+extern const struct front_end go_front_end;      /* go/go.c */
+extern const struct front_end threads_front_end; /* threads/threads.c */
 
 #endif

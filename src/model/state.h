@@ -47,14 +47,14 @@ struct collector {
 	uint64_t heap_goal, heap_live; /* bytes */
 };
 
-/* Heap spans and stacks: address -> whether it is in use, and the time of its latest record (go_memory.c). */
+/* Heap spans and stacks: address -> whether it is in use, and the time of its latest record (go/memory.c). */
 struct memory {
 	struct map64 spans, stacks;
 	uint64_t base; /* of the heap, 0 = nothing is known of memory */
 };
 
 struct stats;         /* stats.c */
-struct threads_state; /* threads_state.h */
+struct threads_state; /* threads/state.h */
 
 struct model {
 	struct model_options options;

@@ -29,7 +29,7 @@ void step_go_start_unseen(struct model *md, struct m *m, struct g *g);
 void step_go_stop(struct model *md, struct m *m, uint32_t reason, uint32_t stack);
 /* Returns the op, which the caller may complete until the next one is written. */
 struct op *step_go_block(struct model *md, struct m *m, uint32_t reason, uint32_t stack);
-/* m's running goroutine has left: taken as blocked until go_leave.c corrects it. */
+/* m's running goroutine has left: taken as blocked until go/leave.c corrects it. */
 void step_go_leave_unseen(struct model *md, struct m *m);
 /* The same where every wait is probed: taken as runnable until force_waiting() corrects it. */
 void step_go_stop_unseen(struct model *md, struct m *m);

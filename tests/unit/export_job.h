@@ -20,7 +20,7 @@ struct bytes export_of(const struct bytes *trace, struct export_options options)
 struct export_totals {
 	struct op_timeline *timeline;
 	uint64_t count[LEDGER_STATE_COUNT], ns[LEDGER_STATE_COUNT]; /* intervals that end in the trace */
-	uint64_t open_ns[LEDGER_STATE_COUNT];                   /* intervals still open at its end */
+	uint64_t open_ns[LEDGER_STATE_COUNT];                       /* intervals still open at its end */
 	uint64_t wakeups, samples, logs, ranges;
 };
 

@@ -23,7 +23,7 @@
 /* Prefix of the names of regions in which a running goroutine had no CPU; a reason and "]" follow. */
 #define OFF_CPU_REGION "[off CPU: "
 
-/* True for `function [comm]`, the name of a thread whose function is known (src/model/threads_names.c). */
+/* True for `function [comm]`, the name of a thread whose function is known (src/model/threads/names.c). */
 static inline bool has_thread_name(const char *name, size_t len)
 {
 	return len > 2 && name[len - 1] == ']' && memmem(name, len, " [", 2);

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * After a loss: compares the state with a new snapshot and writes the differences as transitions. Objects
+ * with a record since the first marker are left alone: the record is newer than the snapshot.
+ */
+#include "model/go/resync.h"
+
+#include "model/go/leave.h"
+#include "model/go/memory.h"
+#include "model/go/snapshot.h"
+#include "model/go/snapshot_gc.h"
+#include "model/go/runtime.h"
+#include "model/repair.h"
+#include "model/step.h"
+
+static bool older(const struct model *md, uint64_t last_hit)
+{
+	return last_hit < md->snapshot.info.time_before;
+}
+
+static void to_syscall(struct model *md, struct m *m, struct g *g, struct p *p)
+{
+	if (g->status == G_SYSCALL && g->m == m)
+		return;
+	if (force_running(md, m, g, p) && m->p)
+		step_syscall_begin(md, m, 0);
+}
+
+static void set_status(struct model *md, struct g *g, const struct log_m *lm, uint8_t status)
+{
+	struct m *m = lm ? m_get(&md->entities, lm->tid) : NULL;
+	struct p *p = lm ? p_find(&md->entities, snapshot_p_of(lm)) : NULL;
+
+	if (status == G_WAITING) {
+		force_waiting(md, g);
+	} else if (status == G_RUNNABLE) {
+		force_runnable(md, g);
+	} else if (m && older(md, m->last_hit) && p && older(md, p->last_hit)) {
+		if (status == G_RUNNING)
+			force_running(md, m, g, p);
+		else
+			to_syscall(md, m, g, p);
+	}
+}
+
+/* Lists goroutines that ended after the snapshot was begun: it may still show them. */
+static void list_ended(struct model *md, struct map64 *ended)
+{
+	for (uint32_t i = 0; i < md->entities.gs.nended; i++) {
+		const struct g *g = md->entities.gs.all[md->entities.gs.ended[i]];
+
+		if (!older(md, g->last_hit) && map64_set(ended, g->ptr, 1))
+			md->oom = true;
+	}
+}
+
+/* The stack in the snapshot has all frames; at a block, the runtime's tracer omits the runtime's own. */
+static void settle_parked(struct model *md, struct g *g, const struct log_g *lg)
+{
+	uint32_t stack = stack_table_find(&md->stacks, lg->stack);
+	uint8_t skip = g->left ? reason_skip(&md->reasons, AWAITED_REASON(lg->waitreason)) : 0;
+
+	settle_leaving(md, g, PARKED, lg->waitreason, stack_table_skip(&md->stacks, stack, skip));
+	if (stack)
+		g->stack = stack;
+}
+
+static void resync_g(struct model *md, const struct map64 *ended, const struct log_g *lg)
+{
+	const struct log_m *lm = snapshot_m_of(&md->snapshot, lg);
+	uint8_t status = snapshot_g_status(lg, lm);
+	struct g *g = g_find(&md->entities, lg->g);
+
+	if (status == G_DEAD || !lg->g || (!g && map64_get(ended, lg->g)))
+		return;
+	if (g && !older(md, g->last_hit)) {
+		g->listed = true;
+		return;
+	}
+	g = g_of_record(md, lg->g, lg->goid, status);
+	if (!g)
+		return;
+	g->listed = true;
+	if (!g->startpc)
+		g->startpc = lg->startpc;
+	if (g->status != status || g->status == G_RUNNING)
+		set_status(md, g, lm, status);
+	if (g->status == G_WAITING && lg->stack)
+		settle_parked(md, g, lg);
+}
+
+static void end_unlisted(struct model *md)
+{
+	for (uint32_t i = 1; i < md->entities.gs.n; i++) {
+		struct g *g = md->entities.gs.all[i];
+
+		if (g->status != G_DEAD && !g->listed && g != md->synthetic.g && older(md, g->last_hit))
+			force_dead(md, g);
+		g->listed = false;
+	}
+}
+
+/* Sets which thread holds which P: a thread can run for long without a record that shows it. */
+static void resync_p(struct model *md, const struct log_m *lm)
+{
+	struct m *m = snapshot_has_thread(lm) ? m_get(&md->entities, lm->tid) : NULL;
+	struct p *p = p_find(&md->entities, lm->p);
+	bool in_syscall = lm->curg && lm->status == GO_G_SYSCALL;
+
+	if (!m || !p || in_syscall || m->p == p || !older(md, m->last_p_hit) || !older(md, p->last_hit))
+		return;
+	force_m_hold(md, m, p);
+}
+
+/* Threads without a goroutine. */
+static void resync_m(struct model *md, const struct log_m *lm)
+{
+	struct m *m = snapshot_has_thread(lm) ? m_get(&md->entities, lm->tid) : NULL;
+
+	if (!m || !older(md, m->last_hit) || lm->curg)
+		return;
+	force_m_free(md, m);
+	if (m->p && m->p != p_find(&md->entities, lm->p) && older(md, m->p->last_hit))
+		step_proc_stop(md, m);
+}
+
+void go_resync(struct model *md)
+{
+	const struct model_snapshot *snap = &md->snapshot;
+	size_t from = early_find_marker(&md->early, snap->info.marker_before, md->early.n);
+	size_t to = early_find_marker(&md->early, snap->info.marker_after, md->early.n);
+	struct map64 ended = {0};
+
+	md->ops.provenance = md->starts_only ? INFERRED : REPAIRED;
+	md->gomaxprocs = snap->info.gomaxprocs;
+	for (size_t i = 0; i < snap->nps; i++) {
+		if (snap->ps[i].status != GO_P_DEAD)
+			step_proc_get(md, snap->ps[i].p, (int32_t)snap->ps[i].id);
+	}
+	snapshot_resync_assists(md);
+	for (size_t i = 0; i < snap->nms; i++)
+		resync_m(md, &snap->ms[i]);
+	for (size_t i = 0; i < snap->nms; i++)
+		resync_p(md, &snap->ms[i]);
+	list_ended(md, &ended);
+	for (size_t i = 0; i < snap->ngs; i++)
+		resync_g(md, &ended, &snap->gs[i]);
+	end_unlisted(md);
+	annotators_snapshot(&md->annotators, md->early.records + from, to > from ? to - from : 0);
+	snapshot_resync_gc(md, from);
+	map64_free(&ended);
+	memory_resync(md);
+	md->ops.provenance = OBSERVED;
+}
