@@ -120,7 +120,7 @@ bool span_view_read(const struct layout *layout, const uint8_t *bytes, struct lo
 }
 
 /* mheap_.allspans grows and moves. Retries until its address is the same before and after the read. */
-static int read_addresses(const struct target *target, uint64_t **addresses, size_t *n)
+static int alloc_read_addresses(const struct target *target, uint64_t **addresses, size_t *n)
 {
 	uint64_t at = target->heap + target->bias + target->image->release->layout.runtime.heap_allspans;
 	uint64_t slice[3], again[3];
@@ -149,8 +149,8 @@ static int read_addresses(const struct target *target, uint64_t **addresses, siz
 	return -EAGAIN;
 }
 
-static int read_batch(const struct target *target, struct memory_batch *batch, const uint64_t *addresses,
-		      size_t n, struct areas *areas)
+static int alloc_read_batch(const struct target *target, struct memory_batch *batch,
+			    const uint64_t *addresses, size_t n, struct areas *areas)
 {
 	const struct layout *layout = &target->image->release->layout;
 	struct memory_piece pieces[BATCH];
@@ -171,14 +171,14 @@ static int read_batch(const struct target *target, struct memory_batch *batch, c
 
 int areas_read_spans(const struct target *target, struct memory_batch *batch, struct areas *areas)
 {
-	int rc = areas->spans ? 0 : read_addresses(target, &areas->spans, &areas->nspans);
+	int rc = areas->spans ? 0 : alloc_read_addresses(target, &areas->spans, &areas->nspans);
 	size_t left, count;
 
 	if (rc)
 		return rc;
 	left = areas->nspans - areas->at;
 	count = left < BATCH ? left : BATCH;
-	rc = read_batch(target, batch, areas->spans + areas->at, count, areas);
+	rc = alloc_read_batch(target, batch, areas->spans + areas->at, count, areas);
 	areas->at += count;
 	return rc ? rc : count < left;
 }

@@ -7,29 +7,29 @@
 
 enum { FRAMES = 3 }; /* gopark, goparkunlock and their caller; either may be inlined in it */
 
-static bool lies_in(uint64_t pc, uint64_t begin, uint64_t end)
+static bool awaited_lies_in(uint64_t pc, uint64_t begin, uint64_t end)
 {
 	return pc >= begin && pc < end;
 }
 
-static uint8_t kind_of(const struct target *target, uint64_t pc)
+static uint8_t awaited_kind_of(const struct target *target, uint64_t pc)
 {
 	const struct go_places *places = &target->places;
 
-	if (lies_in(pc, places->semacquire, places->semacquire_end) ||
+	if (awaited_lies_in(pc, places->semacquire, places->semacquire_end) ||
 	    plugins_have(target, PLUGIN_SEMACQUIRE, pc))
 		return AWAITED_SEMAPHORE;
-	if (lies_in(pc, places->chanrecv, places->chanrecv_end) ||
-	    lies_in(pc, places->chansend, places->chansend_end) ||
+	if (awaited_lies_in(pc, places->chanrecv, places->chanrecv_end) ||
+	    awaited_lies_in(pc, places->chansend, places->chansend_end) ||
 	    plugins_have(target, PLUGIN_CHANRECV, pc) || plugins_have(target, PLUGIN_CHANSEND, pc))
 		return AWAITED_CHANNEL;
-	if (lies_in(pc, places->notify_wait, places->notify_wait_end) ||
+	if (awaited_lies_in(pc, places->notify_wait, places->notify_wait_end) ||
 	    plugins_have(target, PLUGIN_NOTIFY_WAIT, pc))
 		return AWAITED_NOTIFY_LIST;
 	return AWAITED_NONE;
 }
 
-static bool word_at(const struct memory_piece *stack, uint64_t address, uint64_t *word)
+static bool awaited_word_at(const struct memory_piece *stack, uint64_t address, uint64_t *word)
 {
 	if (address % sizeof(*word) || address < stack->address || stack->size < sizeof(*word) ||
 	    address - stack->address > stack->size - sizeof(*word))
@@ -47,11 +47,12 @@ uint64_t awaited_read(const struct target *target, const struct g_view *view,
 	if ((view->status != G_STATUS_WAITING && view->status != G_STATUS_LEAKED) || target->image->elf.arm64)
 		return 0;
 	for (unsigned i = 0; i < FRAMES; i++) {
-		uint8_t kind = kind_of(target, pc);
+		uint8_t kind = awaited_kind_of(target, pc);
 
-		if (kind && word_at(stack, bp + 16, &address) && address && !(address >> AWAITED_BITS))
+		if (kind && awaited_word_at(stack, bp + 16, &address) && address &&
+		    !(address >> AWAITED_BITS))
 			return AWAITED(kind, address);
-		if (kind || !word_at(stack, bp + 8, &pc) || !word_at(stack, bp, &bp))
+		if (kind || !awaited_word_at(stack, bp + 8, &pc) || !awaited_word_at(stack, bp, &bp))
 			return 0;
 	}
 	return 0;

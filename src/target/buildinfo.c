@@ -79,7 +79,7 @@ static bool read_inline(const uint8_t *bytes, size_t size, struct go_version *ve
 	return go_version_parse((const char *)bytes + at, len, version);
 }
 
-static bool read_string(const struct image *image, uint64_t address, struct go_version *version)
+static bool buildinfo_read_string(const struct image *image, uint64_t address, struct go_version *version)
 {
 	const uint8_t *bytes;
 	uint64_t text, len;
@@ -91,8 +91,8 @@ static bool read_string(const struct image *image, uint64_t address, struct go_v
 	return bytes && go_version_parse((const char *)bytes, len, version);
 }
 
-static bool read_record(const struct image *image, const uint8_t *bytes, size_t size,
-			struct go_version *version)
+static bool buildinfo_read_record(const struct image *image, const uint8_t *bytes, size_t size,
+				  struct go_version *version)
 {
 	uint64_t pointer;
 
@@ -101,7 +101,7 @@ static bool read_record(const struct image *image, const uint8_t *bytes, size_t 
 	if (bytes[FLAGS] & INLINE)
 		return read_inline(bytes, size, version);
 	memcpy(&pointer, bytes + POINTER, sizeof(pointer));
-	return bytes[POINTER_SIZE] == sizeof(pointer) && read_string(image, pointer, version);
+	return bytes[POINTER_SIZE] == sizeof(pointer) && buildinfo_read_string(image, pointer, version);
 }
 
 /* The linker aligns the record's address. The start of a segment need not be aligned. */
@@ -111,7 +111,7 @@ static bool search(const struct image *image, uint64_t address, struct go_versio
 	const uint8_t *bytes = image_rest(image, address, &size);
 
 	for (size_t at = -address % ALIGNMENT; at < size && size - at >= HEADER; at += ALIGNMENT) {
-		if (read_record(image, bytes + at, size - at, version))
+		if (buildinfo_read_record(image, bytes + at, size - at, version))
 			return true;
 	}
 	return false;

@@ -20,7 +20,7 @@ static const char *const extra[] = {
 	"runtime.mcommoninit",
 };
 
-static int find_name(const struct copies *copies, const char *name)
+static int copies_find_name(const struct copies *copies, const char *name)
 {
 	for (unsigned i = 0; i < copies->nnames; i++) {
 		if (strcmp(copies->names[i].name, name) == 0)
@@ -31,7 +31,7 @@ static int find_name(const struct copies *copies, const char *name)
 
 static void add_name(struct copies *copies, const char *name)
 {
-	if (find_name(copies, name) < 0)
+	if (copies_find_name(copies, name) < 0)
 		copies->names[copies->nnames++].name = name;
 }
 
@@ -73,7 +73,7 @@ void copies_free(struct copies *copies)
 struct copy_search copies_begin(const struct target *target, const char *function)
 {
 	const struct copies *copies = &target->image->copies;
-	int name = find_name(copies, function);
+	int name = copies_find_name(copies, function);
 
 	return (struct copy_search){.name = (unsigned)name, .at = name < 0 ? copies->list.n : 0};
 }

@@ -69,7 +69,7 @@ static void find_types(Dwarf *dwarf, struct types *types)
 	}
 }
 
-static bool find_member(Dwarf_Die *type, const char *name, size_t len, Dwarf_Die *member)
+static bool debuginfo_find_member(Dwarf_Die *type, const char *name, size_t len, Dwarf_Die *member)
 {
 	if (dwarf_child(type, member))
 		return false;
@@ -101,7 +101,7 @@ static bool block_offset(const Dwarf_Block *block, Dwarf_Word *value)
 	return false;
 }
 
-static bool member_offset(Dwarf_Die *member, uint32_t *offset)
+static bool debuginfo_member_offset(Dwarf_Die *member, uint32_t *offset)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Block block;
@@ -143,7 +143,8 @@ static bool path_offset(Dwarf_Die type, const char *path, uint32_t *offset)
 	for (;;) {
 		size_t len = strcspn(path, ".");
 
-		if (!find_member(&type, path, len, &member) || !member_offset(&member, offset))
+		if (!debuginfo_find_member(&type, path, len, &member) ||
+		    !debuginfo_member_offset(&member, offset))
 			return false;
 		if (!path[len])
 			return true;
@@ -218,7 +219,7 @@ static bool find_symbol(Elf *elf, const char *name, GElf_Sym *symbol)
 }
 
 /* Reads a Go string (pointer and length). Returns NULL if it is empty or damaged. */
-static char *read_string(const struct image *image, uint64_t address)
+static char *debuginfo_read_string(const struct image *image, uint64_t address)
 {
 	const uint8_t *bytes = image_bytes(image, address, 16);
 	uint64_t text, len;
@@ -230,8 +231,8 @@ static char *read_string(const struct image *image, uint64_t address)
 	return bytes ? strndup((const char *)bytes, len) : NULL;
 }
 
-static void read_reasons(Elf *elf, const struct image *image, enum log_reason_table table,
-			 struct reasons *reasons)
+static void debuginfo_read_reasons(Elf *elf, const struct image *image, enum log_reason_table table,
+				   struct reasons *reasons)
 {
 	const char **texts;
 	GElf_Sym symbol;
@@ -244,7 +245,7 @@ static void read_reasons(Elf *elf, const struct image *image, enum log_reason_ta
 	if (!texts)
 		return;
 	for (unsigned i = 0; i < n; i++)
-		texts[i] = read_string(image, symbol.st_value + 16ull * i);
+		texts[i] = debuginfo_read_string(image, symbol.st_value + 16ull * i);
 	*reasons = (struct reasons){.texts = texts, .n = n};
 }
 
@@ -260,7 +261,7 @@ int debuginfo_release(int fd, const struct image *image, struct release *release
 	rc = dwarf ? read_layout(dwarf, release->minor, &release->layout, err)
 		   : error_set(err, ENODATA, "it has no debug information");
 	for (int table = REASON_BLOCK; rc == 0 && table < REASON_TABLES; table++)
-		read_reasons(elf, image, table, &release->reasons[table]);
+		debuginfo_read_reasons(elf, image, table, &release->reasons[table]);
 	dwarf_end(dwarf);
 	elf_end(elf);
 	return rc;

@@ -38,7 +38,7 @@ bool process_is_alive(const char *proc, pid_t pid)
 	return (stat.state != 'Z' && stat.state != 'X') || stat.threads > 1;
 }
 
-static int add(struct process_links *list, struct process_link link)
+static int process_links_add(struct process_links *list, struct process_link link)
 {
 	if (array_grow(&list->all, &list->capacity, list->n + 1, sizeof(*list->all)))
 		return -ENOMEM;
@@ -46,7 +46,7 @@ static int add(struct process_links *list, struct process_link link)
 	return 0;
 }
 
-static int list_all(const char *proc, struct process_links *list, struct error *err)
+static int process_links_list(const char *proc, struct process_links *list, struct error *err)
 {
 	DIR *dir = opendir(proc);
 	const struct dirent *entry;
@@ -59,7 +59,7 @@ static int list_all(const char *proc, struct process_links *list, struct error *
 		struct proc_stat stat;
 
 		if (pid > 0 && read_stat(proc, pid, &stat))
-			rc = add(list, (struct process_link){pid, stat.parent});
+			rc = process_links_add(list, (struct process_link){pid, stat.parent});
 	}
 	closedir(dir);
 	return rc ? error_set(err, ENOMEM, "out of memory") : 0;
@@ -85,8 +85,8 @@ static int find_descendants(const struct process_links *list, pid_t root, struct
 	return 0;
 }
 
-static int choose(const char *proc, const struct process_links *list, pid_t root, const struct map64 *found,
-		  pid_t *pids)
+static int process_links_choose(const char *proc, const struct process_links *list, pid_t root,
+				const struct map64 *found, pid_t *pids)
 {
 	int n = 0;
 
@@ -104,13 +104,13 @@ int descendants(const char *proc, pid_t root, pid_t **pids, struct error *err)
 {
 	struct process_links list = {0};
 	struct map64 found = {0};
-	int n = list_all(proc, &list, err);
+	int n = process_links_list(proc, &list, err);
 
 	*pids = NULL;
 	if (n == 0 && find_descendants(&list, root, &found) == 0)
 		*pids = calloc(found.count, sizeof(**pids));
 	if (n == 0)
-		n = *pids ? choose(proc, &list, root, &found, *pids)
+		n = *pids ? process_links_choose(proc, &list, root, &found, *pids)
 			  : error_set(err, ENOMEM, "out of memory");
 	map64_free(&found);
 	free(list.all);

@@ -45,7 +45,7 @@ bool target_function_offset(const struct target *target, uint64_t address, uint6
  * Whether the name ends with `end` at a word boundary: "conn).serve", "(*conn).serve" and "serve" match
  * "net/http.(*conn).serve", but "erve" does not.
  */
-static bool is_end(const char *name, const char *end)
+static bool function_is_end(const char *name, const char *end)
 {
 	size_t len = strlen(name), tail = strlen(end);
 
@@ -68,7 +68,7 @@ static void find_ends(const struct functab *tab, const char *end, struct ends *e
 
 	*ends = (struct ends){.n = 0};
 	for (size_t i = 0; i < functab_count(tab); i++) {
-		if (functab_entry(tab, i, &entry, &last, &name) || !is_end(name, end))
+		if (functab_entry(tab, i, &entry, &last, &name) || !function_is_end(name, end))
 			continue;
 		ends->index = i;
 		if (ends->n++ < MAX_SHOWN && len < sizeof(ends->list))
@@ -96,7 +96,7 @@ static bool is_inlined(const struct target *target, const char *name)
 }
 
 /* Gets the last part of a name in lower case. Returns false if it is empty or too long to compare. */
-static bool fold(const char *name, char part[EDITS_LETTERS + 1])
+static bool function_fold(const char *name, char part[EDITS_LETTERS + 1])
 {
 	const char *last = strrchr(name, '.');
 	size_t len = strlen(last = last ? last + 1 : name);
@@ -116,11 +116,11 @@ static void find_near(const struct functab *tab, const char *wanted, struct ends
 	size_t len = 0;
 
 	*ends = (struct ends){.n = 0};
-	if (!fold(wanted, word))
+	if (!function_fold(wanted, word))
 		return;
 	nearest = (unsigned)strlen(word) / 3;
 	for (size_t i = 0; i < functab_count(tab); i++) {
-		if (functab_entry(tab, i, &entry, &last, &name) || !fold(name, part))
+		if (functab_entry(tab, i, &entry, &last, &name) || !function_fold(name, part))
 			continue;
 		edits = edits_between(word, part);
 		if (edits > nearest)
@@ -134,7 +134,7 @@ static void find_near(const struct functab *tab, const char *wanted, struct ends
 	}
 }
 
-static int refuse_unknown(const struct target *target, const char *name, struct error *err)
+static int function_refuse_unknown(const struct target *target, const char *name, struct error *err)
 {
 	struct ends ends;
 	const char *last = strrchr(name, '.');
@@ -182,7 +182,8 @@ static void find_begin(const struct code *code, struct target_function *found)
 		found->condition = 1 + (code->arm64 ? ABOVE_ARM64 : ABOVE_X86);
 }
 
-static int take(const struct target *target, size_t index, struct target_function *found, struct error *err)
+static int function_take(const struct target *target, size_t index, struct target_function *found,
+			 struct error *err)
 {
 	uint64_t entry = 0, end = 0;
 	struct code code;
@@ -213,12 +214,12 @@ int target_function(const struct target *target, const char *name, struct target
 
 	if (functab_find(target->functab, name, &entry, &end) == 0 &&
 	    functab_lookup(target->functab, entry, &index) == 0)
-		return take(target, index, found, err);
+		return function_take(target, index, found, err);
 	find_ends(target->functab, name, &ends);
 	if (ends.n == 1)
-		return take(target, ends.index, found, err);
+		return function_take(target, ends.index, found, err);
 	if (ends.n)
 		return error_set(err, EEXIST, "%.*s is the name of several functions: %s",
 				 text_fit(name, 200), name, ends.list);
-	return refuse_unknown(target, name, err);
+	return function_refuse_unknown(target, name, err);
 }

@@ -9,7 +9,7 @@
 #define MAX_DYNAMIC         1024u
 
 /* Copies, because data in an untrusted file need not be aligned. */
-static bool take(const struct image *image, uint64_t offset, void *to, size_t size)
+static bool image_take(const struct image *image, uint64_t offset, void *to, size_t size)
 {
 	if (size > image->size || offset > image->size - size)
 		return false;
@@ -38,7 +38,7 @@ static int check_kind(const Elf64_Ehdr *header, struct error *err)
  */
 #define END_OF_ADDRESSES ((uint64_t)1 << 56)
 
-static int add_segment(struct image *image, const Elf64_Phdr *header, struct error *err)
+static int image_add_segment(struct image *image, const Elf64_Phdr *header, struct error *err)
 {
 	if (header->p_filesz > image->size || header->p_offset > image->size - header->p_filesz ||
 	    header->p_filesz > header->p_memsz || header->p_memsz > END_OF_ADDRESSES ||
@@ -66,7 +66,7 @@ static void find_relocations(struct image *image, uint64_t dynamic, uint64_t siz
 	for (size_t i = 0; i < MAX_DYNAMIC && i < size / sizeof(Elf64_Dyn); i++) {
 		Elf64_Dyn entry;
 
-		if (!take(image, dynamic + i * sizeof(entry), &entry, sizeof(entry)) ||
+		if (!image_take(image, dynamic + i * sizeof(entry), &entry, sizeof(entry)) ||
 		    entry.d_tag == DT_NULL)
 			break;
 		if (entry.d_tag == DT_RELA)
@@ -78,7 +78,7 @@ static void find_relocations(struct image *image, uint64_t dynamic, uint64_t siz
 	image->nrela = image->rela ? bytes / sizeof(Elf64_Rela) : 0;
 }
 
-static int read_segments(struct image *image, const Elf64_Ehdr *header, struct error *err)
+static int image_read_segments(struct image *image, const Elf64_Ehdr *header, struct error *err)
 {
 	uint64_t dynamic = 0, dynamic_size = 0;
 
@@ -86,9 +86,9 @@ static int read_segments(struct image *image, const Elf64_Ehdr *header, struct e
 		Elf64_Phdr program;
 
 		if (header->e_phoff > image->size ||
-		    !take(image, header->e_phoff + i * sizeof(program), &program, sizeof(program)))
+		    !image_take(image, header->e_phoff + i * sizeof(program), &program, sizeof(program)))
 			return error_set(err, EBADMSG, "damaged executable: program headers are truncated");
-		if (program.p_type == PT_LOAD && add_segment(image, &program, err))
+		if (program.p_type == PT_LOAD && image_add_segment(image, &program, err))
 			return -EBADMSG;
 		image->has_interpreter |= program.p_type == PT_INTERP;
 		if (program.p_type == PT_DYNAMIC && program.p_offset <= image->size) {
@@ -101,9 +101,9 @@ static int read_segments(struct image *image, const Elf64_Ehdr *header, struct e
 	return 0;
 }
 
-static bool read_section(const struct image *image, unsigned i, Elf64_Shdr *section)
+static bool image_read_section(const struct image *image, unsigned i, Elf64_Shdr *section)
 {
-	return take(image, image->section_table + i * sizeof(*section), section, sizeof(*section));
+	return image_take(image, image->section_table + i * sizeof(*section), section, sizeof(*section));
 }
 
 /* Sections are optional: if anything about them is wrong, they are ignored. */
@@ -114,13 +114,13 @@ static void find_sections(struct image *image, const Elf64_Ehdr *header)
 	if (!header->e_shoff || header->e_shoff > image->size || header->e_shentsize != sizeof(section))
 		return;
 	image->section_table = header->e_shoff;
-	if (!read_section(image, header->e_shstrndx, &section) || section.sh_offset > image->size ||
+	if (!image_read_section(image, header->e_shstrndx, &section) || section.sh_offset > image->size ||
 	    section.sh_size > image->size - section.sh_offset)
 		return;
 	image->names = section.sh_offset;
 	image->names_size = section.sh_size;
 	image->nsections = header->e_shnum;
-	for (unsigned i = 0; i < image->nsections && read_section(image, i, &section); i++)
+	for (unsigned i = 0; i < image->nsections && image_read_section(image, i, &section); i++)
 		image->has_symbols |= section.sh_type == SHT_SYMTAB;
 }
 
@@ -130,11 +130,11 @@ int image_parse(struct image *image, const uint8_t *data, size_t size, struct er
 	int rc;
 
 	*image = (struct image){.data = data, .size = size};
-	if (!take(image, 0, &header, sizeof(header)))
+	if (!image_take(image, 0, &header, sizeof(header)))
 		return error_set(err, ENOEXEC, "not an ELF executable: only %zu bytes", size);
 	rc = check_kind(&header, err);
 	if (rc == 0)
-		rc = read_segments(image, &header, err);
+		rc = image_read_segments(image, &header, err);
 	if (rc)
 		return rc;
 	image->pie = header.e_type == ET_DYN;
@@ -214,7 +214,7 @@ void image_relocate(const struct image *image, uint8_t *data, bool code)
 	}
 }
 
-static bool has_name(const struct image *image, uint32_t offset, const char *name)
+static bool image_section_has_name(const struct image *image, uint32_t offset, const char *name)
 {
 	size_t size = strlen(name) + 1;
 
@@ -226,8 +226,8 @@ bool image_section(const struct image *image, const char *name, struct image_sec
 {
 	Elf64_Shdr header;
 
-	for (unsigned i = 0; i < image->nsections && read_section(image, i, &header); i++) {
-		if (header.sh_type == SHT_NOBITS || !has_name(image, header.sh_name, name) ||
+	for (unsigned i = 0; i < image->nsections && image_read_section(image, i, &header); i++) {
+		if (header.sh_type == SHT_NOBITS || !image_section_has_name(image, header.sh_name, name) ||
 		    !image_bytes(image, header.sh_addr, header.sh_size))
 			continue;
 		*section = (struct image_section){.address = header.sh_addr, .size = header.sh_size};

@@ -23,7 +23,7 @@
 
 #define SAME_SIZE_GROW 8u /* hmap.flags */
 
-static uint64_t word_at(const uint8_t *bytes)
+static uint64_t label_map_word_at(const uint8_t *bytes)
 {
 	uint64_t value;
 
@@ -33,15 +33,15 @@ static uint64_t word_at(const uint8_t *bytes)
 
 void label_map_take_head(struct label_set *set, const uint8_t *bytes)
 {
-	uint64_t count = word_at(bytes);
+	uint64_t count = label_map_word_at(bytes);
 	uint8_t b = bytes[HMAP_B];
 
 	set->lost = b > MAX_B;
 	if (set->lost || !count)
 		return;
-	set->at = word_at(bytes + HMAP_BUCKETS);
+	set->at = label_map_word_at(bytes + HMAP_BUCKETS);
 	set->map.nbuckets = 1u << b;
-	set->map.old = word_at(bytes + HMAP_OLD);
+	set->map.old = label_map_word_at(bytes + HMAP_OLD);
 	set->map.nold = bytes[HMAP_FLAGS] & SAME_SIZE_GROW || !b ? 1u << b : 1u << (b - 1);
 }
 
@@ -76,7 +76,7 @@ static void add_overflow(struct label_set *set, uint64_t address)
 
 static void take_bucket(struct label_set *set, const uint8_t *bucket)
 {
-	uint64_t next = word_at(bucket + OVERFLOW);
+	uint64_t next = label_map_word_at(bucket + OVERFLOW);
 
 	for (unsigned i = 0; i < SLOTS; i++) {
 		const uint8_t *key = bucket + KEYS + i * STRING, *value = bucket + VALUES + i * STRING;
@@ -87,8 +87,9 @@ static void take_bucket(struct label_set *set, const uint8_t *bucket)
 			set->cut = true;
 			return;
 		}
-		set->refs[set->n++] = (struct label_ref){word_at(key), word_at(key + 8), word_at(value),
-							 word_at(value + 8)};
+		set->refs[set->n++] =
+			(struct label_ref){label_map_word_at(key), label_map_word_at(key + 8),
+					   label_map_word_at(value), label_map_word_at(value + 8)};
 	}
 	if (next)
 		add_overflow(set, next);

@@ -74,7 +74,7 @@ void labels_free(struct labels *labels)
 
 /* --- where the strings are --- */
 
-static int add_set(struct labels *labels, uint64_t address)
+static int labels_add_set(struct labels *labels, uint64_t address)
 {
 	int rc;
 
@@ -147,7 +147,7 @@ static uint32_t size_of_list(const struct label_set *set)
 	return set->n * (uint32_t)sizeof(set->refs[0]);
 }
 
-static void take_list(struct label_set *set, const uint8_t *bytes)
+static void labels_take_list(struct label_set *set, const uint8_t *bytes)
 {
 	_Static_assert(sizeof(set->refs[0]) == 32, "as label in runtime/pprof");
 	memcpy(set->refs, bytes, size_of_list(set));
@@ -175,7 +175,7 @@ static int find_in_lists(struct labels *labels)
 {
 	int rc = each_set(labels, size_of_slice, take_slice);
 
-	return rc ? rc : each_set(labels, size_of_list, take_list);
+	return rc ? rc : each_set(labels, size_of_list, labels_take_list);
 }
 
 static int find_in_maps(struct labels *labels)
@@ -234,7 +234,7 @@ struct label_text {
 	struct log_label sizes;
 };
 
-static int by_key(const void *a, const void *b)
+static int label_by_key(const void *a, const void *b)
 {
 	const struct label_text *one = a, *two = b;
 	uint16_t n = one->sizes.key_len < two->sizes.key_len ? one->sizes.key_len : two->sizes.key_len;
@@ -263,7 +263,7 @@ static unsigned take_texts(struct label_set *set, const uint8_t *const *texts, s
 		set->cut = set->cut || ref->key_len > LABEL_TEXT_MAX || ref->value_len > LABEL_TEXT_MAX;
 		out[n++] = text;
 	}
-	qsort(out, n, sizeof(*out), by_key);
+	qsort(out, n, sizeof(*out), label_by_key);
 	return n;
 }
 
@@ -347,7 +347,7 @@ int labels_read(struct labels *labels, const uint64_t *addresses, size_t n, uint
 	labels->nsets = 0;
 	map64_clear(&labels->known);
 	for (size_t i = 0; rc == 0 && i < n && i < LABELS_BATCH; i++)
-		rc = add_set(labels, addresses[i]);
+		rc = labels_add_set(labels, addresses[i]);
 	if (rc == 0 && labels->nsets)
 		rc = labels->go_minor <= LAST_WITH_MAP ? find_in_maps(labels) : find_in_lists(labels);
 	if (rc == 0)

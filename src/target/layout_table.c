@@ -6,7 +6,8 @@
 #include "target/debuginfo.h"
 #include "target/load.h"
 
-static int read_file(int fd, const struct loaded *loaded, struct layout_table *table, struct error *err)
+static int layout_table_read_file(int fd, const struct loaded *loaded, struct layout_table *table,
+				  struct error *err)
 {
 	struct error inner = {""};
 	struct image image;
@@ -33,7 +34,7 @@ int layout_table_read(int fd, struct layout_table *table, struct error *err)
 	*table = (struct layout_table){.arm64 = false};
 	if (rc)
 		return rc;
-	rc = read_file(fd, &loaded, table, err);
+	rc = layout_table_read_file(fd, &loaded, table, err);
 	load_free(&loaded);
 	if (rc)
 		release_free(&table->release);

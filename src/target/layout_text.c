@@ -30,7 +30,7 @@ struct reader {
 	struct error *err;
 };
 
-static int refuse(const struct reader *reader, const char *what)
+static int layout_text_refuse(const struct reader *reader, const char *what)
 {
 	return error_set(reader->err, EBADMSG, "line %u: %s", reader->number, what);
 }
@@ -43,8 +43,8 @@ static int next_line(struct reader *reader)
 
 	reader->number++;
 	if (!end)
-		return refuse(reader,
-			      left < MOST_LINE ? "the text ends without an \"end\" line" : "it is too long");
+		return layout_text_refuse(reader, left < MOST_LINE ? "the text ends without an \"end\" line"
+								   : "it is too long");
 	reader->line = begin;
 	reader->len = (size_t)(end - begin);
 	reader->next += reader->len + 1;
@@ -52,7 +52,7 @@ static int next_line(struct reader *reader)
 }
 
 /* Returns the text after "WORD " in the line, or NULL if the line does not begin with it. */
-static const char *value_of(const struct reader *reader, const char *word, size_t *len)
+static const char *layout_text_value_of(const struct reader *reader, const char *word, size_t *len)
 {
 	size_t n = strlen(word);
 
@@ -68,7 +68,8 @@ static bool is(const char *text, size_t len, const char *word)
 }
 
 /* Parses the whole text as a number in this base, with at most 8 digits and a value up to most. */
-static bool read_number(const char *text, size_t len, unsigned base, uint32_t most, uint32_t *value)
+static bool layout_text_read_number(const char *text, size_t len, unsigned base, uint32_t most,
+				    uint32_t *value)
 {
 	static const char digits[] = "0123456789abcdef";
 	uint64_t sum = 0;
@@ -101,10 +102,10 @@ static int read_release(struct reader *reader, struct layout_table *table)
 
 	if (rc)
 		return rc;
-	value = value_of(reader, "release", &len);
+	value = layout_text_value_of(reader, "release", &len);
 	if (!value || !go_version_parse(value, len, &table->version) || table->version.minor > MOST_MINOR ||
 	    !is(value, len, table->version.text))
-		return refuse(reader, "expected the release of Go: \"release go1.28.1\"");
+		return layout_text_refuse(reader, "expected the release of Go: \"release go1.28.1\"");
 	table->release.minor = table->version.minor;
 	table->release.patch = table->version.patch;
 	return 0;
@@ -118,9 +119,9 @@ static int read_arch(struct reader *reader, struct layout_table *table)
 
 	if (rc)
 		return rc;
-	value = value_of(reader, "arch", &len);
+	value = layout_text_value_of(reader, "arch", &len);
 	if (!value || (!is(value, len, arch_names[0]) && !is(value, len, arch_names[1])))
-		return refuse(reader, "expected \"arch amd64\" or \"arch arm64\"");
+		return layout_text_refuse(reader, "expected \"arch amd64\" or \"arch arm64\"");
 	table->arm64 = is(value, len, arch_names[1]);
 	return 0;
 }
@@ -130,7 +131,7 @@ static int read_head(struct reader *reader, struct layout_table *table)
 	int rc = next_line(reader);
 
 	if (rc || !is(reader->line, reader->len, FIRST_LINE))
-		return refuse(reader, "not a gotrace layout table: expected \"" FIRST_LINE "\"");
+		return layout_text_refuse(reader, "not a gotrace layout table: expected \"" FIRST_LINE "\"");
 	rc = read_release(reader, table);
 	return rc ? rc : read_arch(reader, table);
 }
@@ -138,12 +139,12 @@ static int read_head(struct reader *reader, struct layout_table *table)
 /* --- fields --- */
 
 /* Reports why the line is not that of the expected field. */
-static int refuse_field(const struct reader *reader, unsigned expected)
+static int layout_text_refuse_field(const struct reader *reader, unsigned expected)
 {
 	for (unsigned i = 0; i < layout_field_count; i++) {
 		size_t len;
 
-		if (!value_of(reader, layout_fields[i].name, &len))
+		if (!layout_text_value_of(reader, layout_fields[i].name, &len))
 			continue;
 		if (i < expected)
 			return error_set(reader->err, EBADMSG, "line %u: %s occurs twice or is out of order",
@@ -166,18 +167,18 @@ static int read_field(struct reader *reader, unsigned i, struct release *release
 {
 	const struct layout_field *field = &layout_fields[i];
 	size_t len = 0;
-	const char *value = value_of(reader, field->name, &len);
+	const char *value = layout_text_value_of(reader, field->name, &len);
 	uint32_t offset = LAYOUT_ABSENT;
 
 	if (!value)
-		return refuse_field(reader, i);
+		return layout_text_refuse_field(reader, i);
 	if (is(value, len, "absent")) {
 		if (!may_be_absent(field, release->minor))
 			return error_set(reader->err, EBADMSG,
 					 "line %u: %s may not be absent: every release since Go 1.%u has it",
 					 reader->number, field->name, field->since);
 	} else if (len < 3 || memcmp(value, "0x", 2) ||
-		   !read_number(value + 2, len - 2, 16, LAYOUT_MOST_OFFSET, &offset)) {
+		   !layout_text_read_number(value + 2, len - 2, 16, LAYOUT_MOST_OFFSET, &offset)) {
 		return error_set(reader->err, EBADMSG,
 				 "line %u: %s: expected an offset from 0x0 to 0x%x, or \"absent\"",
 				 reader->number, field->name, LAYOUT_MOST_OFFSET);
@@ -221,14 +222,15 @@ static int read_reason(const struct reader *reader, const char *table, const cha
 
 	for (digits = 0; digits < reader->len - at && text[digits] != ' '; digits++)
 		;
-	if (digits == reader->len - at || !read_number(text, digits, 10, LAYOUT_MOST_REASONS, &number) ||
-	    number >= n || (int)number <= *last)
-		return refuse(
+	if (digits == reader->len - at ||
+	    !layout_text_read_number(text, digits, 10, LAYOUT_MOST_REASONS, &number) || number >= n ||
+	    (int)number <= *last)
+		return layout_text_refuse(
 			reader,
 			"expected a number greater than the previous one and less than the table's size");
 	at += digits + 1;
 	if (!is_reason(reader->line + at, reader->len - at))
-		return refuse(reader, "expected a reason of printable ASCII");
+		return layout_text_refuse(reader, "expected a reason of printable ASCII");
 	texts[number] = strndup(reader->line + at, reader->len - at);
 	*last = (int)number;
 	return texts[number] ? 0 : error_set(reader->err, ENOMEM, "out of memory");
@@ -242,7 +244,7 @@ static bool is_of_table(const struct reader *reader, const char *table)
 }
 
 /* Reads "reasons.block 16" and the reasons after it. Leaves the reader at the line that follows them. */
-static int read_reasons(struct reader *reader, const char *table, struct reasons *reasons)
+static int layout_text_read_reasons(struct reader *reader, const char *table, struct reasons *reasons)
 {
 	char name[32];
 	size_t len = 0;
@@ -251,8 +253,8 @@ static int read_reasons(struct reader *reader, const char *table, struct reasons
 	int last = -1, rc;
 
 	snprintf(name, sizeof(name), "reasons.%s", table);
-	value = value_of(reader, name, &len);
-	if (!value || !read_number(value, len, 10, LAYOUT_MOST_REASONS, &n))
+	value = layout_text_value_of(reader, name, &len);
+	if (!value || !layout_text_read_number(value, len, 10, LAYOUT_MOST_REASONS, &n))
 		return error_set(reader->err, EBADMSG, "line %u: expected \"%s\" and a number up to %u",
 				 reader->number, name, LAYOUT_MOST_REASONS);
 	texts = calloc(n + 1, sizeof(*texts));
@@ -270,19 +272,19 @@ static int read_reasons(struct reader *reader, const char *table, struct reasons
 static int read_end(const struct reader *reader)
 {
 	size_t len = 0;
-	const char *value = value_of(reader, "end", &len);
+	const char *value = layout_text_value_of(reader, "end", &len);
 	uint32_t sum;
 
-	if (!value || len != 8 || !read_number(value, len, 16, UINT32_MAX, &sum))
-		return refuse(reader, "expected \"end\" and the checksum of the preceding lines");
+	if (!value || len != 8 || !layout_text_read_number(value, len, 16, UINT32_MAX, &sum))
+		return layout_text_refuse(reader, "expected \"end\" and the checksum of the preceding lines");
 	if (reader->next < reader->size)
-		return refuse(reader, "something follows the line \"end\"");
+		return layout_text_refuse(reader, "something follows the line \"end\"");
 	if (sum != sum_of(reader->text, (size_t)(reader->line - reader->text)))
-		return refuse(reader, "checksum mismatch: the table was changed");
+		return layout_text_refuse(reader, "checksum mismatch: the table was changed");
 	return 0;
 }
 
-static int read_all(struct reader *reader, struct layout_table *table)
+static int layout_text_read_all(struct reader *reader, struct layout_table *table)
 {
 	int rc = read_head(reader, table);
 
@@ -291,7 +293,7 @@ static int read_all(struct reader *reader, struct layout_table *table)
 	if (rc == 0)
 		rc = next_line(reader);
 	for (unsigned i = REASON_BLOCK; rc == 0 && i < REASON_TABLES; i++)
-		rc = read_reasons(reader, reason_names[i], &table->release.reasons[i]);
+		rc = layout_text_read_reasons(reader, reason_names[i], &table->release.reasons[i]);
 	return rc ? rc : read_end(reader);
 }
 
@@ -301,7 +303,7 @@ int layout_text_parse(const char *text, size_t size, struct layout_table *table,
 	int rc;
 
 	*table = (struct layout_table){.arm64 = false};
-	rc = read_all(&reader, table);
+	rc = layout_text_read_all(&reader, table);
 	if (rc)
 		release_free(&table->release);
 	return rc;
@@ -343,7 +345,7 @@ static int print_reasons(const char *table, const struct reasons *reasons, FILE 
 	return 0;
 }
 
-static int print_lines(const struct layout_table *table, FILE *out, struct error *err)
+static int layout_text_print_lines(const struct layout_table *table, FILE *out, struct error *err)
 {
 	const struct release *release = &table->release;
 	int rc;
@@ -360,7 +362,7 @@ int layout_text_print(const struct layout_table *table, FILE *out, struct error 
 	char *text = NULL;
 	size_t size = 0;
 	FILE *lines = open_memstream(&text, &size);
-	int rc = lines ? print_lines(table, lines, err) : -ENOMEM;
+	int rc = lines ? layout_text_print_lines(table, lines, err) : -ENOMEM;
 
 	if (lines && fclose(lines))
 		rc = -ENOMEM;

@@ -18,7 +18,7 @@
  * A private mapping that cannot be written does not count as the worker's memory (RLIMIT_DATA), and reading
  * its pages allocates none.
  */
-static void *reserve(void *at, size_t size, int flags)
+static void *load_reserve(void *at, size_t size, int flags)
 {
 	return mmap(at, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
 }
@@ -136,7 +136,7 @@ int load_file(int fd, struct loaded *loaded, struct error *err)
 		return error_set(err, ENOEXEC, "is not an ELF executable");
 	if ((uint64_t)st.st_size > LOAD_MAX_FILE)
 		return error_set(err, EFBIG, "has an executable of more than %llu bytes", LOAD_MAX_FILE);
-	map = reserve(NULL, (size_t)st.st_size, 0);
+	map = load_reserve(NULL, (size_t)st.st_size, 0);
 	if (map == MAP_FAILED)
 		return error_set(err, ENOMEM, "out of memory for its executable (%llu bytes)",
 				 (unsigned long long)st.st_size);
@@ -167,7 +167,7 @@ void load_drop(const struct loaded *loaded, uint64_t offset, uint64_t size)
 
 	/* Pages that the range shares with other data are kept. */
 	if (begin < end && end <= loaded->size)
-		reserve(loaded->data + begin, end - begin, MAP_FIXED);
+		load_reserve(loaded->data + begin, end - begin, MAP_FIXED);
 }
 
 void load_free(struct loaded *loaded)

@@ -31,7 +31,7 @@ struct log_clock target_clock(void)
 	};
 }
 
-static int put(log_sink sink, void *ctx, enum log_type type, const void *data, size_t size)
+static int target_log_put(log_sink sink, void *ctx, enum log_type type, const void *data, size_t size)
 {
 	struct log_record record = {.type = type, .size = (uint32_t)size, .data = data};
 
@@ -39,17 +39,17 @@ static int put(log_sink sink, void *ctx, enum log_type type, const void *data, s
 }
 
 /* Logs a fixed part followed by text. */
-static int put_text(log_sink sink, void *ctx, enum log_type type, const void *head, size_t head_size,
-		    const char *text, size_t len)
+static int target_log_put_text(log_sink sink, void *ctx, enum log_type type, const void *head,
+			       size_t head_size, const char *text, size_t len)
 {
 	uint64_t buffer[(64 + MAX_TEXT) / sizeof(uint64_t)];
 
 	memcpy(buffer, head, head_size);
 	memcpy((char *)buffer + head_size, text, len);
-	return put(sink, ctx, type, buffer, head_size + len);
+	return target_log_put(sink, ctx, type, buffer, head_size + len);
 }
 
-static int log_target(const struct target *target, unsigned extra_flags, log_sink sink, void *ctx)
+static int target_log_target(const struct target *target, unsigned extra_flags, log_sink sink, void *ctx)
 {
 	struct log_target head = {
 		.pid = (uint32_t)target->pid,
@@ -64,7 +64,7 @@ static int log_target(const struct target *target, unsigned extra_flags, log_sin
 	memcpy(head.go_version, target->go_version, sizeof(head.go_version));
 	memcpy(head.comm, target->image->comm, sizeof(head.comm));
 	memcpy(head.exe, target->image->path, sizeof(head.exe));
-	return put(sink, ctx, LOG_TARGET, &head, sizeof(head));
+	return target_log_put(sink, ctx, LOG_TARGET, &head, sizeof(head));
 }
 
 static int log_reasons(const struct reasons *reasons, unsigned table, log_sink sink, void *ctx)
@@ -77,7 +77,8 @@ static int log_reasons(const struct reasons *reasons, unsigned table, log_sink s
 		if (!reasons->texts[i])
 			continue;
 		head.len = (uint32_t)strlen(reasons->texts[i]);
-		rc = put_text(sink, ctx, LOG_REASON, &head, sizeof(head), reasons->texts[i], head.len);
+		rc = target_log_put_text(sink, ctx, LOG_REASON, &head, sizeof(head), reasons->texts[i],
+					 head.len);
 	}
 	return rc;
 }
@@ -91,7 +92,7 @@ static int log_park_reasons(const struct reasons *waits, unsigned go_minor, log_
 		const char *text = park_block_reason(waits->texts[i], go_minor);
 
 		head.len = (uint32_t)strlen(text);
-		rc = put_text(sink, ctx, LOG_REASON, &head, sizeof(head), text, head.len);
+		rc = target_log_put_text(sink, ctx, LOG_REASON, &head, sizeof(head), text, head.len);
 	}
 	return rc;
 }
@@ -101,7 +102,7 @@ static int log_park_skips(const struct target *target, log_sink sink, void *ctx)
 	_Alignas(8) uint8_t skips[PARK_SKIPS];
 
 	target_park_skips(target, skips);
-	return put(sink, ctx, LOG_PARK_SKIPS, skips, sizeof(skips));
+	return target_log_put(sink, ctx, LOG_PARK_SKIPS, skips, sizeof(skips));
 }
 
 uint8_t target_wait_reason(const struct target *target, uint64_t text, uint64_t len)
@@ -129,7 +130,8 @@ static int log_mappings(const struct maps *maps, log_sink sink, void *ctx)
 		};
 
 		if (mapping.executable && len)
-			rc = put_text(sink, ctx, LOG_MAPPING, &head, sizeof(head), mapping.path, len);
+			rc = target_log_put_text(sink, ctx, LOG_MAPPING, &head, sizeof(head), mapping.path,
+						 len);
 	}
 	return rc;
 }
@@ -155,7 +157,7 @@ int target_log_info(const struct target *target, unsigned extra_flags, log_sink 
 	if (target->remote)
 		return target->remote->log_info(target, extra_flags, sink, ctx, err);
 	release = target->image->release;
-	rc = log_target(target, extra_flags, sink, ctx);
+	rc = target_log_target(target, extra_flags, sink, ctx);
 	for (unsigned table = REASON_BLOCK; rc == 0 && table < REASON_TABLES; table++)
 		rc = log_reasons(release_reasons(release, table), table, sink, ctx);
 	if (rc == 0)

@@ -22,7 +22,7 @@
 #define CHUNK     (64u << 10)
 #define PAGE_MASK 0xfffull
 
-static int read_all(int fd, struct maps *maps)
+static int maps_read_all(int fd, struct maps *maps)
 {
 	for (;;) {
 		char *bigger = realloc(maps->text, maps->len + CHUNK);
@@ -60,7 +60,7 @@ int maps_read(pid_t pid, struct maps *maps, struct error *err)
 	*maps = (struct maps){.len = 0};
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
 	fd = reads ? reads->maps(reads->ctx, pid) : open_text(path);
-	rc = fd < 0 ? fd : read_all(fd, maps);
+	rc = fd < 0 ? fd : maps_read_all(fd, maps);
 	if (fd >= 0)
 		close(fd);
 	if (rc == 0)
@@ -228,7 +228,7 @@ struct maps_line {
 };
 
 /* Parses a hexadecimal or decimal number that is followed by the character `after`. */
-static bool number(struct maps_line *line, unsigned base, char after, uint64_t *value)
+static bool maps_number(struct maps_line *line, unsigned base, char after, uint64_t *value)
 {
 	const char *start = line->at;
 
@@ -261,13 +261,13 @@ static bool parse_line(struct maps_line line, struct proc_mapping *mapping)
 {
 	uint64_t major, minor;
 
-	if (!number(&line, 16, '-', &mapping->start) || !number(&line, 16, ' ', &mapping->end) ||
+	if (!maps_number(&line, 16, '-', &mapping->start) || !maps_number(&line, 16, ' ', &mapping->end) ||
 	    line.end - line.at < 5 || line.at[4] != ' ')
 		return false;
 	mapping->executable = line.at[2] == 'x';
 	line.at += 5;
-	if (!number(&line, 16, ' ', &mapping->offset) || !number(&line, 16, ':', &major) ||
-	    !number(&line, 16, ' ', &minor) || !number(&line, 10, '\n', &mapping->inode))
+	if (!maps_number(&line, 16, ' ', &mapping->offset) || !maps_number(&line, 16, ':', &major) ||
+	    !maps_number(&line, 16, ' ', &minor) || !maps_number(&line, 10, '\n', &mapping->inode))
 		return false;
 	while (line.at < line.end && *line.at == ' ')
 		line.at++;

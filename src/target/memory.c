@@ -77,7 +77,7 @@ struct memory_run {
 	size_t size;
 };
 
-static int by_address(const void *a, const void *b)
+static int memory_by_address(const void *a, const void *b)
 {
 	const struct memory_piece *one = a, *two = b;
 
@@ -120,7 +120,7 @@ static unsigned make_runs(const struct memory_piece *pieces, size_t n, struct me
 	return count;
 }
 
-static int reserve(struct memory_batch *batch, size_t size)
+static int memory_reserve(struct memory_batch *batch, size_t size)
 {
 	uint8_t *bigger;
 
@@ -134,7 +134,7 @@ static int reserve(struct memory_batch *batch, size_t size)
 	return 0;
 }
 
-static void deliver(const struct memory_run *run, struct memory_piece *pieces, const uint8_t *bytes)
+static void memory_deliver(const struct memory_run *run, struct memory_piece *pieces, const uint8_t *bytes)
 {
 	for (size_t i = run->first; i < run->first + run->n; i++)
 		pieces[i].bytes = bytes + (pieces[i].address - run->address);
@@ -194,7 +194,7 @@ static int read_runs(pid_t pid, const struct memory_run *runs, unsigned n, struc
 			return (int)got;
 		/* The kernel stops at the first run that it cannot read completely. */
 		while (n && got > 0 && (size_t)got >= runs->size) {
-			deliver(runs, pieces, to);
+			memory_deliver(runs, pieces, to);
 			got -= (ssize_t)runs->size;
 			to += runs->size;
 			runs++;
@@ -229,9 +229,9 @@ int memory_gather(struct memory_batch *batch, struct memory_piece *pieces, size_
 {
 	struct memory_run runs[MAX_RUNS];
 	size_t used = 0, total;
-	int rc = reserve(batch, space(pieces, n));
+	int rc = memory_reserve(batch, space(pieces, n));
 
-	qsort(pieces, n, sizeof(*pieces), by_address);
+	qsort(pieces, n, sizeof(*pieces), memory_by_address);
 	for (size_t i = 0; rc == 0 && i < n;) {
 		unsigned count = make_runs(pieces + i, n - i, runs, &total);
 

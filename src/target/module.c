@@ -51,7 +51,7 @@ static const struct table_format *find_format(unsigned minor)
 static const char *const table_sections[] = {".gopclntab", ".data.rel.ro.gopclntab"};
 
 /* Reads moduledata at this address. Returns false if it cannot be there. */
-static bool read_module(const struct module_search *search, uint64_t address, struct module *module)
+static bool go_module_read(const struct module_search *search, uint64_t address, struct module *module)
 {
 	const struct runtime_offsets *offsets = search->offsets;
 	const struct image *image = search->image;
@@ -92,7 +92,7 @@ static bool is_beginning(const struct module_search *search, uint64_t address, u
 	       image_pointer(search->image, address + 16, &third) && second == third;
 }
 
-static bool find_module(const struct module_search *search, uint64_t names, struct module *module)
+static bool go_module_find(const struct module_search *search, uint64_t names, struct module *module)
 {
 	const struct image *image = search->image;
 
@@ -106,7 +106,7 @@ static bool find_module(const struct module_search *search, uint64_t names, stru
 		for (uint64_t at = skip; at < segment->file_size && segment->file_size - at >= 16; at += 8) {
 			memcpy(&word, bytes + at, sizeof(word));
 			if (word == module->pclntab && is_beginning(search, segment->address + at, names) &&
-			    read_module(search, segment->address + at, module))
+			    go_module_read(search, segment->address + at, module))
 				return true;
 		}
 	}
@@ -159,7 +159,7 @@ static bool find_for_table(const struct module_search *search, uint64_t address,
 	*module = (struct module){.pclntab = address};
 	if (search->offsets->module_text == LAYOUT_ABSENT)
 		return read_bare_table(search, module);
-	return find_module(search, names + address, module);
+	return go_module_find(search, names + address, module);
 }
 
 /* Each candidate costs a search of the data. Real images have one or two. */

@@ -138,7 +138,7 @@ static int try_release(struct target *target, const struct release *row, struct 
 }
 
 /* No candidate fits. why: what the first one, of release `best`, has against it. */
-static int refuse(const struct target *target, unsigned best, const char *why, struct error *err)
+static int nearest_refuse(const struct target *target, unsigned best, const char *why, struct error *err)
 {
 	const char *label = target->image->label, *changed = target->image->changed.text;
 
@@ -174,7 +174,7 @@ int nearest_check_code(const struct target *target, struct error *err)
 			best = row->minor;
 		}
 	}
-	return refuse(target, best, first.text, err);
+	return nearest_refuse(target, best, first.text, err);
 }
 
 int nearest_prove(struct target *target, struct error *err)
@@ -196,5 +196,5 @@ int nearest_prove(struct target *target, struct error *err)
 			best = row->minor;
 		}
 	}
-	return refuse(target, best, first.text, err);
+	return nearest_refuse(target, best, first.text, err);
 }

@@ -71,7 +71,7 @@ static void read_link(const char *link, char *path, size_t size)
 }
 
 /* Reports why /proc/PID/exe cannot be opened. */
-static int refuse_exe(const struct target *target, int code, struct error *err)
+static int target_refuse_exe(const struct target *target, int code, struct error *err)
 {
 	char path[64];
 
@@ -93,7 +93,7 @@ static int refuse_exe(const struct target *target, int code, struct error *err)
 /* First release whose arm64 code is supported. */
 #define ARM64_FIRST 22u
 
-static int read_version(struct target *target, struct error *err)
+static int target_read_version(struct target *target, struct error *err)
 {
 	struct go_version version;
 	int rc = buildinfo_version(&target->image->elf, &version, err);
@@ -222,7 +222,7 @@ static int read_image(struct target *target, int fd, struct error *err)
 	if (rc == 0)
 		image_relocate(&image->elf, image->file.data, false);
 	if (rc == 0)
-		rc = read_version(target, err);
+		rc = target_read_version(target, err);
 	if (rc == 0 && !image->release)
 		rc = read_own_release(target, fd, err);
 	if (rc == 0 && !target->nearest)
@@ -256,7 +256,7 @@ static void name_opened(struct target *target)
 	snprintf(target->exe, sizeof(target->exe), "/proc/self/fd/%d", target->image->file.fd);
 }
 
-static int read_file(struct target *target, int fd, struct error *err)
+static int target_read_exe(struct target *target, int fd, struct error *err)
 {
 	struct error inner = {.text = ""};
 	struct stat st;
@@ -392,7 +392,7 @@ static int check_machine(const struct target *target, struct error *err)
 
 /* After the executable, with this inode, was found not to be Go. Leaves the error as it is if nothing else
  * is. */
-static int open_mapped(struct target *target, uint64_t inode, struct error *err)
+static int target_open_mapped(struct target *target, uint64_t inode, struct error *err)
 {
 	struct target_image *image = target->image;
 	char path[sizeof(image->path)];
@@ -407,7 +407,7 @@ static int open_mapped(struct target *target, uint64_t inode, struct error *err)
 	slash = strrchr(path, '/');
 	snprintf(image->label, sizeof(image->label), "PID %d (%s, %.24s)", (int)target->pid, image->comm,
 		 slash ? slash + 1 : path);
-	rc = read_file(target, fd, err);
+	rc = target_read_exe(target, fd, err);
 	close(fd);
 	/* The process as such is no Go program, whatever is wrong with its library. */
 	return rc && target->file == GO_LIBRARY ? -ENOEXEC : rc;
@@ -420,12 +420,12 @@ static int open_process(struct target *target, struct error *err)
 	struct stat st;
 
 	if (fd < 0)
-		return refuse_exe(target, -fd, err);
+		return target_refuse_exe(target, -fd, err);
 	inode = fstat(fd, &st) ? 0 : st.st_ino;
-	rc = read_file(target, fd, err);
+	rc = target_read_exe(target, fd, err);
 	close(fd);
 	if (rc == -ENOEXEC)
-		rc = open_mapped(target, inode, err);
+		rc = target_open_mapped(target, inode, err);
 	if (rc == 0)
 		rc = check_machine(target, err);
 	return rc ? rc : relocate(target, err);
@@ -466,7 +466,7 @@ int target_read_file(int fd, const char *path, const struct layout_table *given,
 	if (!target)
 		return error_set(err, ENOMEM, "out of memory");
 	name_file(target, path);
-	rc = read_file(target, fd, err);
+	rc = target_read_exe(target, fd, err);
 	if (rc)
 		target_free(target);
 	else

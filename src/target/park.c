@@ -56,7 +56,7 @@ static const struct park_rule {
 
 static const struct park_rule unknown = {"", "unspecified", 1, 0};
 
-static const struct park_rule *find(const char *wait_reason, unsigned go_minor)
+static const struct park_rule *park_find(const char *wait_reason, unsigned go_minor)
 {
 	for (unsigned i = 0; wait_reason && i < sizeof(park_rules) / sizeof(park_rules[0]); i++) {
 		const struct park_rule *rule = &park_rules[i];
@@ -86,7 +86,7 @@ static bool is_v1_reason(const char *wait_reason, const char *block, unsigned go
 
 const char *park_block_reason(const char *wait_reason, unsigned go_minor)
 {
-	const char *block = find(wait_reason, go_minor)->block;
+	const char *block = park_find(wait_reason, go_minor)->block;
 
 	return !wait_reason || go_minor >= 22 || is_v1_reason(wait_reason, block, go_minor) ? block
 											    : "unspecified";
@@ -94,7 +94,7 @@ const char *park_block_reason(const char *wait_reason, unsigned go_minor)
 
 bool park_is_parked(const char *wait_reason)
 {
-	return find(wait_reason, 0) != &unknown;
+	return park_find(wait_reason, 0) != &unknown;
 }
 
 /* sync.Mutex.lockSlow skips itself, and from 1.24 on also the internal/sync frame in between. */
@@ -102,7 +102,7 @@ static uint8_t skip_of(const char *wait_reason, unsigned go_minor)
 {
 	bool mutex = wait_reason && strcmp(wait_reason, "sync.Mutex.Lock") == 0;
 
-	return (uint8_t)(find(wait_reason, go_minor)->skip + (mutex ? go_minor >= 24 ? 2 : 1 : 0));
+	return (uint8_t)(park_find(wait_reason, go_minor)->skip + (mutex ? go_minor >= 24 ? 2 : 1 : 0));
 }
 
 void target_park_skips(const struct target *target, uint8_t skips[PARK_SKIPS])

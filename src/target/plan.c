@@ -59,7 +59,7 @@ static bool is_chosen(const struct site_rule *rule, int i)
 	return rule->which == ALL_MATCHES || rule->which == i;
 }
 
-static bool has_statuses(const struct site_rule *rule, const struct call_site *call)
+static bool site_rule_has_statuses(const struct site_rule *rule, const struct call_site *call)
 {
 	return (rule->old_status == ANY_STATUS || call->args[1] == rule->old_status) &&
 	       (rule->new_status == ANY_STATUS || call->args[2] == rule->new_status);
@@ -80,7 +80,7 @@ static int plan_calls(struct planner *planner, const struct site_rule *rule, con
 		n = code_calls(code, callee.address, calls, MAX_MATCHES);
 	rc = planner_check_total(planner, rule, code, n, "calls");
 	for (int i = 0; rc == 0 && i < n; i++) {
-		if (rule->which == BY_STATUS ? !has_statuses(rule, &calls[i]) : !is_chosen(rule, i))
+		if (rule->which == BY_STATUS ? !site_rule_has_statuses(rule, &calls[i]) : !is_chosen(rule, i))
 			continue;
 		rc = check_statuses(planner, rule, code, &calls[i]);
 		if (rc == 0)
@@ -242,7 +242,7 @@ static int plan_copies(struct planner *planner, const struct site_rule *rule)
 	return rc;
 }
 
-static bool applies(const struct target *target, const struct site_rule *rule)
+static bool site_rule_applies(const struct target *target, const struct site_rule *rule)
 {
 	return target->go_minor >= rule->first && target->go_minor <= rule->last &&
 	       (rule->condition != SITE_IF_CGO || target->cgo) &&
@@ -307,7 +307,7 @@ static int plan_rules(struct planner *planner, const struct site_rule *rules, un
 	int rc = 0;
 
 	for (unsigned i = 0; rc == 0 && i < n; i++) {
-		if (!applies(planner->target, &rules[i]) ||
+		if (!site_rule_applies(planner->target, &rules[i]) ||
 		    (rules[i].condition == SITE_IF_ALLOC && planner->without_alloc))
 			continue;
 		rc = plan_rule(planner, &rules[i]);

@@ -114,7 +114,7 @@ static bool may_be(int64_t seen, int expected)
 }
 
 /* At least one of the statuses must be visible, and none may differ. */
-static bool has_statuses(const struct status_write *change, int old, int new)
+static bool status_write_has_statuses(const struct status_write *change, int old, int new)
 {
 	bool sees = (old != ANY_STATUS && change->old == old) || (new != ANY_STATUS && change->new == new);
 
@@ -155,7 +155,7 @@ int plan_changes(struct planner *planner, const struct site_rule *rule, const st
 		return planner_refuse(planner, rule, code, 0, "an instruction that gotrace does not know");
 	for (int i = 0; rc == 0 && i < n; i++) {
 		if (changes[i].function && strcmp(changes[i].function, rule->function) == 0 &&
-		    has_statuses(&changes[i], rule->old_status, rule->new_status))
+		    status_write_has_statuses(&changes[i], rule->old_status, rule->new_status))
 			rc = add_change(planner, rule, code, &changes[i], is_copy);
 	}
 	if (rc == 0 && planner->plan->n == before)
@@ -273,7 +273,7 @@ static bool is_in(const char *name, const char *function)
 	return len > size && name[len - size - 1] == '.' && memcmp(name + len - size, function, size) == 0;
 }
 
-static bool is_known(unsigned minor, const struct status_write *change)
+static bool status_write_is_known(unsigned minor, const struct status_write *change)
 {
 	for (unsigned i = 0; i < sizeof(known_changes) / sizeof(known_changes[0]); i++) {
 		const char *function = known_changes[i].function;
@@ -299,7 +299,7 @@ static int check_code(const struct target *target, const struct code *code, cons
 				 "threads (--as c)",
 				 target->image->label, name, target->go_version);
 	for (int i = 0; i < n; i++) {
-		if (!changes[i].function || is_known(target->go_minor, &changes[i]))
+		if (!changes[i].function || status_write_is_known(target->go_minor, &changes[i]))
 			continue;
 		return error_set(
 			err, ENOTSUP,

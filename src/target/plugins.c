@@ -29,7 +29,7 @@ int plugins_list(uint64_t address, uint32_t next, plugin_read_word read, void *c
 	}
 }
 
-static bool lies_in(uint64_t pc, const struct place_range *range)
+static bool plugins_lies_in(uint64_t pc, const struct place_range *range)
 {
 	return pc >= range->begin && pc < range->end;
 }
@@ -39,7 +39,7 @@ const struct target *plugins_owner(const struct target *target, uint64_t pc)
 	const struct plugins *plugins = &target->image->plugins;
 
 	for (unsigned i = 0; i < plugins->n; i++) {
-		if (lies_in(pc, &plugins->places[i].text))
+		if (plugins_lies_in(pc, &plugins->places[i].text))
 			return plugins->all[i];
 	}
 	return target;
@@ -50,7 +50,7 @@ bool plugins_have(const struct target *target, enum plugin_copy which, uint64_t 
 	const struct plugins *plugins = &target->image->plugins;
 
 	for (unsigned i = 0; i < plugins->n; i++) {
-		if (lies_in(pc, &plugins->places[i].copies[which]))
+		if (plugins_lies_in(pc, &plugins->places[i].copies[which]))
 			return true;
 	}
 	return false;

@@ -25,8 +25,8 @@ static int read_word(void *ctx, uint64_t address, uint64_t *word)
 }
 
 /* Finds the file that is mapped at the address. Returns a descriptor or a negative errno. */
-static int open_mapped(const struct target *target, uint64_t address, char *path, size_t size,
-		       struct error *err)
+static int plugin_open_mapped(const struct target *target, uint64_t address, char *path, size_t size,
+			      struct error *err)
 {
 	struct proc_mapping mapping;
 	struct maps maps;
@@ -61,7 +61,7 @@ static const struct {
 	[PLUGIN_DEDUCT] = {"runtime.deductSweepCredit", "runtime.(*mcentral).cacheSpan"},
 };
 
-static void find_places(const struct target *plugin, struct plugin_places *places)
+static void plugin_find_places(const struct target *plugin, struct plugin_places *places)
 {
 	*places = (struct plugin_places){.text = {0}};
 	functab_range(plugin->functab, &places->text.begin, &places->text.end);
@@ -123,7 +123,7 @@ static int open_plugin(const struct target *target, struct target *plugin, uint6
 	rc = read_word(plugin, address + target->image->release->layout.runtime.module_text, &text);
 	if (rc)
 		return error_set(err, -rc, "cannot read its memory: %s", strerror(-rc));
-	fd = open_mapped(target, text, plugin->image->path, sizeof(plugin->image->path), err);
+	fd = plugin_open_mapped(target, text, plugin->image->path, sizeof(plugin->image->path), err);
 	if (fd < 0)
 		return fd;
 	rc = load_file(fd, &plugin->image->file, err);
@@ -144,7 +144,7 @@ static void name_plugin(struct target *plugin)
 	snprintf(image->label, sizeof(image->label), "%.63s", slash ? slash + 1 : image->path);
 }
 
-static int add(struct target *target, uint64_t address, struct error *err)
+static int plugin_add_at(struct target *target, uint64_t address, struct error *err)
 {
 	struct plugins *plugins = &target->image->plugins;
 	struct target *plugin = calloc(1, sizeof(*plugin));
@@ -163,7 +163,7 @@ static int add(struct target *target, uint64_t address, struct error *err)
 	if (rc)
 		error_set(why, -rc, "%s: %s", plugin->image->label, inner.text);
 	else
-		find_places(plugin, &plugins->places[plugins->n]);
+		plugin_find_places(plugin, &plugins->places[plugins->n]);
 	plugins->all[plugins->n++] = plugin;
 	plugins->last = address;
 	return rc == -ESRCH ? error_set(err, ESRCH, "%s is gone", target->image->label) : 0;
@@ -205,7 +205,7 @@ int target_plugins(struct target *target, struct error *err)
 		return error_set(err, -n, "%s: cannot read its list of plugins: %s", target->image->label,
 				 strerror(-n));
 	for (int i = 0; i < n; i++) {
-		int rc = add(target, found[i], err);
+		int rc = plugin_add_at(target, found[i], err);
 
 		if (rc)
 			return rc;

@@ -27,7 +27,7 @@ struct proc_status {
 	bool has_memory; /* has VmSize: kernel threads and zombies do not */
 };
 
-static ssize_t read_all(const char *path, char *text, size_t size)
+static ssize_t process_read_all(const char *path, char *text, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n;
@@ -42,7 +42,7 @@ static ssize_t read_all(const char *path, char *text, size_t size)
 	return n;
 }
 
-static void take_line(struct proc_status *status, const char *line)
+static void process_take_line(struct proc_status *status, const char *line)
 {
 	if (strncmp(line, "Name:\t", 6) == 0)
 		snprintf(status->name, sizeof(status->name), "%.*s", (int)strcspn(line + 6, "\n"), line + 6);
@@ -61,12 +61,12 @@ static int read_status(const char *proc, pid_t pid, struct proc_status *status)
 
 	*status = (struct proc_status){.tgid = pid};
 	snprintf(path, sizeof(path), "%s/%d/status", proc, (int)pid);
-	n = read_all(path, text, sizeof(text));
+	n = process_read_all(path, text, sizeof(text));
 	if (n < 0)
 		return (int)n;
 	for (const char *line = text; line && *line; line = strchr(line, '\n')) {
 		line += *line == '\n';
-		take_line(status, line);
+		process_take_line(status, line);
 	}
 	return 0;
 }
@@ -122,7 +122,7 @@ static int check_header(const uint8_t *bytes, size_t n, const char *label, struc
 	return 0;
 }
 
-static int refuse_exe(int code, const char *label, struct error *err)
+static int process_refuse_exe(int code, const char *label, struct error *err)
 {
 	if (code == EACCES || code == EPERM)
 		return error_set(err, EPERM, "%s: permission denied: %s", label, memory_how_to_be_allowed());
@@ -138,9 +138,9 @@ static int check_opened(int fd, const char *label, struct error *err)
 	int rc;
 
 	if (fd < 0)
-		return refuse_exe(-fd, label, err);
+		return process_refuse_exe(-fd, label, err);
 	n = read(fd, bytes, sizeof(bytes));
-	rc = n < 0 ? refuse_exe(errno, label, err) : check_header(bytes, (size_t)n, label, err);
+	rc = n < 0 ? process_refuse_exe(errno, label, err) : check_header(bytes, (size_t)n, label, err);
 	close(fd);
 	return rc;
 }
@@ -152,7 +152,7 @@ static int check_running(pid_t pid, const char *label, struct error *err)
 	int fd = maps_open_exe_header(pid, bytes, sizeof(bytes), &n);
 
 	if (fd < 0)
-		return refuse_exe(-fd, label, err);
+		return process_refuse_exe(-fd, label, err);
 	close(fd);
 	return check_header(bytes, n, label, err);
 }
@@ -197,7 +197,7 @@ void process_comm(pid_t pid, char comm[16])
 	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
-	n = read_all(path, text, sizeof(text));
+	n = process_read_all(path, text, sizeof(text));
 	if (n > 0 && text[n - 1] == '\n')
 		text[--n] = '\0';
 	text[n > 0 ? text_whole(text, n < 15 ? (size_t)n : 15) : 0] =

@@ -31,7 +31,7 @@ struct collected {
 	uint32_t gomaxprocs;
 };
 
-static int append(void **rows, size_t *n, size_t size, const struct log_record *record)
+static int proof_append_row(void **rows, size_t *n, size_t size, const struct log_record *record)
 {
 	size_t more = record->size / size;
 	void *bigger = realloc(*rows, (*n + more) * size + 1);
@@ -61,17 +61,17 @@ static int collect(void *ctx, const struct log_record *record)
 		all->gomaxprocs = ((const struct log_snapshot *)record->data)->gomaxprocs;
 		return 0;
 	case LOG_GS:
-		return append((void **)&all->gs, &all->ngs, sizeof(*all->gs), record);
+		return proof_append_row((void **)&all->gs, &all->ngs, sizeof(*all->gs), record);
 	case LOG_MS:
-		return append((void **)&all->ms, &all->nms, sizeof(*all->ms), record);
+		return proof_append_row((void **)&all->ms, &all->nms, sizeof(*all->ms), record);
 	case LOG_PS:
-		return append((void **)&all->ps, &all->nps, sizeof(*all->ps), record);
+		return proof_append_row((void **)&all->ps, &all->nps, sizeof(*all->ps), record);
 	default:
 		return 0;
 	}
 }
 
-static int take_snapshot(const struct target *target, struct collected *all, struct error *err)
+static int proof_take_snapshot(const struct target *target, struct collected *all, struct error *err)
 {
 	static const uint32_t markers[2];
 	struct target_snapshot *snapshot = NULL;
@@ -189,7 +189,7 @@ static int prove_goroutines(const struct collected *all, struct error *err)
 	return 0;
 }
 
-static const struct log_m *find_m(const struct collected *all, uint64_t m)
+static const struct log_m *collected_find_m(const struct collected *all, uint64_t m)
 {
 	for (size_t i = 0; m && i < all->nms; i++) {
 		if (all->ms[i].m == m)
@@ -200,7 +200,7 @@ static const struct log_m *find_m(const struct collected *all, uint64_t m)
 
 static bool is_m(const struct collected *all, uint64_t m)
 {
-	return m == 0 || find_m(all, m);
+	return m == 0 || collected_find_m(all, m);
 }
 
 static bool is_p(const struct collected *all, uint64_t p)
@@ -261,7 +261,7 @@ static int prove_processors(const struct collected *all, struct error *err)
 			return no_proof(err, "Ps have the wrong ids");
 		if (all->ps[i].status > 4)
 			return no_proof(err, "Ps have invalid states");
-		const struct log_m *lm = find_m(all, all->ps[i].m);
+		const struct log_m *lm = collected_find_m(all, all->ps[i].m);
 
 		ms += is_m(all, all->ps[i].m);
 		right += p_state_is_right(&all->ps[i]);
@@ -309,7 +309,7 @@ static int prove_once(const struct target *target, bool proven, struct error *er
 	static int (*const proofs[])(const struct collected *all, struct error *err) = {
 		prove_goroutines, prove_heads, prove_threads, prove_processors, prove_links};
 	struct collected all = {.target = target, .proven = proven};
-	int rc = take_snapshot(target, &all, err);
+	int rc = proof_take_snapshot(target, &all, err);
 
 	for (size_t i = 0; rc == 0 && i < sizeof(proofs) / sizeof(proofs[0]); i++)
 		rc = proofs[i](&all, err);

@@ -12,7 +12,7 @@
 enum evidence { EVIDENCE_NONE, EVIDENCE_AGAINST, EVIDENCE_FOR };
 
 /* Whether the instruction belongs to the function itself, where the code of a host contains a copy of it. */
-static bool is_of(const struct target *target, const char *function, uint64_t address)
+static bool proof_is_of(const struct target *target, const char *function, uint64_t address)
 {
 	struct logical_place place;
 
@@ -31,8 +31,8 @@ struct proof {
 	uint64_t left; /* of MOST_CODE */
 };
 
-static enum evidence look(struct proof *proof, const struct code_rule *rule, int32_t displacement,
-			  const struct code *code, bool is_copy)
+static enum evidence proof_look_at(struct proof *proof, const struct code_rule *rule, int32_t displacement,
+				   const struct code *code, bool is_copy)
 {
 	/* Without inlining, methods of atomic types get the address of the field. */
 	const unsigned uses = rule->use | USE_ADDRESS;
@@ -45,7 +45,7 @@ static enum evidence look(struct proof *proof, const struct code_rule *rule, int
 	proof->left -= code->size;
 	while ((rc = code_next_field(code, &at, &access)) > 0) {
 		if (field_access_is(&access, displacement, rule->size, uses) &&
-		    (!is_copy || is_of(proof->target, rule->function, code->address + access.offset)))
+		    (!is_copy || proof_is_of(proof->target, rule->function, code->address + access.offset)))
 			return EVIDENCE_FOR;
 	}
 	return rc < 0 ? EVIDENCE_NONE : EVIDENCE_AGAINST;
@@ -62,10 +62,10 @@ static enum evidence look_everywhere(struct proof *proof, const struct code_rule
 	const char *host;
 
 	if (target_code(target, rule->function, &code) == 0)
-		evidence = look(proof, rule, displacement, &code, false);
+		evidence = proof_look_at(proof, rule, displacement, &code, false);
 	while (evidence != EVIDENCE_FOR && copies_next(target, &search, &entry, &end, &host)) {
 		if (target_code_at(target, entry, end, &code) == 0) {
-			enum evidence more = look(proof, rule, displacement, &code, true);
+			enum evidence more = proof_look_at(proof, rule, displacement, &code, true);
 
 			evidence = more == EVIDENCE_NONE ? evidence : more;
 		}
@@ -82,7 +82,7 @@ static const struct layout_field *field_of(const struct code_rule *rule)
 	return &layout_fields[i];
 }
 
-static int refuse(const struct code_rule *rule, uint32_t offset, struct error *err)
+static int proof_refuse(const struct code_rule *rule, uint32_t offset, struct error *err)
 {
 	const struct layout_field *field = field_of(rule);
 	const char *dot = strchr(field->type, '.');
@@ -104,7 +104,7 @@ static int prove_fields(const struct target *target, const struct layout *layout
 		    offset == LAYOUT_ABSENT)
 			continue;
 		if (look_everywhere(&proof, rule, (int32_t)offset) == EVIDENCE_AGAINST)
-			return refuse(rule, offset, err);
+			return proof_refuse(rule, offset, err);
 	}
 	return 0;
 }

@@ -111,7 +111,7 @@ static const struct type_field *find_field(const struct request_names *names, co
 /* --- values --- */
 
 /* Whether a field can be read as this value. */
-static bool fits(const struct request_value *value, const struct type_field *field)
+static bool request_value_fits(const struct request_value *value, const struct type_field *field)
 {
 	if (value->part)
 		return field->kind == TYPE_INTERFACE;
@@ -191,7 +191,7 @@ static bool make_rule(const struct target *target, const struct request_value *v
 	ok = set_place(target, value, distance, rule);
 	if (ok && value->path) {
 		field = find_field(names, value->type, value->path);
-		ok = field && fits(value, field);
+		ok = field && request_value_fits(value, field);
 		for (unsigned i = 0; ok && i < field->n; i++)
 			ok = add_step(rule, field->offsets[i] + (i + 1 == field->n ? value->part : 0));
 	}
@@ -311,8 +311,8 @@ static int find_at_call(const struct target *target, const struct request_probe 
 	return 0;
 }
 
-static int find_place(const struct target *target, const struct request_probe *probe,
-		      struct request_point *point, struct error *err)
+static int request_find_point(const struct target *target, const struct request_probe *probe,
+			      struct request_point *point, struct error *err)
 {
 	uint64_t entry, end;
 	struct target_function function;
@@ -347,6 +347,6 @@ int request_point_find(const struct target *target, const struct request_probe *
 	int rc;
 
 	*point = (struct request_point){.address = 0};
-	rc = find_place(target, probe, point, err);
+	rc = request_find_point(target, probe, point, err);
 	return rc ? rc : make_rules(target, probe, names, all_values, point, err);
 }

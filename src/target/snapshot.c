@@ -81,7 +81,7 @@ uint64_t target_stack_hash(const uint64_t *pcs, unsigned n, unsigned skip)
 }
 
 /* runtime.allgs grows and moves. Retries until its address is the same before and after the read. */
-static int read_addresses(struct target_snapshot *snap)
+static int target_snapshot_read_addresses(struct target_snapshot *snap)
 {
 	const struct target *target = snap->target;
 	uint64_t slice[3], again[3];
@@ -121,7 +121,7 @@ static void add_piece(struct target_snapshot *snap, size_t *n, uint64_t address,
 	};
 }
 
-static uint8_t wait_reason(const struct target *target, const struct g_view *view)
+static uint8_t target_snapshot_wait_reason(const struct target *target, const struct g_view *view)
 {
 	if (target->go_minor > 10)
 		return view->waitreason;
@@ -137,7 +137,7 @@ static bool is_parked_with_m(const struct target *target, const struct g_view *v
 	const struct reasons *waits = release_reasons(target->image->release, REASON_WAIT);
 
 	return target->go_minor < 7 && view->status == G_STATUS_WAITING && view->m &&
-	       park_is_parked(waits->texts[wait_reason(target, view)]);
+	       park_is_parked(waits->texts[target_snapshot_wait_reason(target, view)]);
 }
 
 static void read_view(const struct target *target, const uint8_t *bytes, struct g_view *view)
@@ -339,7 +339,7 @@ static void deliver_labels(struct target_snapshot *snap, const struct walked *wa
 		};
 }
 
-static int deliver(struct target_snapshot *snap, size_t count)
+static int target_snapshot_deliver(struct target_snapshot *snap, size_t count)
 {
 	int rc = 0;
 
@@ -356,7 +356,7 @@ static int deliver(struct target_snapshot *snap, size_t count)
 			.startpc = walked->view.startpc,
 			.status = walked->view.status,
 			.tid = threads_tid(&snap->threads, walked->view.m),
-			.waitreason = wait_reason(snap->target, &walked->view),
+			.waitreason = target_snapshot_wait_reason(snap->target, &walked->view),
 			.assist = assist_of(snap, &walked->view),
 		};
 		if (snap->details)
@@ -374,7 +374,7 @@ static int deliver(struct target_snapshot *snap, size_t count)
 	return rc;
 }
 
-static int read_batch(struct target_snapshot *snap, const uint64_t *addresses, size_t count)
+static int target_snapshot_read_batch(struct target_snapshot *snap, const uint64_t *addresses, size_t count)
 {
 	int rc = read_structs(snap, addresses, count);
 
@@ -385,7 +385,7 @@ static int read_batch(struct target_snapshot *snap, const uint64_t *addresses, s
 	if (rc == 0)
 		rc = check_again(snap, count);
 	if (rc == 0)
-		rc = deliver(snap, count);
+		rc = target_snapshot_deliver(snap, count);
 	return rc;
 }
 
@@ -407,7 +407,7 @@ static int begin_details(struct target_snapshot *snap)
 
 static int begin_goroutines(struct target_snapshot *snap)
 {
-	int rc = read_addresses(snap);
+	int rc = target_snapshot_read_addresses(snap);
 
 	if (rc == 0)
 		rc = begin_details(snap);
@@ -419,12 +419,12 @@ static int begin_goroutines(struct target_snapshot *snap)
 	return snap->gs && snap->walked && snap->pieces ? 0 : -ENOMEM;
 }
 
-static int fail(const struct target_snapshot *snap, int rc, struct error *err)
+static int snapshot_fail(const struct target_snapshot *snap, int rc, struct error *err)
 {
 	return threads_fail(snap->target, rc, "its goroutines (runtime.allgs)", err);
 }
 
-static int begin(struct target_snapshot *snap, struct error *err)
+static int snapshot_begin_collecting(struct target_snapshot *snap, struct error *err)
 {
 	int rc = heap_read(snap->target, &snap->heap);
 
@@ -436,10 +436,10 @@ static int begin(struct target_snapshot *snap, struct error *err)
 	rc = walker_init(&snap->walker, snap->target);
 	if (rc == 0)
 		rc = begin_goroutines(snap);
-	return rc ? fail(snap, rc, err) : 0;
+	return rc ? snapshot_fail(snap, rc, err) : 0;
 }
 
-static int begin_snapshot(const struct target *target, uint32_t most, bool labelled, log_sink sink, void *ctx,
+static int snapshot_begin(const struct target *target, uint32_t most, bool labelled, log_sink sink, void *ctx,
 			  struct target_snapshot **out, struct error *err)
 {
 	struct target_snapshot *snap = calloc(1, sizeof(*snap));
@@ -457,7 +457,7 @@ static int begin_snapshot(const struct target *target, uint32_t most, bool label
 		.head = {.time_before = now_ns()},
 	};
 	rc = target->remote ? target->remote->snapshot_begin(target, most, labelled, sink, ctx, err)
-			    : begin(snap, err);
+			    : snapshot_begin_collecting(snap, err);
 	if (rc)
 		target_snapshot_free(snap);
 	else
@@ -468,13 +468,13 @@ static int begin_snapshot(const struct target *target, uint32_t most, bool label
 int target_snapshot_begin(const struct target *target, bool labelled, log_sink sink, void *ctx,
 			  struct target_snapshot **out, struct error *err)
 {
-	return begin_snapshot(target, 0, labelled, sink, ctx, out, err);
+	return snapshot_begin(target, 0, labelled, sink, ctx, out, err);
 }
 
 int target_snapshot_begin_detailed(const struct target *target, uint32_t most, log_sink sink, void *ctx,
 				   struct target_snapshot **out, struct error *err)
 {
-	return begin_snapshot(target, most, false, sink, ctx, out, err);
+	return snapshot_begin(target, most, false, sink, ctx, out, err);
 }
 
 /* Reads a batch of spans, after all goroutines. */
@@ -492,9 +492,9 @@ int target_snapshot_read(struct target_snapshot *snap, struct error *err)
 
 	if (snap->target->remote)
 		return snap->target->remote->snapshot_read(snap->target, err);
-	rc = read_batch(snap, snap->addresses + snap->at, count);
+	rc = target_snapshot_read_batch(snap, snap->addresses + snap->at, count);
 	if (rc)
-		return fail(snap, rc, err);
+		return snapshot_fail(snap, rc, err);
 	snap->at += count;
 	if (count < left)
 		return 1;
@@ -506,7 +506,7 @@ int target_snapshot_read(struct target_snapshot *snap, struct error *err)
 	return 0;
 }
 
-static int put(const struct target_snapshot *snap, enum log_type type, const void *data, size_t size)
+static int snapshot_put(const struct target_snapshot *snap, enum log_type type, const void *data, size_t size)
 {
 	struct log_record record = {.type = type, .size = (uint32_t)size, .data = data};
 
@@ -522,35 +522,35 @@ int target_snapshot_put(struct target_snapshot *snap, const uint32_t markers[2])
 		return snap->target->remote->snapshot_put(snap->target, markers);
 	snap->head.marker_before = markers[0];
 	snap->head.marker_after = markers[1];
-	rc = put(snap, LOG_SNAPSHOT, &snap->head, sizeof(snap->head));
+	rc = snapshot_put(snap, LOG_SNAPSHOT, &snap->head, sizeof(snap->head));
 	if (rc == 0)
-		rc = put(snap, LOG_HEAP, &snap->heap, sizeof(snap->heap));
+		rc = snapshot_put(snap, LOG_HEAP, &snap->heap, sizeof(snap->heap));
 	for (size_t at = 0; rc == 0 && at < snap->ngs; at += GS_PER_RECORD) {
 		size_t n = snap->ngs - at < GS_PER_RECORD ? snap->ngs - at : GS_PER_RECORD;
 
-		rc = put(snap, LOG_GS, snap->gs + at, n * sizeof(*snap->gs));
+		rc = snapshot_put(snap, LOG_GS, snap->gs + at, n * sizeof(*snap->gs));
 	}
 	for (size_t at = 0; rc == 0 && snap->details && at < snap->ngs; at += GS_PER_RECORD) {
 		size_t n = snap->ngs - at < GS_PER_RECORD ? snap->ngs - at : GS_PER_RECORD;
 
-		rc = put(snap, LOG_G_DETAILS, snap->details + at, n * sizeof(*snap->details));
+		rc = snapshot_put(snap, LOG_G_DETAILS, snap->details + at, n * sizeof(*snap->details));
 	}
 	for (size_t at = 0; rc == 0 && at < snap->nlabels_of; at += GS_PER_RECORD) {
 		size_t n = snap->nlabels_of - at < GS_PER_RECORD ? snap->nlabels_of - at : GS_PER_RECORD;
 
-		rc = put(snap, LOG_G_LABELS, snap->labels_of + at, n * sizeof(*snap->labels_of));
+		rc = snapshot_put(snap, LOG_G_LABELS, snap->labels_of + at, n * sizeof(*snap->labels_of));
 	}
 	if (rc == 0)
-		rc = put(snap, LOG_PS, threads->ps, threads->nps * sizeof(*threads->ps));
+		rc = snapshot_put(snap, LOG_PS, threads->ps, threads->nps * sizeof(*threads->ps));
 	if (rc == 0)
-		rc = put(snap, LOG_MS, threads->ms, threads->nms * sizeof(*threads->ms));
+		rc = snapshot_put(snap, LOG_MS, threads->ms, threads->nms * sizeof(*threads->ms));
 	for (size_t at = 0; rc == 0 && at < snap->areas.n; at += AREAS_PER_RECORD) {
 		size_t n = snap->areas.n - at < AREAS_PER_RECORD ? snap->areas.n - at : AREAS_PER_RECORD;
 
-		rc = put(snap, LOG_AREAS, snap->areas.all + at, n * sizeof(*snap->areas.all));
+		rc = snapshot_put(snap, LOG_AREAS, snap->areas.all + at, n * sizeof(*snap->areas.all));
 	}
 	if (rc == 0)
-		rc = put(snap, LOG_SNAPSHOT_END, NULL, 0);
+		rc = snapshot_put(snap, LOG_SNAPSHOT_END, NULL, 0);
 	return rc;
 }
 

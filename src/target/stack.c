@@ -65,14 +65,14 @@ void g_view_read(const struct go_layout *layout, const uint8_t *bytes, struct g_
 		view->sync_safe_point = bytes[layout->g_sync_safe_point] & 1;
 }
 
-static bool holds(const struct g_view *view, uint64_t address, size_t size)
+static bool stack_holds(const struct g_view *view, uint64_t address, size_t size)
 {
 	return address >= view->stack_lo && address < view->stack_hi && view->stack_hi - address >= size;
 }
 
 bool g_view_has_stack(const struct g_view *view)
 {
-	if (!view->pc || !holds(view, view->sp, WORD) || view->sp % WORD)
+	if (!view->pc || !stack_holds(view, view->sp, WORD) || view->sp % WORD)
 		return false;
 	switch (view->status) {
 	case G_STATUS_RUNNABLE:
@@ -99,7 +99,7 @@ bool g_view_same(const struct g_view *one, const struct g_view *two)
 }
 
 /* Loads words of the stack, from the chunk or by reading memory. */
-static bool load(const struct stack_memory *memory, uint64_t address, uint64_t *words, size_t n)
+static bool stack_load(const struct stack_memory *memory, uint64_t address, uint64_t *words, size_t n)
 {
 	size_t size = n * WORD;
 
@@ -125,14 +125,14 @@ unsigned stack_walk(const struct g_view *view, const struct stack_memory *memory
 	 */
 	if (view->sync_safe_point && view->lr)
 		pcs[n++] = view->lr;
-	else if (view->sync_safe_point && load(memory, view->sp, frame, 1))
+	else if (view->sync_safe_point && stack_load(memory, view->sp, frame, 1))
 		pcs[n++] = frame[0];
 	while (bp) {
 		if (n == STACK_DEPTH) {
 			*flags = RAW_STACK_CUT;
 			break;
 		}
-		if (bp % WORD || !holds(view, bp, sizeof(frame)) || !load(memory, bp, frame, 2) ||
+		if (bp % WORD || !stack_holds(view, bp, sizeof(frame)) || !stack_load(memory, bp, frame, 2) ||
 		    (frame[0] && frame[0] <= bp)) {
 			*flags = RAW_STACK_BROKEN;
 			break;

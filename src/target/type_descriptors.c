@@ -63,7 +63,7 @@ struct type_walk {
 	uint32_t looked_at; /* struct fields examined */
 };
 
-static uint64_t word_at(const uint8_t *bytes)
+static uint64_t type_word_at(const uint8_t *bytes)
 {
 	uint64_t word;
 
@@ -113,7 +113,7 @@ static bool name_off(const struct type_walk *walk, uint32_t offset, struct type_
 	return offset < places->etypes - places->types && name_at(walk, places->types + offset, text);
 }
 
-static bool is_text(const struct type_name *text, const char *wanted, size_t len)
+static bool type_is_text(const struct type_name *text, const char *wanted, size_t len)
 {
 	return text->len == len && memcmp(text->bytes, wanted, len) == 0;
 }
@@ -157,7 +157,7 @@ static bool is_type(const struct type_walk *walk, const uint8_t *bytes, const st
 	if (in_name != name->bytes + name->len - tail)
 		return false;
 	return name_off(walk, half_at(bytes + STRUCT_SIZE), &package) &&
-	       is_text(&package, wanted, (size_t)(dot - wanted));
+	       type_is_text(&package, wanted, (size_t)(dot - wanted));
 }
 
 /* --- fields --- */
@@ -170,19 +170,19 @@ struct field {
 /* Returns the fields of a struct, or NULL if they are not readable. */
 static const uint8_t *fields_of(const struct type_walk *walk, const uint8_t *descriptor, uint64_t *n)
 {
-	*n = word_at(descriptor + FIELD_COUNT);
+	*n = type_word_at(descriptor + FIELD_COUNT);
 	if (*n > MAX_FIELDS)
 		return NULL;
-	return image_bytes(walk->image, word_at(descriptor + FIELDS), *n * FIELD_SIZE);
+	return image_bytes(walk->image, type_word_at(descriptor + FIELDS), *n * FIELD_SIZE);
 }
 
 static bool field_at(const struct type_walk *walk, const uint8_t *bytes, struct field *field)
 {
 	unsigned shift = walk->places->minor <= LAST_WITH_SHIFTED_OFFSET;
 
-	field->type = word_at(bytes + 8);
-	field->offset = word_at(bytes + 16) >> shift;
-	return field->offset <= LAYOUT_MOST_OFFSET && name_at(walk, word_at(bytes), &field->name);
+	field->type = type_word_at(bytes + 8);
+	field->offset = type_word_at(bytes + 16) >> shift;
+	return field->offset <= LAYOUT_MOST_OFFSET && name_at(walk, type_word_at(bytes), &field->name);
 }
 
 static bool field_named(struct type_walk *walk, const uint8_t *descriptor, const char *name, size_t len,
@@ -192,7 +192,7 @@ static bool field_named(struct type_walk *walk, const uint8_t *descriptor, const
 	const uint8_t *bytes = fields_of(walk, descriptor, &n);
 
 	for (uint64_t i = 0; bytes && i < n && walk->looked_at < MAX_FIELDS; i++, walk->looked_at++) {
-		if (field_at(walk, bytes + i * FIELD_SIZE, field) && is_text(&field->name, name, len))
+		if (field_at(walk, bytes + i * FIELD_SIZE, field) && type_is_text(&field->name, name, len))
 			return true;
 	}
 	return false;
@@ -227,7 +227,7 @@ static void find_path(struct type_walk *walk, const uint8_t *descriptor, struct 
 		if (!*name) {
 			memcpy(wanted->offsets, offsets, sizeof(offsets));
 			wanted->kind = type[KIND] & KIND_MASK;
-			wanted->size = word_at(type + SIZE);
+			wanted->size = type_word_at(type + SIZE);
 			wanted->n = (uint8_t)n;
 			return;
 		}
@@ -235,7 +235,7 @@ static void find_path(struct type_walk *walk, const uint8_t *descriptor, struct 
 		if ((type[KIND] & KIND_MASK) == TYPE_POINTER) {
 			if (n++ == TYPE_PATH_STEPS)
 				return;
-			field.type = word_at(type + ELEM);
+			field.type = type_word_at(type + ELEM);
 		}
 		descriptor = struct_at(walk, field.type);
 	}
@@ -254,7 +254,7 @@ static void find_pointer(const struct type_walk *walk, uint64_t address, const u
 
 	if (offset && offset < places->etypes - places->types)
 		bytes = image_bytes(walk->image, places->types + offset, ELEM + 8);
-	if (!bytes || (bytes[KIND] & KIND_MASK) != TYPE_POINTER || word_at(bytes + ELEM) != address)
+	if (!bytes || (bytes[KIND] & KIND_MASK) != TYPE_POINTER || type_word_at(bytes + ELEM) != address)
 		return;
 	wanted->hash = half_at(bytes + TYPE_HASH);
 	wanted->kind = TYPE_POINTER;
@@ -263,7 +263,7 @@ static void find_pointer(const struct type_walk *walk, uint64_t address, const u
 
 /* --- the walk --- */
 
-static int add_type(struct type_walk *walk, uint64_t address)
+static int type_add_type(struct type_walk *walk, uint64_t address)
 {
 	const struct type_places *places = walk->places;
 	int rc;
@@ -287,12 +287,12 @@ static int add_fields(struct type_walk *walk, const uint8_t *descriptor)
 
 	for (uint64_t i = 0; rc == 0 && bytes && i < n && walk->looked_at < MAX_FIELDS;
 	     i++, walk->looked_at++)
-		rc = add_type(walk, word_at(bytes + i * FIELD_SIZE + 8));
+		rc = type_add_type(walk, type_word_at(bytes + i * FIELD_SIZE + 8));
 	return rc;
 }
 
 /* Adds the types of which this one is composed. */
-static int add_parts(struct type_walk *walk, uint64_t address)
+static int type_add_parts(struct type_walk *walk, uint64_t address)
 {
 	const uint8_t *bytes = image_bytes(walk->image, address, HEAD);
 	unsigned kind = bytes ? bytes[KIND] & KIND_MASK : TYPE_NONE;
@@ -305,10 +305,10 @@ static int add_parts(struct type_walk *walk, uint64_t address)
 	if (kind == TYPE_ARRAY || kind == TYPE_CHAN || kind == TYPE_POINTER || kind == TYPE_SLICE ||
 	    kind == TYPE_MAP) {
 		bytes = image_bytes(walk->image, address, MAP_ELEM + 8);
-		rc = bytes ? add_type(walk, word_at(bytes + ELEM)) : 0;
+		rc = bytes ? type_add_type(walk, type_word_at(bytes + ELEM)) : 0;
 	}
 	if (rc == 0 && kind == TYPE_MAP && bytes)
-		rc = add_type(walk, word_at(bytes + MAP_ELEM));
+		rc = type_add_type(walk, type_word_at(bytes + MAP_ELEM));
 	return rc;
 }
 
@@ -338,7 +338,7 @@ static int add_links(struct type_walk *walk)
 	int rc = 0;
 
 	for (uint64_t i = 0; links && rc == 0 && i < places->nlinks; i++)
-		rc = add_type(walk, places->types + half_at(links + i * sizeof(uint32_t)));
+		rc = type_add_type(walk, places->types + half_at(links + i * sizeof(uint32_t)));
 	return rc;
 }
 
@@ -368,9 +368,9 @@ static uint64_t size_after(const uint8_t *bytes, unsigned kind)
 		memcpy(&out, bytes + FUNC_OUT, sizeof(out));
 		return (uint64_t)(in + (out & 0x7fff)) * 8; /* the top bit: variadic */
 	case TYPE_INTERFACE:
-		return word_at(bytes + METHOD_COUNT) * IMETHOD_SIZE;
+		return type_word_at(bytes + METHOD_COUNT) * IMETHOD_SIZE;
 	case TYPE_STRUCT:
-		return word_at(bytes + FIELD_COUNT) * FIELD_SIZE;
+		return type_word_at(bytes + FIELD_COUNT) * FIELD_SIZE;
 	default:
 		return 0;
 	}
@@ -410,7 +410,7 @@ static int add_contiguous(struct type_walk *walk)
 		distance = distance_to_next(walk, at);
 		if (!distance)
 			break;
-		rc = add_type(walk, at);
+		rc = type_add_type(walk, at);
 		at += distance;
 	}
 	return rc;
@@ -427,7 +427,7 @@ int type_fields_find(const struct image *image, const struct type_places *places
 	rc = places->nlinks ? add_links(&walk) : add_contiguous(&walk);
 	for (size_t i = 0; rc == 0 && i < walk.n; i++) {
 		look_at_struct(&walk, walk.list[i]);
-		rc = add_parts(&walk, walk.list[i]);
+		rc = type_add_parts(&walk, walk.list[i]);
 	}
 	map64_free(&walk.known);
 	free(walk.list);

@@ -40,8 +40,8 @@ static int not_found(const struct target *target, const char *what, const char *
 }
 
 /* Keeps the references that are in a copy of the function. */
-static void keep_copy(const struct target *target, const struct code *code, const char *function,
-		      struct references *references)
+static void variables_keep_copy(const struct target *target, const struct code *code, const char *function,
+				struct references *references)
 {
 	struct logical_place place;
 	int kept = 0;
@@ -69,7 +69,7 @@ static int read_references(const struct target *target, const char *function, st
 	rc = code_references(&code, references->all, MAX_REFERENCES);
 	references->n = rc < 0 ? 0 : rc < MAX_REFERENCES ? rc : MAX_REFERENCES;
 	if (is_copy)
-		keep_copy(target, &code, function, references);
+		variables_keep_copy(target, &code, function, references);
 	return rc < 0 ? rc : 0;
 }
 
@@ -172,8 +172,8 @@ static uint64_t find_gomaxprocs(const struct references *references)
 	return 0;
 }
 
-static int take(const struct target *target, uint64_t address, size_t size, uint64_t *variable,
-		const char *name, const char *function, struct error *err)
+static int variables_take(const struct target *target, uint64_t address, size_t size, uint64_t *variable,
+			  const char *name, const char *function, struct error *err)
 {
 	if (!address || !image_is_variable(&target->image->elf, address, size))
 		return not_found(target, name, function, err);
@@ -187,13 +187,15 @@ static int find_slices(struct target *target, struct error *err)
 	int rc;
 
 	read_references(target, "runtime.allgadd", &references);
-	rc = take(target, find_allgs(&references), 24, &target->allgs, "allgs", "runtime.allgadd", err);
+	rc = variables_take(target, find_allgs(&references), 24, &target->allgs, "allgs", "runtime.allgadd",
+			    err);
 	if (rc)
 		return rc;
 	read_references(target, "runtime.preemptall", &references);
 	target->allp_is_array = target->go_minor < 10;
-	return take(target, target->allp_is_array ? find_allp_array(&references) : find_allp(&references), 24,
-		    &target->allp, "allp", "runtime.preemptall", err);
+	return variables_take(target,
+			      target->allp_is_array ? find_allp_array(&references) : find_allp(&references),
+			      24, &target->allp, "allp", "runtime.preemptall", err);
 }
 
 static int find_lists(struct target *target, struct error *err)
@@ -203,15 +205,16 @@ static int find_lists(struct target *target, struct error *err)
 	int rc;
 
 	read_references(target, "runtime.mcommoninit", &references);
-	rc = take(target, find_allm(&references), 8, &target->allm, "allm", "runtime.mcommoninit", err);
+	rc = variables_take(target, find_allm(&references), 8, &target->allm, "allm", "runtime.mcommoninit",
+			    err);
 	if (rc == 0)
-		rc = take(target, find_sched(&references, lock), 8, &target->sched, "sched",
-			  "runtime.mcommoninit", err);
+		rc = variables_take(target, find_sched(&references, lock), 8, &target->sched, "sched",
+				    "runtime.mcommoninit", err);
 	if (rc)
 		return rc;
 	read_references(target, "runtime.procresize", &references);
-	return take(target, find_gomaxprocs(&references), 4, &target->gomaxprocs, "gomaxprocs",
-		    "runtime.procresize", err);
+	return variables_take(target, find_gomaxprocs(&references), 4, &target->gomaxprocs, "gomaxprocs",
+			      "runtime.procresize", err);
 }
 
 /*
@@ -432,8 +435,8 @@ static void find_trace_call_sites(struct target *target)
 		find_trace_call(target, "runtime.gcAssistAlloc", "runtime.traceLocker.GCMarkAssistStart");
 }
 
-static int find_function(const struct target *target, const char *name, const char *but, uint64_t *entry,
-			 uint64_t *end, struct error *err)
+static int variables_find_function(const struct target *target, const char *name, const char *but,
+				   uint64_t *entry, uint64_t *end, struct error *err)
 {
 	if (copies_find_code(target, name, but, entry, end))
 		return error_set(err, ENOTSUP, "%s: %s is not in its function table (%s)",
@@ -449,15 +452,16 @@ static int find_sweepers(struct target *target, struct error *err)
 		target->go_minor < 12 ? "runtime.(*mheap).reclaimList" : "runtime.(*mheap).reclaimChunk";
 	struct go_places *places = &target->places;
 	const char *central = "runtime.(*mcentral).cacheSpan";
-	int rc = find_function(target, central, NULL, &places->cache_span, &places->cache_span_end, err);
+	int rc = variables_find_function(target, central, NULL, &places->cache_span, &places->cache_span_end,
+					 err);
 
 	if (rc == 0)
-		rc = find_function(target, chunk, NULL, &places->reclaim_chunk, &places->reclaim_chunk_end,
-				   err);
+		rc = variables_find_function(target, chunk, NULL, &places->reclaim_chunk,
+					     &places->reclaim_chunk_end, err);
 	/* A copy of it in cacheSpan is recognised as that. */
 	if (rc == 0)
-		rc = find_function(target, "runtime.deductSweepCredit", central, &places->deduct,
-				   &places->deduct_end, err);
+		rc = variables_find_function(target, "runtime.deductSweepCredit", central, &places->deduct,
+					     &places->deduct_end, err);
 	return rc;
 }
 
@@ -488,10 +492,11 @@ static int find_collector(struct target *target, struct error *err)
 	int rc;
 
 	read_references(target, function, &references);
-	rc = take(target, find_gc_controller(&references), heap_controller_size(target),
-		  &target->places.gc_controller, "gcController", function, err);
+	rc = variables_take(target, find_gc_controller(&references), heap_controller_size(target),
+			    &target->places.gc_controller, "gcController", function, err);
 	if (rc == 0)
-		rc = take(target, find_gcphase(&references), 4, &target->gcphase, "gcphase", function, err);
+		rc = variables_take(target, find_gcphase(&references), 4, &target->gcphase, "gcphase",
+				    function, err);
 	return rc;
 }
 
@@ -542,16 +547,16 @@ static int find_old_collector(struct target *target, struct error *err)
 	if (target->go_minor < 5)
 		return 0;
 	read_references(target, "runtime.gcSweep", &references);
-	rc = take(target, find_old_gcphase(&references), 4, &target->gcphase, "gcphase", "runtime.gcSweep",
-		  err);
+	rc = variables_take(target, find_old_gcphase(&references), 4, &target->gcphase, "gcphase",
+			    "runtime.gcSweep", err);
 	if (rc)
 		return rc;
 	if (target->go_minor >= 17)
-		return take(target, find_receiver(target), size, controller, "gcController",
-			    "runtime.schedule", err);
+		return variables_take(target, find_receiver(target), size, controller, "gcController",
+				      "runtime.schedule", err);
 	read_references(target, "runtime.traceNextGC", &references);
-	return take(target, find_memstats(&references, next_gc), size, controller, "memstats",
-		    "runtime.traceNextGC", err);
+	return variables_take(target, find_memstats(&references, next_gc), size, controller, "memstats",
+			      "runtime.traceNextGC", err);
 }
 
 void target_take_layout(struct target *target)

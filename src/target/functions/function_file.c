@@ -19,7 +19,7 @@
 
 /* --- symbols --- */
 
-static int add_symbol(struct function_file *file, const struct function_symbol *symbol)
+static int function_file_add_symbol(struct function_file *file, const struct function_symbol *symbol)
 {
 	if (file->n >= MAX_SYMBOLS ||
 	    array_grow(&file->symbols, &file->capacity, file->n + 1, sizeof(*file->symbols)))
@@ -49,20 +49,21 @@ static int read_table(struct function_file *file, Elf *elf, Elf_Scn *section, co
 		if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF || !name ||
 		    !*name)
 			continue;
-		rc = add_symbol(file,
-				&(struct function_symbol){
-					.address = symbol.st_value,
-					.size = symbol.st_size,
-					.name = name,
-					.local = GELF_ST_BIND(symbol.st_info) == STB_LOCAL,
-					.indirect = type == STT_GNU_IFUNC,
-					.source = GELF_ST_BIND(symbol.st_info) == STB_LOCAL ? source : NULL,
-				});
+		rc = function_file_add_symbol(
+			file, &(struct function_symbol){
+				      .address = symbol.st_value,
+				      .size = symbol.st_size,
+				      .name = name,
+				      .local = GELF_ST_BIND(symbol.st_info) == STB_LOCAL,
+				      .indirect = type == STT_GNU_IFUNC,
+				      .source = GELF_ST_BIND(symbol.st_info) == STB_LOCAL ? source : NULL,
+			      });
 	}
 	return rc;
 }
 
-static int read_section(struct function_file *file, const struct native_elf *from, const char *name)
+static int function_file_read_section(struct function_file *file, const struct native_elf *from,
+				      const char *name)
 {
 	GElf_Shdr header;
 	Elf_Scn *section = native_elf_section(from, name, &header);
@@ -73,14 +74,14 @@ static int read_section(struct function_file *file, const struct native_elf *fro
 /* .dynsym is a subset of .symtab, but it survives stripping. */
 static int read_symbols(struct function_file *file, const struct native_search *search)
 {
-	int rc = read_section(file, &file->elf, ".symtab");
+	int rc = function_file_read_section(file, &file->elf, ".symtab");
 
 	if (rc || file->n)
 		return rc;
 	if ((search && native_debug_find(search, &file->elf, &file->symbols_of) == 0) ||
 	    native_elf_debugdata(&file->elf, &file->symbols_of) == 0)
-		rc = read_section(file, &file->symbols_of, ".symtab");
-	return rc ? rc : read_section(file, &file->elf, ".dynsym");
+		rc = function_file_read_section(file, &file->symbols_of, ".symtab");
+	return rc ? rc : function_file_read_section(file, &file->elf, ".dynsym");
 }
 
 int function_file_open(struct function_file *file, int fd, const struct native_search *search)

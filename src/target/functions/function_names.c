@@ -14,7 +14,7 @@ _Static_assert(FUNCTION_NAME_MAX >= NATIVE_FUNCTION_MAX, "readable names fit");
 /* --- parsing C++ names --- */
 
 /* Returns the change of bracket depth at the character at `at`. operator<, -> and so on are not brackets. */
-static int depth_of(const char *name, size_t at)
+static int function_name_depth_of(const char *name, size_t at)
 {
 	char c = name[at];
 
@@ -64,7 +64,7 @@ static size_t behind_type(const char *name, size_t len)
 	int depth = 0;
 
 	for (size_t i = 0; i < len; i++) {
-		depth += depth_of(name, i);
+		depth += function_name_depth_of(name, i);
 		if (depth < 0)
 			depth = 0;
 		if (depth == 0 && i + 8 <= len && memcmp(name + i, "operator", 8) == 0)
@@ -82,7 +82,7 @@ static size_t without_templates(const char *name, size_t len, char *plain)
 	int depth = 0;
 
 	for (size_t i = 0; i < len; i++) {
-		int step = depth_of(name, i);
+		int step = function_name_depth_of(name, i);
 		bool bracket = name[i] == '<' || name[i] == '>' || name[i] == '[' || name[i] == ']';
 
 		if (!bracket)
@@ -98,7 +98,7 @@ static size_t without_templates(const char *name, size_t len, char *plain)
 }
 
 /* Ignores differences in spaces. */
-static bool is_same(const char *name, size_t len, const char *wanted)
+static bool function_name_is_same(const char *name, size_t len, const char *wanted)
 {
 	size_t at = 0;
 
@@ -196,13 +196,13 @@ static bool matches_plainly(const struct function_spec *spec, const char *name, 
 	char plain[FUNCTION_NAME_MAX];
 	size_t begin, plain_len;
 
-	if (is_same(name, len, spec->name))
+	if (function_name_is_same(name, len, spec->name))
 		return true;
 	begin = behind_type(name, len);
-	if (is_same(name + begin, len - begin, spec->name))
+	if (function_name_is_same(name + begin, len - begin, spec->name))
 		return true;
 	plain_len = without_templates(name + begin, len - begin, plain);
-	return is_same(plain, plain_len, spec->name);
+	return function_name_is_same(plain, plain_len, spec->name);
 }
 
 static bool matches_readable(const struct function_spec *spec, const char *readable)
@@ -212,7 +212,8 @@ static bool matches_readable(const struct function_spec *spec, const char *reada
 
 	if (!spec->parameters)
 		return matches_plainly(spec, readable, bare);
-	return is_same(readable, len, spec->name) || is_same(readable + begin, len - begin, spec->name);
+	return function_name_is_same(readable, len, spec->name) ||
+	       function_name_is_same(readable + begin, len - begin, spec->name);
 }
 
 static bool make_readable(const char *name, size_t len, char readable[FUNCTION_NAME_MAX])

@@ -11,7 +11,7 @@
 #include "code/isa/value_places.h"
 #include "util/array.h"
 
-static bool is_same_file(int one, int other)
+static bool function_plan_is_same_file(int one, int other)
 {
 	struct stat a, b;
 
@@ -23,7 +23,7 @@ static struct function_probes *list_for(struct function_plan *plan, int fd, uint
 	struct function_probes *grown;
 
 	for (unsigned i = 0; i < plan->nlists; i++) {
-		if (plan->lists[i].site == site && is_same_file(plan->lists[i].fd, fd))
+		if (plan->lists[i].site == site && function_plan_is_same_file(plan->lists[i].fd, fd))
 			return &plan->lists[i];
 	}
 	grown = realloc(plan->lists, (plan->nlists + 1) * sizeof(*grown));

@@ -70,7 +70,7 @@ static int add_file(struct function_search *search, int fd, const char *path, si
 	return 0;
 }
 
-static bool is_open(const struct function_search *search, const struct proc_mapping *mapping)
+static bool function_search_is_open(const struct function_search *search, const struct proc_mapping *mapping)
 {
 	for (unsigned i = 0; i < search->n; i++) {
 		const char *path = search->files[i].path;
@@ -127,7 +127,7 @@ static void close_roots(struct function_search *search)
 	}
 }
 
-static int open_mapped(struct function_search *search, pid_t pid)
+static int function_search_open_mapped(struct function_search *search, pid_t pid)
 {
 	struct maps maps;
 	struct proc_mapping mapping;
@@ -140,7 +140,7 @@ static int open_mapped(struct function_search *search, pid_t pid)
 		struct module_key key;
 		int fd;
 
-		if (!mapping.executable || is_open(search, &mapping))
+		if (!mapping.executable || function_search_is_open(search, &mapping))
 			continue;
 		fd = module_open(pid, &mapping, &key);
 		if (fd >= 0)
@@ -151,7 +151,7 @@ static int open_mapped(struct function_search *search, pid_t pid)
 	return rc;
 }
 
-static int open_path(struct function_search *search, const char *path)
+static int function_search_open_path(struct function_search *search, const char *path)
 {
 	int fd = file_open(path);
 	unsigned before = search->n;
@@ -178,8 +178,8 @@ static void qualified_name(const struct function_symbol *symbol, const char *rea
 		snprintf(to, FUNCTION_NAME_MAX, "%.*s", text_fit(readable, 500), readable);
 }
 
-static void keep_copy(struct found *found, struct mapped *in, const struct function_symbol *symbol,
-		      const char *readable)
+static void function_search_keep_copy(struct found *found, struct mapped *in,
+				      const struct function_symbol *symbol, const char *readable)
 {
 	char name[FUNCTION_NAME_MAX];
 
@@ -216,7 +216,7 @@ static void find_in(struct mapped *in, const struct function_spec *spec, const c
 		if (source && (!symbol->source || strcmp(symbol->source, source) != 0))
 			continue;
 		if (function_matches(spec, symbol->name, readable))
-			keep_copy(found, in, symbol, readable);
+			function_search_keep_copy(found, in, symbol, readable);
 	}
 }
 
@@ -233,8 +233,9 @@ static int refuse_several(const struct function_search *search, const struct fun
 			 text_fit(want->text, 100), want->text, list);
 }
 
-static int refuse_unknown(const struct function_search *search, const struct function_want *want,
-			  const struct function_spec *spec, bool in_file)
+static int function_search_refuse_unknown(const struct function_search *search,
+					  const struct function_want *want, const struct function_spec *spec,
+					  bool in_file)
 {
 	struct similar_functions similar = {.n = 0};
 	char list[400] = "";
@@ -291,7 +292,7 @@ static int find_in_file(struct function_search *search, const struct function_sp
 	while (i < search->n && !function_is_in(spec->where, search->files[i].path))
 		i++;
 	if (i == search->n && spec->where[0] == '/') {
-		int rc = open_path(search, spec->where);
+		int rc = function_search_open_path(search, spec->where);
 
 		if (rc)
 			return rc;
@@ -304,8 +305,8 @@ static int find_in_file(struct function_search *search, const struct function_sp
 	return 0;
 }
 
-static int find_function(struct function_search *search, const struct function_want *want,
-			 struct found *found)
+static int function_search_find_function(struct function_search *search, const struct function_want *want,
+					 struct found *found)
 {
 	struct function_spec spec;
 	bool is_file = false;
@@ -320,7 +321,7 @@ static int find_function(struct function_search *search, const struct function_w
 			rc = find_in_others(search, want, &spec, found);
 	}
 	if (rc == 0 && !found->n)
-		rc = refuse_unknown(search, want, &spec, is_file);
+		rc = function_search_refuse_unknown(search, want, &spec, is_file);
 	if (rc == 0 && found->different > 1)
 		rc = refuse_several(search, want, found);
 	return rc;
@@ -355,20 +356,20 @@ static int find_wanted(struct function_search *search, const struct function_wan
 	if (rc)
 		return rc;
 	if (!list->certain && strlen(want->text) < FUNCTION_NAME_MAX) {
-		rc = find_function(search, want, &wanted->found);
+		rc = function_search_find_function(search, want, &wanted->found);
 		if (rc != -ENOENT || !list->n) {
 			list->n = 0;
 			return rc;
 		}
 	}
 	rc = name_without_list(wanted, want->text, list->name_len, search->err);
-	return rc ? rc : find_function(search, &wanted->want, &wanted->found);
+	return rc ? rc : function_search_find_function(search, &wanted->want, &wanted->found);
 }
 
 /* --- its probes --- */
 
-static int add_probe(struct function_search *search, struct mapped *in, uint8_t site,
-		     const struct probe_point *point, uint32_t number, uint64_t flags)
+static int function_search_add_probe(struct function_search *search, struct mapped *in, uint8_t site,
+				     const struct probe_point *point, uint32_t number, uint64_t flags)
 {
 	uint64_t cookie = FUNCTION_COOKIE(number, point->distance / WORD, point->condition) | flags;
 	uint64_t offset;
@@ -393,9 +394,9 @@ static bool is_go_function(const struct mapped *in, const struct function_symbol
  * Plans what the probe at the start of a copy reads of its arguments. Returns the number of the values, 0 if
  * nothing is read, or a negative errno.
  */
-static int plan_values(struct function_search *search, struct mapped *in,
-		       const struct function_symbol *symbol, struct probe_points *points,
-		       const struct value_list *list, uint32_t number)
+static int function_search_plan_values(struct function_search *search, struct mapped *in,
+				       const struct function_symbol *symbol, struct probe_points *points,
+				       const struct value_list *list, uint32_t number)
 {
 	struct function_values values = {.number = number, .site = SITE_FUNCTION_BEGIN};
 	struct call_facts facts = {
@@ -424,26 +425,30 @@ static int plan_values(struct function_search *search, struct mapped *in,
 	return rc ? rc : function_plan_read(search->plan, &values, search->err);
 }
 
-static int plan_copy(struct function_search *search, const struct wanted_function *wanted, unsigned copy,
-		     uint32_t number, struct probe_points *points)
+static int function_search_plan_copy(struct function_search *search, const struct wanted_function *wanted,
+				     unsigned copy, uint32_t number, struct probe_points *points)
 {
 	const struct found *found = &wanted->found;
 	const struct function_symbol *symbol = found->copies[copy];
 	int values = 0, rc = function_file_probe_points(&found->in->file, symbol, points, search->err);
 
 	if (rc == 0) {
-		values = plan_values(search, found->in, symbol, points, &wanted->list, number);
+		values =
+			function_search_plan_values(search, found->in, symbol, points, &wanted->list, number);
 		rc = values < 0 ? values : 0;
 	}
 	if (rc == 0)
-		rc = add_probe(search, found->in, SITE_FUNCTION_BEGIN, &points->begin, number,
-			       (points->ends_there ? FUNCTION_ENDS_THERE : 0) | FUNCTION_READS(values));
+		rc = function_search_add_probe(search, found->in, SITE_FUNCTION_BEGIN, &points->begin, number,
+					       (points->ends_there ? FUNCTION_ENDS_THERE : 0) |
+						       FUNCTION_READS(values));
 	for (unsigned i = 0; i < points->n && rc == 0; i++)
-		rc = add_probe(search, found->in, SITE_FUNCTION_END, &points->ends[i], number, 0);
+		rc = function_search_add_probe(search, found->in, SITE_FUNCTION_END, &points->ends[i], number,
+					       0);
 	return rc;
 }
 
-static int plan_one(struct function_search *search, const struct function_want *want, uint32_t number)
+static int function_search_plan_one(struct function_search *search, const struct function_want *want,
+				    uint32_t number)
 {
 	struct probe_points *points = malloc(sizeof(*points));
 	struct wanted_function *wanted = calloc(1, sizeof(*wanted));
@@ -453,7 +458,7 @@ static int plan_one(struct function_search *search, const struct function_want *
 	if (points && wanted)
 		rc = find_wanted(search, want, wanted);
 	for (unsigned i = 0; rc == 0 && i < wanted->found.n; i++) {
-		rc = plan_copy(search, wanted, i, number, points);
+		rc = function_search_plan_copy(search, wanted, i, number, points);
 		if (rc && search->err)
 			why = *search->err;
 	}
@@ -484,9 +489,10 @@ int functions_plan(pid_t pid, const char *exe, const struct function_want *wante
 	if (!search.files)
 		rc = error_set(err, ENOMEM, "out of memory");
 	else
-		rc = pid ? open_mapped(&search, pid) : open_path(&search, exe);
+		rc = pid ? function_search_open_mapped(&search, pid)
+			 : function_search_open_path(&search, exe);
 	for (unsigned i = 0; rc == 0 && i < n; i++)
-		rc = plan_one(&search, &wanted[i], i + 1);
+		rc = function_search_plan_one(&search, &wanted[i], i + 1);
 	while (search.n) {
 		value_debug_close(&search.files[--search.n].debug);
 		function_file_close(&search.files[search.n].file);
@@ -526,7 +532,7 @@ size_t functions_shown_len(const struct function_plan *plan, uint32_t number)
 	return list.name_len < FUNCTION_NAME_MAX ? list.name_len : FUNCTION_NAME_MAX;
 }
 
-static int log_values(const struct function_values *values, log_sink sink, void *ctx)
+static int function_values_log(const struct function_values *values, log_sink sink, void *ctx)
 {
 	_Alignas(8) char payload[sizeof(struct log_values) + VALUES_MAX * VALUE_LABEL_MAX];
 	struct log_values head = {
@@ -556,7 +562,7 @@ static int log_all_values(const struct function_plan *plan, uint32_t number, log
 	for (size_t i = 0; i < sizeof(sites) && rc == 0; i++) {
 		const struct function_values *values = values_of(plan, number, sites[i]);
 
-		rc = values ? log_values(values, sink, ctx) : 0;
+		rc = values ? function_values_log(values, sink, ctx) : 0;
 	}
 	return rc;
 }

@@ -84,7 +84,7 @@ static int64_t distance(void *ctx, uint64_t address)
 }
 
 /* Go's linker does not split functions. */
-static bool nothing(void *ctx, uint64_t address, struct code_range *range)
+static bool go_functions_no_source(void *ctx, uint64_t address, struct code_range *range)
 {
 	(void)ctx;
 	(void)address;
@@ -101,8 +101,8 @@ static int find_probe_points(const struct target *target, const struct target_fu
 					   .bytes = bytes,
 					   .pointer = pointer,
 					   .distance = distance,
-					   .part = nothing,
-					   .range = nothing};
+					   .part = go_functions_no_source,
+					   .range = go_functions_no_source};
 	int rc = probe_points_find(&source, (struct code_range){function->begin, function->end}, points, err);
 	unsigned kept = 0;
 
@@ -116,8 +116,8 @@ static int find_probe_points(const struct target *target, const struct target_fu
 	return rc;
 }
 
-static int add(const struct target *target, struct function_plan *plan, int fd, uint8_t site,
-	       const struct probe_point *point, uint64_t cookie, struct error *err)
+static int go_functions_add(const struct target *target, struct function_plan *plan, int fd, uint8_t site,
+			    const struct probe_point *point, uint64_t cookie, struct error *err)
 {
 	uint64_t offset;
 
@@ -136,9 +136,10 @@ static uint64_t cookie_of(const struct probe_point *point, uint32_t number)
  * Plans what the probe at a function's start reads of its arguments. Returns the number of the values, 0 if
  * nothing is read, or a negative errno.
  */
-static int plan_values(const struct target *target, struct function_plan *plan, struct native_dwarf *dwarf,
-		       const struct target_function *function, const struct probe_points *points,
-		       const struct value_list *list, uint32_t number, struct error *err)
+static int go_functions_plan_values(const struct target *target, struct function_plan *plan,
+				    struct native_dwarf *dwarf, const struct target_function *function,
+				    const struct probe_points *points, const struct value_list *list,
+				    uint32_t number, struct error *err)
 {
 	struct function_values values = {.number = number, .site = SITE_FUNCTION_BEGIN};
 	struct call_facts facts = {
@@ -163,11 +164,11 @@ static int plan_probe_points(const struct target *target, struct function_plan *
 {
 	uint64_t begin = cookie_of(&points->begin, number) | FUNCTION_READS(values) |
 			 (points->ends_there ? FUNCTION_ENDS_THERE : 0);
-	int rc = add(target, plan, fd, SITE_FUNCTION_BEGIN, &points->begin, begin, err);
+	int rc = go_functions_add(target, plan, fd, SITE_FUNCTION_BEGIN, &points->begin, begin, err);
 
 	for (unsigned i = 0; i < points->n && rc == 0; i++)
-		rc = add(target, plan, fd, SITE_FUNCTION_END, &points->ends[i],
-			 cookie_of(&points->ends[i], number), err);
+		rc = go_functions_add(target, plan, fd, SITE_FUNCTION_END, &points->ends[i],
+				      cookie_of(&points->ends[i], number), err);
 	return rc;
 }
 
@@ -179,7 +180,7 @@ struct wanted_go_function {
 	struct probe_points points;
 };
 
-static int parse(const char *text, struct wanted_go_function *wanted, struct error *err)
+static int go_functions_parse(const char *text, struct wanted_go_function *wanted, struct error *err)
 {
 	int rc = value_list_parse(text, &wanted->list, err);
 
@@ -229,19 +230,19 @@ static int plan_wanted(const struct target *target, struct function_plan *plan, 
 		return error_set(err, -rc, "cannot find the returns of %.*s: %.*s",
 				 text_fit(wanted->name, 100), wanted->name, text_fit(why.text, 300),
 				 why.text);
-	values = plan_values(target, plan, wanted->list.n ? debug_information(exe) : NULL, &wanted->function,
-			     &wanted->points, &wanted->list, number, &why);
+	values = go_functions_plan_values(target, plan, wanted->list.n ? debug_information(exe) : NULL,
+					  &wanted->function, &wanted->points, &wanted->list, number, &why);
 	if (values < 0)
 		return error_set(err, -values, "%.*s: %.*s", text_fit(wanted->name, 100), wanted->name,
 				 text_fit(why.text, 300), why.text);
 	return plan_probe_points(target, plan, exe->fd, &wanted->points, number, values, err);
 }
 
-static int plan_one(const struct target *target, struct function_plan *plan, struct go_executable *exe,
-		    uint32_t number, struct error *err)
+static int go_functions_plan_one(const struct target *target, struct function_plan *plan,
+				 struct go_executable *exe, uint32_t number, struct error *err)
 {
 	struct wanted_go_function *wanted = calloc(1, sizeof(*wanted));
-	int rc = wanted ? parse(plan->wanted[number - 1].text, wanted, err)
+	int rc = wanted ? go_functions_parse(plan->wanted[number - 1].text, wanted, err)
 			: error_set(err, ENOMEM, "out of memory");
 
 	if (rc == 0)
@@ -267,7 +268,7 @@ int go_functions_plan(const struct target *target, const struct function_want *w
 		return error_set(err, -exe.fd, "cannot open the executable: %s", strerror(-exe.fd));
 	for (uint32_t number = 1; number <= n && rc == 0; number++) {
 		if (wanted[number - 1].kind != FUNCTION_REQUEST)
-			rc = plan_one(target, plan, &exe, number, err);
+			rc = go_functions_plan_one(target, plan, &exe, number, err);
 	}
 	if (rc == 0)
 		rc = go_requests_plan(target, plan, exe.fd, err);

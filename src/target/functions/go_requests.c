@@ -48,7 +48,7 @@ __attribute__((format(printf, 2, 3))) static void report_append(struct function_
 }
 
 /* Reports why the preset is not traced: the reason of the last required probe that was not found. */
-static void report_left_out(struct function_plan *plan, const struct preset_plan *in)
+static void go_requests_report_left_out(struct function_plan *plan, const struct preset_plan *in)
 {
 	bool absent = true;
 	const char *why = NULL;
@@ -116,7 +116,8 @@ static void report_traced(const struct request_planner *planner, const struct pr
 
 /* --- probes --- */
 
-static void put_label(const struct request_point *point, const char *role, char label[VALUE_LABEL_MAX])
+static void go_requests_put_label(const struct request_point *point, const char *role,
+				  char label[VALUE_LABEL_MAX])
 {
 	if (strcmp(role, REQUEST_TYPE) == 0)
 		snprintf(label, VALUE_LABEL_MAX, "%s=%08" PRIx32 ",%08" PRIx32, role, point->hashes[0],
@@ -133,11 +134,11 @@ static int add_values(struct request_planner *planner, const struct request_poin
 	if (!point->rules.n)
 		return 0;
 	for (uint32_t i = 0; i < point->rules.n; i++)
-		put_label(point, point->roles[i], values.labels[i]);
+		go_requests_put_label(point, point->roles[i], values.labels[i]);
 	return function_plan_read(planner->plan, &values, planner->err);
 }
 
-static int add_probe(struct request_planner *planner, const struct preset_plan *in, unsigned i)
+static int go_requests_add_probe(struct request_planner *planner, const struct preset_plan *in, unsigned i)
 {
 	const struct request_point *point = &in->points[i];
 	uint8_t site = in->preset->probes[i].site;
@@ -228,20 +229,20 @@ static int plan_preset(struct request_planner *planner, struct preset_plan *in)
 
 	find_points(planner, in);
 	if (!in->begins || !in->ends) {
-		report_left_out(planner->plan, in);
+		go_requests_report_left_out(planner->plan, in);
 		return 0;
 	}
 	report_traced(planner, in);
 	for (unsigned i = 0; rc == 0 && in->preset->probes[i].function; i++) {
 		if (in->found[i] == 0)
-			rc = add_probe(planner, in, i);
+			rc = go_requests_add_probe(planner, in, i);
 	}
 	return rc;
 }
 
 /* Collects the numbers of a preset's probes. False if it is not wanted. */
-static bool is_wanted(const struct function_plan *plan, const struct request_preset *preset,
-		      struct preset_plan *in)
+static bool go_requests_is_wanted(const struct function_plan *plan, const struct request_preset *preset,
+				  struct preset_plan *in)
 {
 	bool any = false;
 
@@ -265,7 +266,7 @@ int go_requests_plan(const struct target *target, struct function_plan *plan, in
 	int rc = in ? request_names_find(target, &planner.names) : -ENOMEM;
 
 	for (unsigned i = 0; rc == 0 && i < request_preset_count; i++) {
-		if (is_wanted(plan, &request_presets[i], in))
+		if (go_requests_is_wanted(plan, &request_presets[i], in))
 			rc = plan_preset(&planner, in);
 	}
 	request_names_free(&planner.names);

@@ -74,7 +74,7 @@ bool type_is_scalar(Dwarf_Die *type)
 	return tag == DW_TAG_base_type || tag == DW_TAG_enumeration_type || type_is_pointer(type);
 }
 
-static bool number_of(Dwarf_Die *die, unsigned name, uint64_t *value)
+static bool type_layout_number_of(Dwarf_Die *die, unsigned name, uint64_t *value)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Word word;
@@ -100,7 +100,7 @@ static bool offset_in_block(Dwarf_Attribute *attribute, uint64_t *offset)
 }
 
 /* Gets a member's offset. Members of a union are at 0. Returns false if the offset is not in whole bytes. */
-static bool member_offset(Dwarf_Die *member, uint64_t *offset)
+static bool type_layout_member_offset(Dwarf_Die *member, uint64_t *offset)
 {
 	Dwarf_Attribute attribute;
 
@@ -109,18 +109,18 @@ static bool member_offset(Dwarf_Die *member, uint64_t *offset)
 		return false;
 	if (!dwarf_attr(member, DW_AT_data_member_location, &attribute))
 		return !dwarf_hasattr(member, DW_AT_data_bit_offset);
-	return (number_of(member, DW_AT_data_member_location, offset) ||
+	return (type_layout_number_of(member, DW_AT_data_member_location, offset) ||
 		offset_in_block(&attribute, offset)) &&
 	       *offset < LARGEST;
 }
 
-static uint32_t size_of(Dwarf_Die *type)
+static uint32_t type_layout_size_of(Dwarf_Die *type)
 {
 	uint64_t size = 0;
 
 	if (type_is_pointer(type) || dwarf_tag(type) == DW_TAG_subroutine_type)
 		return WORD;
-	return number_of(type, DW_AT_byte_size, &size) && size < LARGEST ? (uint32_t)size : 0;
+	return type_layout_number_of(type, DW_AT_byte_size, &size) && size < LARGEST ? (uint32_t)size : 0;
 }
 
 /* --- values that are passed --- */
@@ -134,7 +134,7 @@ struct leaves {
 	bool in_memory; /* Go: contains an array of two or more */
 };
 
-static bool add_leaf(struct leaves *leaves, uint32_t offset, uint32_t size, bool is_float)
+static bool type_layout_add_leaf(struct leaves *leaves, uint32_t offset, uint32_t size, bool is_float)
 {
 	if (leaves->n == MOST_LEAVES)
 		return false;
@@ -147,19 +147,20 @@ static bool add_leaf(struct leaves *leaves, uint32_t offset, uint32_t size, bool
 static bool add_base(struct leaves *leaves, Dwarf_Die *type, uint32_t offset)
 {
 	uint64_t encoding = 0;
-	uint32_t size = size_of(type);
+	uint32_t size = type_layout_size_of(type);
 
-	if (!number_of(type, DW_AT_encoding, &encoding))
+	if (!type_layout_number_of(type, DW_AT_encoding, &encoding))
 		return false;
 	if (encoding == DW_ATE_complex_float)
-		return leaves->abi->go && size <= 16 && add_leaf(leaves, offset, size / 2, true) &&
-		       add_leaf(leaves, offset + size / 2, size / 2, true);
+		return leaves->abi->go && size <= 16 &&
+		       type_layout_add_leaf(leaves, offset, size / 2, true) &&
+		       type_layout_add_leaf(leaves, offset + size / 2, size / 2, true);
 	if (size != 1 && size != 2 && size != 4 && size != WORD)
 		return false; /* long double, __int128 */
-	return add_leaf(leaves, offset, size, encoding == DW_ATE_float);
+	return type_layout_add_leaf(leaves, offset, size, encoding == DW_ATE_float);
 }
 
-static bool add_type(struct leaves *leaves, Dwarf_Die *type, uint32_t offset, unsigned depth);
+static bool type_layout_add_type(struct leaves *leaves, Dwarf_Die *type, uint32_t offset, unsigned depth);
 
 static bool add_members(struct leaves *leaves, Dwarf_Die *type, uint32_t base, unsigned depth)
 {
@@ -176,8 +177,8 @@ static bool add_members(struct leaves *leaves, Dwarf_Die *type, uint32_t base, u
 		if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) ||
 		    dwarf_hasattr(&member, DW_AT_external) || dwarf_hasattr(&member, DW_AT_declaration))
 			continue;
-		if (!type_of_entry(&member, &of) || !member_offset(&member, &offset) ||
-		    !add_type(leaves, &of, base + (uint32_t)offset, depth + 1))
+		if (!type_of_entry(&member, &of) || !type_layout_member_offset(&member, &offset) ||
+		    !type_layout_add_type(leaves, &of, base + (uint32_t)offset, depth + 1))
 			return false;
 	} while (dwarf_siblingof(&member, &member) == 0);
 	return true;
@@ -189,9 +190,9 @@ static bool array_count(Dwarf_Die *type, uint64_t *count)
 
 	if (dwarf_child(type, &range) || dwarf_tag(&range) != DW_TAG_subrange_type)
 		return false;
-	if (number_of(&range, DW_AT_count, count))
+	if (type_layout_number_of(&range, DW_AT_count, count))
 		return true;
-	if (!number_of(&range, DW_AT_upper_bound, count))
+	if (!type_layout_number_of(&range, DW_AT_upper_bound, count))
 		return false;
 	++*count;
 	return true;
@@ -211,13 +212,14 @@ static bool add_array(struct leaves *leaves, Dwarf_Die *type, uint32_t offset, u
 	if (count > C_IN_REGISTERS)
 		return false;
 	for (uint64_t i = 0; i < count; i++) {
-		if (!add_type(leaves, &of, offset + (uint32_t)(i * size_of(&of)), depth + 1))
+		if (!type_layout_add_type(leaves, &of, offset + (uint32_t)(i * type_layout_size_of(&of)),
+					  depth + 1))
 			return false;
 	}
 	return true;
 }
 
-static bool add_type(struct leaves *leaves, Dwarf_Die *type, uint32_t offset, unsigned depth)
+static bool type_layout_add_type(struct leaves *leaves, Dwarf_Die *type, uint32_t offset, unsigned depth)
 {
 	if (depth > MOST_DEPTH || ++leaves->visited > MOST_MEMBERS)
 		return false;
@@ -225,12 +227,12 @@ static bool add_type(struct leaves *leaves, Dwarf_Die *type, uint32_t offset, un
 	case DW_TAG_base_type:
 		return add_base(leaves, type, offset);
 	case DW_TAG_enumeration_type:
-		return add_leaf(leaves, offset, size_of(type), false);
+		return type_layout_add_leaf(leaves, offset, type_layout_size_of(type), false);
 	case DW_TAG_pointer_type:
 	case DW_TAG_reference_type:
 	case DW_TAG_rvalue_reference_type:
 	case DW_TAG_subroutine_type: /* in Go a func, which is a pointer */
-		return add_leaf(leaves, offset, WORD, false);
+		return type_layout_add_leaf(leaves, offset, WORD, false);
 	case DW_TAG_structure_type:
 	case DW_TAG_class_type:
 	case DW_TAG_union_type:
@@ -287,7 +289,7 @@ static bool struct_of_c(Dwarf_Die *type, struct value_layout *layout)
 {
 	uint64_t convention = 0;
 
-	number_of(type, DW_AT_calling_convention, &convention);
+	type_layout_number_of(type, DW_AT_calling_convention, &convention);
 	layout->by_reference = convention == PASS_BY_REFERENCE;
 	layout->in_memory = layout->size > C_IN_REGISTERS;
 	layout->align = WORD; /* type_layout() rejects types with another alignment */
@@ -306,7 +308,7 @@ bool type_layout(Dwarf_Die *type, const struct call_abi *abi, struct value_layou
 {
 	struct leaves leaves = {.abi = abi};
 
-	*layout = (struct value_layout){.size = size_of(type)};
+	*layout = (struct value_layout){.size = type_layout_size_of(type)};
 	if (!abi->go && is_struct(type)) {
 		if (!layout->size || !struct_of_c(type, layout))
 			return false;
@@ -315,7 +317,7 @@ bool type_layout(Dwarf_Die *type, const struct call_abi *abi, struct value_layou
 		if (layout->by_reference || layout->in_memory)
 			return !dwarf_hasattr(type, DW_AT_alignment);
 	}
-	if (!add_type(&leaves, type, 0, 0))
+	if (!type_layout_add_type(&leaves, type, 0, 0))
 		return false;
 	return abi->go ? layout_of_go(type, &leaves, layout) : layout_of_c(&leaves, layout);
 }
@@ -334,7 +336,7 @@ static bool is_without_name(Dwarf_Die *member)
 }
 
 /* Finds a direct member of a struct. Returns 0, -ENOENT if there is none, or -ENOTDIR. */
-static int find_member(Dwarf_Die *type, const char *name, Dwarf_Die *member)
+static int type_layout_find_member(Dwarf_Die *type, const char *name, Dwarf_Die *member)
 {
 	if (!is_struct(type))
 		return -ENOTDIR;
@@ -372,7 +374,7 @@ static int search_nested(struct member_search *search, Dwarf_Die *member, unsign
 	if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || !is_without_name(member) ||
 	    !type_of_entry(member, &of) || !is_struct(&of))
 		return -ENOENT;
-	known = member_offset(member, &base) && !dwarf_hasattr(member, DW_AT_virtuality);
+	known = type_layout_member_offset(member, &base) && !dwarf_hasattr(member, DW_AT_virtuality);
 	rc = search_type(search, &of, levels - 1);
 	if (rc == 0 && !known)
 		return -ENOTSUP;
@@ -388,9 +390,10 @@ static int search_type(struct member_search *search, Dwarf_Die *type, unsigned l
 	if (search->left == 0)
 		return -ENOENT;
 	search->left--;
-	rc = find_member(type, search->name, &member);
+	rc = type_layout_find_member(type, search->name, &member);
 	if (rc == 0)
-		return member_offset(&member, search->offset) && type_of_entry(&member, search->type)
+		return type_layout_member_offset(&member, search->offset) &&
+				       type_of_entry(&member, search->type)
 			       ? 0
 			       : -ENOTSUP;
 	if (rc != -ENOENT || !levels || dwarf_child(type, &member))
@@ -418,8 +421,8 @@ static bool is_char(Dwarf_Die *type)
 {
 	uint64_t encoding = 0;
 
-	return dwarf_tag(type) == DW_TAG_base_type && size_of(type) == 1 &&
-	       number_of(type, DW_AT_encoding, &encoding) &&
+	return dwarf_tag(type) == DW_TAG_base_type && type_layout_size_of(type) == 1 &&
+	       type_layout_number_of(type, DW_AT_encoding, &encoding) &&
 	       (encoding == DW_ATE_signed_char || encoding == DW_ATE_unsigned_char || encoding == DW_ATE_UTF);
 }
 
@@ -427,7 +430,7 @@ static uint8_t kind_of_number(Dwarf_Die *type)
 {
 	uint64_t encoding = 0;
 
-	number_of(type, DW_AT_encoding, &encoding);
+	type_layout_number_of(type, DW_AT_encoding, &encoding);
 	switch (encoding) {
 	case DW_ATE_boolean:
 		return VALUE_BOOL;
@@ -447,7 +450,7 @@ static void shape_number(Dwarf_Die *type, struct type_shape *shape)
 	Dwarf_Die base;
 	bool enumeration = dwarf_tag(type) == DW_TAG_enumeration_type;
 
-	shape->size = size_of(type);
+	shape->size = type_layout_size_of(type);
 	shape->value_kind = enumeration ? type_of_entry(type, &base) ? kind_of_number(&base) : VALUE_SIGNED
 					: kind_of_number(type);
 	shape->kind = shape->value_kind == VALUE_FLOAT ? SHAPE_FLOAT : SHAPE_NUMBER;
@@ -484,8 +487,9 @@ static bool is_of_bytes(Dwarf_Die *slice)
 {
 	Dwarf_Die member, array, of;
 
-	return find_member(slice, "array", &member) == 0 && type_of_entry(&member, &array) &&
-	       type_of_entry(&array, &of) && dwarf_tag(&of) == DW_TAG_base_type && size_of(&of) == 1;
+	return type_layout_find_member(slice, "array", &member) == 0 && type_of_entry(&member, &array) &&
+	       type_of_entry(&array, &of) && dwarf_tag(&of) == DW_TAG_base_type &&
+	       type_layout_size_of(&of) == 1;
 }
 
 static void shape_go_struct(Dwarf_Die *type, struct type_shape *shape)
@@ -493,11 +497,11 @@ static void shape_go_struct(Dwarf_Die *type, struct type_shape *shape)
 	uint64_t kind = 0;
 	Dwarf_Die member;
 
-	number_of(type, GO_KIND, &kind);
+	type_layout_number_of(type, GO_KIND, &kind);
 	shape->words = "a struct, an interface or another composite value";
-	if (kind == GO_KIND_STRING && find_member(type, "len", &member) == 0)
+	if (kind == GO_KIND_STRING && type_layout_find_member(type, "len", &member) == 0)
 		*shape = (struct type_shape){.kind = SHAPE_STRING, .size = 2 * WORD, .words = "a string"};
-	if (kind == GO_KIND_SLICE && find_member(type, "cap", &member) == 0)
+	if (kind == GO_KIND_SLICE && type_layout_find_member(type, "cap", &member) == 0)
 		*shape = (struct type_shape){.kind = SHAPE_SLICE,
 					     .size = 3 * WORD,
 					     .of_bytes = is_of_bytes(type),
@@ -513,8 +517,8 @@ static void shape_struct(Dwarf_Die *type, struct type_shape *shape)
 
 	shape->words = "a struct";
 	if (name && strncmp(name, "basic_string<char", 17) == 0 &&
-	    find_member(type, "_M_string_length", &member) == 0 && member_offset(&member, &offset) &&
-	    offset == WORD)
+	    type_layout_find_member(type, "_M_string_length", &member) == 0 &&
+	    type_layout_member_offset(&member, &offset) && offset == WORD)
 		*shape = (struct type_shape){.kind = SHAPE_STRING, .size = 2 * WORD, .words = "a string"};
 }
 

@@ -186,7 +186,7 @@ struct parameter_count {
 
 enum parameter_kind { PARAMETER, RECEIVER, HIDDEN };
 
-static enum parameter_kind kind_of(const struct search *search, Dwarf_Die *die, unsigned before)
+static enum parameter_kind value_dwarf_kind_of(const struct search *search, Dwarf_Die *die, unsigned before)
 {
 	const char *name = name_of(die);
 
@@ -200,8 +200,8 @@ static enum parameter_kind kind_of(const struct search *search, Dwarf_Die *die, 
 	return strcmp(name, "this") == 0 ? RECEIVER : HIDDEN;
 }
 
-static bool is_wanted(const struct search *search, enum parameter_kind kind, unsigned number,
-		      const char *name)
+static bool value_dwarf_is_wanted(const struct search *search, enum parameter_kind kind, unsigned number,
+				  const char *name)
 {
 	switch (search->item->base) {
 	case BASE_RECEIVER:
@@ -221,7 +221,7 @@ static void note_name(struct search *search, enum parameter_kind kind, const cha
 		snprintf(search->names[search->nnames++], VALUE_NAME_MAX, "%.*s", text_fit(name, 60), name);
 }
 
-static int refuse_unknown(const struct search *search)
+static int value_dwarf_refuse_unknown(const struct search *search)
 {
 	char list[LISTED * VALUE_NAME_MAX + 32] = "";
 	size_t len = 0;
@@ -263,7 +263,7 @@ static bool skip_result(struct search *search, struct call_cursor *cursor)
 static int take_parameter(struct search *search, struct call_cursor *cursor, Dwarf_Die *die,
 			  struct parameter_count *count)
 {
-	enum parameter_kind kind = kind_of(search, die, count->all);
+	enum parameter_kind kind = value_dwarf_kind_of(search, die, count->all);
 	const char *name = name_of(die);
 
 	note_name(search, kind, name);
@@ -275,7 +275,7 @@ static int take_parameter(struct search *search, struct call_cursor *cursor, Dwa
 				 "%s: the place of parameter %.*s is not known, because of its type",
 				 search->item->label, text_fit(name, 60), name);
 	count->all++;
-	return is_wanted(search, kind, count->numbered, name) ? 1 : 0;
+	return value_dwarf_is_wanted(search, kind, count->numbered, name) ? 1 : 0;
 }
 
 static int find_parameter(struct search *search)
@@ -293,7 +293,7 @@ static int find_parameter(struct search *search)
 				 "%s: it is not known how the function returns its result",
 				 search->item->label);
 	if (dwarf_child(&search->list, &die))
-		return refuse_unknown(search);
+		return value_dwarf_refuse_unknown(search);
 	for (unsigned i = 0; i < MOST_MEMBERS && count.all < MOST_PARAMETERS; i++) {
 		if (is_parameter(search, &die)) {
 			if (strcmp(name_of(&die), ".dict") == 0)
@@ -313,12 +313,12 @@ static int find_parameter(struct search *search)
 		if (dwarf_siblingof(&die, &die))
 			break;
 	}
-	return refuse_unknown(search);
+	return value_dwarf_refuse_unknown(search);
 }
 
 /* --- fields --- */
 
-static int refuse_field(const struct search *search, const char *field, const char *why)
+static int value_dwarf_refuse_field(const struct search *search, const char *field, const char *why)
 {
 	return error_set(search->err, EINVAL, "%s: %s %s", search->item->label, field, why);
 }
@@ -331,17 +331,19 @@ static int go_to_field(struct search *search, struct value_access *access, const
 	if (type_is_pointer(&search->type)) {
 		rc = access_pointer(access, search->err);
 		if (rc || !type_of_entry(&search->type, &search->type))
-			return rc ? rc : refuse_field(search, name, "is behind a pointer to no type");
+			return rc ? rc
+				  : value_dwarf_refuse_field(search, name, "is behind a pointer to no type");
 	}
 	switch (type_member(&search->type, name, &search->type, &offset)) {
 	case 0:
 		return access_field(access, offset, search->err);
 	case -ENOTSUP:
-		return refuse_field(search, name, "is a bit field, or behind a virtual base class");
+		return value_dwarf_refuse_field(search, name,
+						"is a bit field, or behind a virtual base class");
 	case -ENOTDIR:
-		return refuse_field(search, name, "does not exist: the value has no fields");
+		return value_dwarf_refuse_field(search, name, "does not exist: the value has no fields");
 	default:
-		return refuse_field(search, name, "is not a field of that type");
+		return value_dwarf_refuse_field(search, name, "is not a field of that type");
 	}
 }
 
@@ -354,7 +356,7 @@ static int refuse_type(const struct search *search, const struct type_shape *sha
 }
 
 /* True if the type that the user gives fits the debug information. */
-static bool fits(const struct value_type *type, const struct type_shape *shape, bool go)
+static bool value_dwarf_fits(const struct value_type *type, const struct type_shape *shape, bool go)
 {
 	unsigned size = go ? type->size : type->c_size;
 
@@ -416,12 +418,12 @@ static int end_value(struct search *search, struct value_access *access)
 	if (type_is_reference(&search->type)) {
 		rc = access_pointer(access, search->err);
 		if (rc || !type_of_entry(&search->type, &search->type))
-			return rc ? rc : refuse_field(search, "it", "is a reference to no type");
+			return rc ? rc : value_dwarf_refuse_field(search, "it", "is a reference to no type");
 	}
 	type_shape(&search->type, go, &shape);
 	if (!type)
 		return end_by_shape(search, access, &shape);
-	if (!fits(type, &shape, go))
+	if (!value_dwarf_fits(type, &shape, go))
 		return refuse_type(search, &shape);
 	if (shape.kind == SHAPE_CHARS || (shape.kind == SHAPE_FLOAT && type->kind == VALUE_FLOAT))
 		return end_by_shape(search, access, &shape);

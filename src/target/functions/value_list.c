@@ -57,7 +57,7 @@ static bool is_name_byte(char c, bool first)
 }
 
 /* Go's names may have letters of any script, and runtime names a middle dot. */
-static int take_name(struct cursor *in, char *to, size_t size, const char *what)
+static int value_list_take_name(struct cursor *in, char *to, size_t size, const char *what)
 {
 	const char *begin;
 	size_t len;
@@ -115,7 +115,8 @@ static int take_fields(struct cursor *in, struct value_item *item)
 		if (item->nfields == VALUE_FIELDS)
 			return error_set(in->err, EINVAL, "%.*s: more than %d fields in one item",
 					 text_fit(in->whole, 200), in->whole, VALUE_FIELDS);
-		rc = take_name(in, item->fields[item->nfields++], VALUE_NAME_MAX, "the name of a field");
+		rc = value_list_take_name(in, item->fields[item->nfields++], VALUE_NAME_MAX,
+					  "the name of a field");
 	}
 	return rc;
 }
@@ -123,7 +124,7 @@ static int take_fields(struct cursor *in, struct value_item *item)
 static int take_type(struct cursor *in, struct value_item *item)
 {
 	char name[VALUE_NAME_MAX];
-	int rc = take_name(in, name, sizeof(name), "a type");
+	int rc = value_list_take_name(in, name, sizeof(name), "a type");
 
 	for (size_t i = 0; rc == 0 && i < sizeof(types) / sizeof(types[0]); i++) {
 		if (strcmp(types[i].name, name) == 0) {
@@ -164,12 +165,12 @@ static int take_item(struct cursor *in, struct value_item *item)
 	*item = (struct value_item){.number = 0};
 	skip_blanks(in);
 	begin = in->at;
-	rc = take_name(in, item->name, sizeof(item->name), "a parameter");
+	rc = value_list_take_name(in, item->name, sizeof(item->name), "a parameter");
 	if (rc == 0 && accept(in, "=")) {
 		memcpy(item->label, item->name, sizeof(item->label));
 		skip_blanks(in);
 		begin = in->at;
-		rc = take_name(in, item->name, sizeof(item->name), "a parameter");
+		rc = value_list_take_name(in, item->name, sizeof(item->name), "a parameter");
 	}
 	if (rc == 0)
 		rc = take_base(in, item);
@@ -198,7 +199,7 @@ static int check_shown(const struct cursor *in, const struct value_list *list)
 	return 0;
 }
 
-static int take_list(struct cursor *in, struct value_list *list)
+static int value_list_take_list(struct cursor *in, struct value_list *list)
 {
 	int rc = 0;
 
@@ -264,7 +265,7 @@ int value_list_parse(const char *text, struct value_list *list, struct error *er
 		in.err = &line;
 	in.at = open + 1;
 	in.end = close;
-	rc = take_list(&in, list);
+	rc = value_list_take_list(&in, list);
 	if (rc && !list->certain) {
 		list->n = 0;
 		return 0; /* parameters of a C++ function, or an unknown function: the search reports it */

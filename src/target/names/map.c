@@ -111,7 +111,8 @@ static struct native_file *read_vdso(const struct native_map *map, const struct 
 	return file;
 }
 
-static struct native_file *open_file(const struct native_map *map, const struct proc_mapping *mapping)
+static struct native_file *native_map_open_file(const struct native_map *map,
+						const struct proc_mapping *mapping)
 {
 	char path[PATH_MAX];
 	struct native_source source = {.path = path};
@@ -138,7 +139,7 @@ static int add_module(struct native_map *map, const struct proc_mapping *mapping
 						       .device = makedev(mapping->major, mapping->minor),
 						       .inode = mapping->inode,
 						       .seen = map->refreshes,
-						       .file = open_file(map, mapping)};
+						       .file = native_map_open_file(map, mapping)};
 	if (!bigger[map->nmodules].file)
 		return -ENOMEM;
 	*number = map->next_number++;
@@ -146,7 +147,7 @@ static int add_module(struct native_map *map, const struct proc_mapping *mapping
 	return 0;
 }
 
-static bool is_gone(const struct native_map *map, const struct mapped_module *module)
+static bool native_map_is_gone(const struct native_map *map, const struct mapped_module *module)
 {
 	return module->seen != map->refreshes;
 }
@@ -164,7 +165,7 @@ static void drop_old(struct native_map *map, uint32_t most)
 	uint32_t gone = 0;
 
 	for (uint32_t i = 0; i < map->nmodules; i++)
-		gone += is_gone(map, &map->modules[i]);
+		gone += native_map_is_gone(map, &map->modules[i]);
 	for (; gone > most; gone--) {
 		uint32_t oldest = 0;
 
@@ -178,7 +179,8 @@ static void drop_old(struct native_map *map, uint32_t most)
 
 /* Files are kept open so that no other file can get the same inode. Mappings of one file are mostly adjacent.
  * Modules beyond MAX_MODULES have no names. */
-static int find_module(struct native_map *map, const struct proc_mapping *mapping, uint32_t *number)
+static int native_map_find_module(struct native_map *map, const struct proc_mapping *mapping,
+				  uint32_t *number)
 {
 	uint64_t device = makedev(mapping->major, mapping->minor);
 
@@ -221,7 +223,7 @@ static int read_places(struct native_map *map, const struct maps *maps, struct m
 		*place = (struct map_place){.start = mapping.start,
 					    .end = mapping.end,
 					    .offset = is_vdso(&mapping) ? 0 : mapping.offset};
-		rc = find_module(map, &mapping, &place->module);
+		rc = native_map_find_module(map, &mapping, &place->module);
 		if (rc)
 			return rc;
 		(*n)++;

@@ -77,7 +77,8 @@ struct source {
 	unsigned nplts;
 };
 
-static void add_segment(const struct source *source, struct module_code *code, const GElf_Phdr *header)
+static void module_source_add_segment(const struct source *source, struct module_code *code,
+				      const GElf_Phdr *header)
 {
 	if (code->n == MODULE_SEGMENTS || !header->p_filesz || header->p_vaddr > INT64_MAX ||
 	    header->p_filesz > source->size || header->p_offset > source->size - header->p_filesz)
@@ -86,7 +87,7 @@ static void add_segment(const struct source *source, struct module_code *code, c
 		(struct module_segment){header->p_offset, header->p_filesz, header->p_vaddr};
 }
 
-static int read_segments(struct source *source, struct module_code *code)
+static int module_source_read_segments(struct source *source, struct module_code *code)
 {
 	size_t n = 0;
 
@@ -105,7 +106,7 @@ static int read_segments(struct source *source, struct module_code *code)
 		if (header.p_type != PT_LOAD)
 			continue;
 		if (header.p_flags & PF_X)
-			add_segment(source, code, &header);
+			module_source_add_segment(source, code, &header);
 		if (source->loads < 32) {
 			source->load_offset[source->loads] = header.p_offset;
 			source->load_size[source->loads] = header.p_filesz;
@@ -231,7 +232,7 @@ static void read_by_header(struct source *source)
 	}
 }
 
-static int by_address(const void *a, const void *b)
+static int module_source_by_address(const void *a, const void *b)
 {
 	const struct plt_range *one = a, *two = b;
 
@@ -262,7 +263,7 @@ static int read_plts(struct source *source, const struct module_code *code, stru
 	uint64_t end = 0; /* of the previous one */
 	int rc = 0;
 
-	qsort(source->plts, source->nplts, sizeof(source->plts[0]), by_address);
+	qsort(source->plts, source->nplts, sizeof(source->plts[0]), module_source_by_address);
 	for (unsigned i = 0; i < source->nplts && rc == 0; i++) {
 		struct plt_range at = source->plts[i];
 		const uint8_t *bytes;
@@ -292,7 +293,7 @@ static int read_elf(Elf *elf, uint64_t size, uint16_t machine, struct module_cod
 	if (!elf || !gelf_getehdr(elf, &header) || header.e_machine != machine)
 		return -ENOEXEC;
 	budget_start(&budget);
-	rc = read_segments(&source, code);
+	rc = module_source_read_segments(&source, code);
 	if (rc == 0)
 		rc = find_range(code);
 	if (rc)

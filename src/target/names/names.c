@@ -81,7 +81,7 @@ static uint64_t hash_line(const char *line)
 }
 
 /* Paths come from the target and are untrusted for the terminal. */
-static void report(void *ctx, const char *line)
+static void names_report(void *ctx, const char *line)
 {
 	struct map64 *reported = &((struct names_limits *)ctx)->reported;
 	uint64_t hash = hash_line(line);
@@ -112,7 +112,8 @@ bool names_may_search(struct names_limits *limits)
 	limits->search_refilled_ns = now;
 	if (limits->search_budget_ns > 0)
 		return true;
-	report(limits, "programs start faster than their files can be opened: some stacks have no names");
+	names_report(limits,
+		     "programs start faster than their files can be opened: some stacks have no names");
 	return false;
 }
 
@@ -150,8 +151,9 @@ int names_new(pid_t pid, log_sink sink, void *ctx, void **names, struct error *e
 	made->go = native_go_new(pid);
 	made->sink = sink;
 	made->ctx = ctx;
-	made->search = (struct native_search){
-		.roots = {native_map_root(made->map), native_map_own_root(made->map)}, .report = report};
+	made->search =
+		(struct native_search){.roots = {native_map_root(made->map), native_map_own_root(made->map)},
+				       .report = names_report};
 	names_limits_init(&made->own);
 	names_set_limits(made, &made->own);
 	made->text_left = MAX_TEXT;
@@ -191,7 +193,7 @@ static void refill_cpu_budget(struct names_limits *limits)
 	limits->earned_ns = now;
 }
 
-static void find_name(struct names *names, struct named_address *known)
+static void names_find_name(struct names *names, struct named_address *known)
 {
 	struct symbol_draft *draft = &names->draft;
 	struct native_file *file = native_map_file(names->map, known->at.module);
@@ -234,7 +236,7 @@ static int name(struct names *names, struct named_address *known)
 
 	draft_begin(draft, known->pc);
 	known->named = false;
-	find_name(names, known);
+	names_find_name(names, known);
 	if (known->by_place)
 		draft->head.hint = known->hint;
 	known->hint = draft->head.hint;
@@ -318,8 +320,8 @@ static bool changes_mappings(const struct log_record *record)
 
 /* --- stacks --- */
 
-static bool is_of(const struct names *names, const struct named_address *known,
-		  bool (*is_it)(const struct native_file *))
+static bool names_is_of(const struct names *names, const struct named_address *known,
+			bool (*is_it)(const struct native_file *))
 {
 	const struct native_file *file = native_map_file(names->map, known->at.module);
 
@@ -335,9 +337,9 @@ static bool starts_by_place(const struct names *names, const struct named_addres
 {
 	if (known->named)
 		return false;
-	if (is_of(names, known, native_file_is_libcxx))
+	if (names_is_of(names, known, native_file_is_libcxx))
 		return true;
-	return !caller->by_place && is_of(names, known, native_file_is_libc);
+	return !caller->by_place && names_is_of(names, known, native_file_is_libc);
 }
 
 /* Classifies what start code calls: more start code, or the program's main. False if it is neither, or
@@ -379,7 +381,7 @@ static int mark_starts(struct names *names, const struct raw_stack *stack)
 	return 0;
 }
 
-static int name_stack(struct names *names, const struct log_record *record)
+static int names_name_stack(struct names *names, const struct log_record *record)
 {
 	const struct raw_stack *stack = record->data;
 	int rc = refresh(names);
@@ -410,7 +412,7 @@ int names_put(void *ctx, const struct log_record *record)
 	int rc = 0, passed;
 
 	if (is_native_stack(record)) {
-		rc = name_stack(names, record);
+		rc = names_name_stack(names, record);
 	} else if (record->type == LOG_RECORDS && changes_mappings(record)) {
 		names->stale = true;
 		rc = refresh(names);

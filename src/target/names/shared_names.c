@@ -47,7 +47,7 @@ static void free_image(struct shared_image *image)
 
 /* --- symbols of an image --- */
 
-static int add_symbol(struct shared_image *image, uint64_t pc, struct log_record symbol)
+static int shared_names_add_symbol(struct shared_image *image, uint64_t pc, struct log_record symbol)
 {
 	if (array_grow(&image->symbols, &image->capacity, image->n + 1, sizeof(*image->symbols)))
 		return -ENOMEM;
@@ -73,7 +73,7 @@ static int keep_symbol(struct shared_image *image, const struct log_record *reco
 		free((void *)(uintptr_t)image->symbols[*at].data);
 		image->symbols[*at] = copy;
 	} else {
-		rc = add_symbol(image, pc, copy);
+		rc = shared_names_add_symbol(image, pc, copy);
 	}
 	if (rc)
 		free(bytes);
@@ -99,7 +99,7 @@ static int on_symbol(void *ctx, const struct log_record *record)
 
 /* --- users of an image --- */
 
-static void leave(struct shared_names *names)
+static void shared_names_leave(struct shared_names *names)
 {
 	struct shared_image *image = names->image;
 	struct shared_names **place;
@@ -114,7 +114,7 @@ static void leave(struct shared_names *names)
 		free_image(image);
 }
 
-static void join(struct shared_names *names, struct shared_image *image)
+static void shared_names_join(struct shared_names *names, struct shared_image *image)
 {
 	names->image = image;
 	names->next = image->users;
@@ -133,7 +133,7 @@ static int open_image(struct shared_names *names)
 		image->names = NULL;
 	else if (names->limits)
 		names_set_limits(image->names, names->limits);
-	join(names, image);
+	shared_names_join(names, image);
 	return 0;
 }
 
@@ -143,7 +143,7 @@ static int reopen_image(struct shared_names *names)
 	uint64_t begin = now_ns();
 	int rc;
 
-	leave(names);
+	shared_names_leave(names);
 	if (names->limits && !names_may_search(names->limits))
 		return 0;
 	rc = open_image(names);
@@ -161,7 +161,7 @@ struct shared_names *shared_names_new(pid_t pid, log_sink sink, void *ctx, const
 		return NULL;
 	*names = (struct shared_names){.pid = pid, .sink = sink, .ctx = ctx, .limits = limits};
 	if (like && like->image) {
-		join(names, like->image);
+		shared_names_join(names, like->image);
 	} else if (reopen_image(names)) {
 		free(names);
 		return NULL;
@@ -173,7 +173,7 @@ void shared_names_free(struct shared_names *names)
 {
 	if (!names)
 		return;
-	leave(names);
+	shared_names_leave(names);
 	map64_free(&names->known);
 	free(names);
 }
@@ -191,7 +191,7 @@ static int send_address(struct shared_names *names, uint64_t pc)
 	return names->sink(names->ctx, &names->image->symbols[*at]);
 }
 
-static int name_stack(struct shared_names *names, const struct log_record *record)
+static int shared_names_name_stack(struct shared_names *names, const struct log_record *record)
 {
 	const struct raw_stack *stack = record->data;
 	uint32_t n = (uint32_t)((record->size - sizeof(*stack)) / sizeof(stack->pcs[0]));
@@ -217,7 +217,7 @@ static int on_mapped(struct shared_names *names, const struct raw_record *rec)
 }
 
 /* The process executes another program: earlier names of addresses are invalid from here on. */
-static int on_exec(struct shared_names *names)
+static int shared_names_on_exec(struct shared_names *names)
 {
 	map64_clear(&names->known);
 	return reopen_image(names);
@@ -230,7 +230,7 @@ static int scan_records(struct shared_names *names, const struct log_record *rec
 
 	for (size_t i = 0; i < record->size / sizeof(*records) && rc == 0; i++) {
 		if (records[i].site == SITE_EXEC)
-			rc = on_exec(names);
+			rc = shared_names_on_exec(names);
 		else if (records[i].site == SITE_MAPPED)
 			rc = on_mapped(names, &records[i]);
 	}
@@ -243,7 +243,7 @@ int shared_names_put(void *ctx, const struct log_record *record)
 	int rc = 0, passed;
 
 	if (record->type == LOG_STACK && record->size >= sizeof(struct raw_stack))
-		rc = name_stack(names, record);
+		rc = shared_names_name_stack(names, record);
 	else if (record->type == LOG_RECORDS)
 		rc = scan_records(names, record);
 	passed = names->sink(names->ctx, record);
