@@ -20,7 +20,7 @@ static int skip_event(struct reader_v1 *r)
 	return 0;
 }
 
-static uint32_t string(struct reader_v1 *r, const char *text)
+static uint32_t act_v1_string(struct reader_v1 *r, const char *text)
 {
 	return strtab_add_str(r->b->strings, text);
 }
@@ -83,7 +83,7 @@ static int release(struct reader_v1 *r, int32_t p)
 }
 
 /* Sets *thread to the thread that has the event's P or had it last; a new one if there is none. */
-static int thread_of(struct reader_v1 *r, uint32_t *thread)
+static int act_v1_thread_of(struct reader_v1 *r, uint32_t *thread)
 {
 	int ret = 0;
 
@@ -100,7 +100,7 @@ static int run_p(struct reader_v1 *r)
 	int ret = introduce_p(r);
 
 	if (!ret)
-		ret = thread_of(r, &thread);
+		ret = act_v1_thread_of(r, &thread);
 	if (ret)
 		return ret;
 	if (p_thread(r) == thread)
@@ -119,7 +119,7 @@ static bool is_busy(const struct reader_v1 *r, uint32_t thread)
 	return r->b->sched.gs[held->g].status == G_RUNNING && held->p != (int32_t)r->ev.p;
 }
 
-static int proc_start(struct reader_v1 *r)
+static int act_v1_proc_start(struct reader_v1 *r)
 {
 	bool first = r->starting && builder_p_status(r->b, r->ev.p) == P_UNKNOWN;
 	uint64_t id = r->format == WIRE_V0 ? (uint64_t)r->ev.p : r->ev.args[0];
@@ -146,7 +146,7 @@ static int proc_start(struct reader_v1 *r)
 	return run_p(r);
 }
 
-static int proc_stop(struct reader_v1 *r)
+static int act_v1_proc_stop(struct reader_v1 *r)
 {
 	int ret;
 
@@ -212,7 +212,7 @@ static int free_thread(struct reader_v1 *r, uint32_t thread)
 	uint32_t g = r->b->sched.ms[thread].g;
 
 	if (g && r->b->sched.gs[g].status == G_RUNNING)
-		return STEP(r, .kind = OP_GO_STOP, .m = thread, .string = string(r, "unspecified"),
+		return STEP(r, .kind = OP_GO_STOP, .m = thread, .string = act_v1_string(r, "unspecified"),
 			    .inferred = true);
 	return g ? make_runnable(r, g, true) : 0;
 }
@@ -228,7 +228,7 @@ static int create_on_no_p(struct reader_v1 *r, uint32_t g)
 	return ret ? ret : make_runnable(r, g, true);
 }
 
-static int go_create(struct reader_v1 *r)
+static int act_v1_go_create(struct reader_v1 *r)
 {
 	uint32_t g = builder_goroutine(r->b, r->ev.args[0]), entry, stack, thread;
 
@@ -256,7 +256,7 @@ static int go_create(struct reader_v1 *r)
 }
 
 /* The previous event created the goroutine, but it is not runnable: it waits or is in a system call. */
-static int go_status(struct reader_v1 *r, unsigned status)
+static int act_v1_go_status(struct reader_v1 *r, unsigned status)
 {
 	uint32_t g = builder_goroutine(r->b, r->ev.args[0]), thread = 0;
 
@@ -269,7 +269,7 @@ static int go_status(struct reader_v1 *r, unsigned status)
 	return builder_amend_birth(r->b, r->time, g, status, thread);
 }
 
-static int go_start(struct reader_v1 *r)
+static int act_v1_go_start(struct reader_v1 *r)
 {
 	uint32_t g = builder_goroutine(r->b, r->ev.g), label, thread;
 	int ret;
@@ -294,7 +294,7 @@ static int go_start(struct reader_v1 *r)
 	return STEP(r, .kind = OP_GO_LABEL, .m = thread, .string = label);
 }
 
-static int go_leave(struct reader_v1 *r)
+static int act_v1_go_leave(struct reader_v1 *r)
 {
 	uint32_t thread = acting_thread(r), stack;
 
@@ -304,11 +304,11 @@ static int go_leave(struct reader_v1 *r)
 		return STEP(r, .kind = OP_GO_DESTROY, .m = thread);
 	if (v1_take_stack(r, r->ev.stack, &stack))
 		return -ENOMEM;
-	return STEP(r, .kind = r->spec->op, .m = thread, .string = string(r, r->spec->reason),
+	return STEP(r, .kind = r->spec->op, .m = thread, .string = act_v1_string(r, r->spec->reason),
 		    .stack = stack);
 }
 
-static int go_unblock(struct reader_v1 *r)
+static int act_v1_go_unblock(struct reader_v1 *r)
 {
 	uint32_t g = builder_goroutine(r->b, r->ev.args[0]), stack;
 
@@ -401,7 +401,7 @@ static int stw(struct reader_v1 *r)
 		return skip_event(r);
 	if (r->ev.type == V1_STW_DONE)
 		return STEP(r, .kind = OP_STW_END, .m = thread);
-	return STEP(r, .kind = OP_STW_BEGIN, .m = thread, .string = string(r, stw_kind(r)));
+	return STEP(r, .kind = OP_STW_BEGIN, .m = thread, .string = act_v1_string(r, stw_kind(r)));
 }
 
 static int gc(struct reader_v1 *r)
@@ -434,7 +434,7 @@ static int sweep(struct reader_v1 *r)
 		    .arg = begins ? 0 : r->ev.args[0], .arg2 = begins ? 0 : r->ev.args[1]);
 }
 
-static int assist(struct reader_v1 *r)
+static int act_v1_assist(struct reader_v1 *r)
 {
 	bool begins = r->ev.type == V1_GC_MARK_ASSIST_START;
 	uint32_t thread = acting_thread(r), g = r->b->sched.ms[thread].g, stack;
@@ -521,7 +521,7 @@ static int act_on_world(struct reader_v1 *r)
 		return sweep(r);
 	case OP_GC_ASSIST_BEGIN:
 	case OP_GC_ASSIST_END:
-		return assist(r);
+		return act_v1_assist(r);
 	case OP_HEAP_ALLOC:
 	case OP_HEAP_GOAL:
 		return heap(r);
@@ -534,27 +534,27 @@ static int act_on_world(struct reader_v1 *r)
 	}
 }
 
-static int act(struct reader_v1 *r, size_t i)
+static int act_v1_event(struct reader_v1 *r, size_t i)
 {
 	switch (r->spec->op) {
 	case OP_PROC_START:
-		return proc_start(r);
+		return act_v1_proc_start(r);
 	case OP_PROC_STOP:
-		return proc_stop(r);
+		return act_v1_proc_stop(r);
 	case OP_PROC_STEAL:
 		return sys_block(r);
 	case OP_GO_CREATE:
-		return go_create(r);
+		return act_v1_go_create(r);
 	case OP_GO_STATUS:
-		return go_status(r, event_v1_after(r->spec));
+		return act_v1_go_status(r, event_v1_after(r->spec));
 	case OP_GO_START:
-		return go_start(r);
+		return act_v1_go_start(r);
 	case OP_GO_UNBLOCK:
-		return go_unblock(r);
+		return act_v1_go_unblock(r);
 	case OP_GO_DESTROY:
 	case OP_GO_STOP:
 	case OP_GO_BLOCK:
-		return go_leave(r);
+		return act_v1_go_leave(r);
 	case OP_SYSCALL_BEGIN:
 		return sys_call(r, r->blocks[i / 8] >> i % 8 & 1);
 	case OP_SYSCALL_END_BLOCKED:
@@ -569,7 +569,7 @@ int v1_act(struct reader_v1 *r, size_t i)
 	int ret;
 
 	r->spec = event_v1_spec(r->ev.type, r->format);
-	ret = act(r, i);
+	ret = act_v1_event(r, i);
 
 	/* `steal` matters only for the P's next event. */
 	if (r->ev.type != V1_GO_SYS_BLOCK && has_p(r) && (uint64_t)r->ev.p < r->nps)

@@ -281,7 +281,7 @@ static void date_head(struct builder *b, uint64_t start)
  * Sets the wall clock at the start. A file without one uses its own clock, which gives a day in January 1970
  * or the time since boot; order and durations are still right.
  */
-static void set_clock(const struct builder *b, struct generation *gen)
+static void builder_set_clock(const struct builder *b, struct generation *gen)
 {
 	int64_t ns = (int64_t)(gen->start - b->clock_ns) + (int64_t)b->wall_nsec;
 	int64_t sec = (int64_t)b->wall_sec + ns / 1000000000;
@@ -321,7 +321,7 @@ static void date_sample(struct op *op, struct generation *gen)
 }
 
 /* Counts and dates in one pass, because a generation may be larger than the CPU caches. */
-static void count(struct builder *b, struct generation *gen)
+static void builder_count(struct builder *b, struct generation *gen)
 {
 	b->result->generations++;
 	b->result->ops += b->ops.n;
@@ -357,8 +357,8 @@ int builder_close(struct builder *b, bool last)
 	/* Ranges that are open after the last op last until the end of the file. */
 	if (last && b->until > gen.end)
 		gen.end = b->until;
-	count(b, &gen);
-	set_clock(b, &gen);
+	builder_count(b, &gen);
+	builder_set_clock(b, &gen);
 	gen.ops = b->ops.ops;
 	gen.nops = b->ops.n;
 	tables.goids = b->goids;

@@ -138,7 +138,7 @@ static int act_all(struct reader_v1 *r)
 	return ret ? ret : builder_close(r->b, true);
 }
 
-static int convert(struct reader_v1 *r)
+static int from_v1_convert(struct reader_v1 *r)
 {
 	int ret;
 
@@ -194,7 +194,7 @@ int from_v1(struct builder *b, const uint8_t *bytes, size_t n, const struct func
 	if (!ret)
 		ret = open_names(&r, names);
 	if (!ret)
-		ret = convert(&r);
+		ret = from_v1_convert(&r);
 	if (fault.error.text[0] && (!ret || !b->result->generations)) {
 		b->result->fault = fault.error;
 		b->result->error_offset = fault.offset;

@@ -19,14 +19,14 @@ struct reader_v2 {
 	struct map64 strings, stacks; /* ids of the file's generation -> ids of the builder */
 };
 
-static int no_memory(struct reader_v2 *r)
+static int from_v2_no_memory(struct reader_v2 *r)
 {
 	return error_set(r->b->err, ENOMEM, "out of memory");
 }
 
 /* --- tables --- */
 
-static int take_string(struct reader_v2 *r, uint64_t id, uint32_t *string)
+static int from_v2_take_string(struct reader_v2 *r, uint64_t id, uint32_t *string)
 {
 	const char *text;
 	size_t len;
@@ -40,12 +40,12 @@ static int take_string(struct reader_v2 *r, uint64_t id, uint32_t *string)
 	text = wire_view_string(&r->view, id, &len);
 	*string = strtab_add(r->b->strings, text, len);
 	if (len && !*string)
-		return no_memory(r);
-	return map64_set(&r->strings, id, *string) ? no_memory(r) : 0;
+		return from_v2_no_memory(r);
+	return map64_set(&r->strings, id, *string) ? from_v2_no_memory(r) : 0;
 }
 
 /* Messages rarely repeat, so they are stored for one generation only. */
-static int take_text(struct reader_v2 *r, uint64_t id, uint32_t *string)
+static int from_v2_take_text(struct reader_v2 *r, uint64_t id, uint32_t *string)
 {
 	const char *text;
 	size_t len;
@@ -55,10 +55,10 @@ static int take_text(struct reader_v2 *r, uint64_t id, uint32_t *string)
 	if (!len)
 		return 0;
 	*string = strtab_add(r->b->texts, text, len) | TEXT_ID;
-	return *string == TEXT_ID ? no_memory(r) : 0;
+	return *string == TEXT_ID ? from_v2_no_memory(r) : 0;
 }
 
-static int take_stack(struct reader_v2 *r, uint64_t id, uint32_t *stack)
+static int from_v2_take_stack(struct reader_v2 *r, uint64_t id, uint32_t *stack)
 {
 	struct wire_frame from[MAX_FRAMES];
 	struct frame to[MAX_FRAMES];
@@ -73,11 +73,12 @@ static int take_stack(struct reader_v2 *r, uint64_t id, uint32_t *stack)
 	n = wire_view_stack(&r->view, id, from);
 	for (size_t i = 0; i < n; i++) {
 		to[i] = (struct frame){.pc = from[i].pc, .line = (uint32_t)from[i].line};
-		if (take_string(r, from[i].func, &to[i].func) || take_string(r, from[i].file, &to[i].file))
+		if (from_v2_take_string(r, from[i].func, &to[i].func) ||
+		    from_v2_take_string(r, from[i].file, &to[i].file))
 			return -ENOMEM;
 	}
 	if (stacks_add(&r->b->stacks, to, n, stack) || map64_set(&r->stacks, id, *stack))
-		return no_memory(r);
+		return from_v2_no_memory(r);
 	return 0;
 }
 
@@ -88,14 +89,14 @@ static bool has_status(const struct builder *b, uint32_t g)
 	return b->lives[g].status_at;
 }
 
-static int go_status(struct reader_v2 *r, const struct wire_event *ev)
+static int from_v2_go_status(struct reader_v2 *r, const struct wire_event *ev)
 {
 	struct builder *b = r->b;
 	uint32_t g = builder_goroutine(b, ev->args[0]), stack = 0;
 	struct op op = {
 		.kind = OP_GO_STATUS, .p = NO_P, .status = (uint8_t)ev->args[2], .time = (uint64_t)ev->time};
 
-	if (ev->type == EV_GO_STATUS_STACK && take_stack(r, ev->args[3], &stack))
+	if (ev->type == EV_GO_STATUS_STACK && from_v2_take_stack(r, ev->args[3], &stack))
 		return -ENOMEM;
 	if (g && has_status(b, g))
 		builder_g_stack(b, g, stack);
@@ -104,15 +105,15 @@ static int go_status(struct reader_v2 *r, const struct wire_event *ev)
 	if (!ev->args[0])
 		return error_set(b->err, EBADMSG, "a goroutine has the ID 0");
 	if (builder_new_life(b, ev->args[0], &op.g))
-		return no_memory(r);
+		return from_v2_no_memory(r);
 	op.stack = stack;
 	/* A running goroutine is on the event's thread; the status may name another one. */
 	if (builder_thread(b, op.status == G_RUNNING ? ev->m : ev->args[1], &op.m))
-		return no_memory(r);
+		return from_v2_no_memory(r);
 	return builder_add_g_status(b, &op);
 }
 
-static int proc_status(struct reader_v2 *r, const struct wire_event *ev)
+static int from_v2_proc_status(struct reader_v2 *r, const struct wire_event *ev)
 {
 	struct op op = {.kind = OP_PROC_STATUS, .p = (int32_t)ev->args[0], .status = (uint8_t)ev->args[1]};
 
@@ -121,7 +122,7 @@ static int proc_status(struct reader_v2 *r, const struct wire_event *ev)
 	if (builder_p_status(r->b, op.p) != P_UNKNOWN)
 		return 0;
 	if (builder_thread(r->b, ev->m, &op.m))
-		return no_memory(r);
+		return from_v2_no_memory(r);
 	return builder_add_p_status(r->b, (uint64_t)ev->time, &op);
 }
 
@@ -156,7 +157,7 @@ static int take_goroutine(struct reader_v2 *r, uint64_t goid, bool is_new, struc
 		return error_set(r->b->err, EBADMSG, "a goroutine has the ID 0");
 	g = builder_goroutine(r->b, goid);
 	if (is_new && !g && builder_new_life(r->b, goid, &g))
-		return no_memory(r);
+		return from_v2_no_memory(r);
 	if (!g)
 		return error_set(r->b->err, EBADMSG, "goroutine %llu does not exist",
 				 (unsigned long long)goid);
@@ -164,7 +165,7 @@ static int take_goroutine(struct reader_v2 *r, uint64_t goid, bool is_new, struc
 	return 0;
 }
 
-static int take_p(struct reader_v2 *r, uint64_t id, struct op *op)
+static int from_v2_take_p(struct reader_v2 *r, uint64_t id, struct op *op)
 {
 	int ret = builder_fit_p(r->b, id);
 
@@ -173,7 +174,7 @@ static int take_p(struct reader_v2 *r, uint64_t id, struct op *op)
 	return ret;
 }
 
-static int take_arg(struct reader_v2 *r, enum arg_role role, uint64_t value, struct op *op)
+static int from_v2_take_arg(struct reader_v2 *r, enum arg_role role, uint64_t value, struct op *op)
 {
 	switch (role) {
 	case ARG_VALUE:
@@ -186,35 +187,35 @@ static int take_arg(struct reader_v2 *r, enum arg_role role, uint64_t value, str
 	case ARG_NEW_G:
 		return take_goroutine(r, value, role == ARG_NEW_G, op);
 	case ARG_P:
-		return take_p(r, value, op);
+		return from_v2_take_p(r, value, op);
 	case ARG_M:
-		return builder_thread(r->b, value, &op->m2) ? no_memory(r) : 0;
+		return builder_thread(r->b, value, &op->m2) ? from_v2_no_memory(r) : 0;
 	case ARG_STRING:
-		return take_string(r, value, &op->string);
+		return from_v2_take_string(r, value, &op->string);
 	case ARG_TEXT:
-		return take_text(r, value, &op->string2);
+		return from_v2_take_text(r, value, &op->string2);
 	case ARG_STACK:
-		return take_stack(r, value, &op->stack);
+		return from_v2_take_stack(r, value, &op->stack);
 	case ARG_ENTRY:
-		return take_stack(r, value, &op->stack2);
+		return from_v2_take_stack(r, value, &op->stack2);
 	default:
 		return 0;
 	}
 }
 
-static int step(struct reader_v2 *r, const struct wire_event *ev)
+static int from_v2_step(struct reader_v2 *r, const struct wire_event *ev)
 {
 	const struct event_spec *spec = event_spec(ev->type);
 	struct op op = {.kind = spec->op, .p = NO_P};
 
 	if (builder_thread(r->b, ev->m, &op.m))
-		return no_memory(r);
+		return from_v2_no_memory(r);
 	if (op.kind == OP_NONE || (ev->type >= EV_SPAN && !take_memory(r, ev, &op))) {
 		r->b->result->no_ops++;
 		return 0;
 	}
 	for (unsigned i = 0; i < spec->nargs; i++) {
-		int ret = take_arg(r, spec->args[i].role, ev->args[i], &op);
+		int ret = from_v2_take_arg(r, spec->args[i].role, ev->args[i], &op);
 
 		if (ret)
 			return ret;
@@ -222,7 +223,7 @@ static int step(struct reader_v2 *r, const struct wire_event *ev)
 	return builder_step(r->b, (uint64_t)ev->time, &op);
 }
 
-static int on_event(void *ctx, const struct wire_event *ev)
+static int from_v2_on_event(void *ctx, const struct wire_event *ev)
 {
 	struct reader_v2 *r = ctx;
 	uint64_t before = r->b->last;
@@ -233,14 +234,14 @@ static int on_event(void *ctx, const struct wire_event *ev)
 		return error_set(r->b->err, EBADMSG, "the times are implausible");
 	switch (ev->type) {
 	case EV_PROC_STATUS:
-		ret = proc_status(r, ev);
+		ret = from_v2_proc_status(r, ev);
 		break;
 	case EV_GO_STATUS:
 	case EV_GO_STATUS_STACK:
-		ret = go_status(r, ev);
+		ret = from_v2_go_status(r, ev);
 		break;
 	default:
-		ret = step(r, ev);
+		ret = from_v2_step(r, ev);
 	}
 	if (r->b->last == before)
 		builder_no_op(r->b, (uint64_t)ev->time);
@@ -259,17 +260,17 @@ static int add_sample(struct reader_v2 *r, const struct wire_sample *sample)
 	if (sample->p != WIRE_NO_ID && sample->p <= INT16_MAX)
 		op.p = (int32_t)sample->p;
 	if ((sample->g && builder_any_goroutine(r->b, sample->g, &op.g)) ||
-	    builder_thread(r->b, sample->m, &thread) || take_stack(r, sample->stack, &op.stack))
-		return no_memory(r);
+	    builder_thread(r->b, sample->m, &thread) || from_v2_take_stack(r, sample->stack, &op.stack))
+		return from_v2_no_memory(r);
 	op.m = r->b->threads[thread].tid;
 	new = array_push(&r->b->ops);
 	if (!new)
-		return no_memory(r);
+		return from_v2_no_memory(r);
 	*new = op;
 	return 0;
 }
 
-static int on_end(void *ctx)
+static int from_v2_on_end(void *ctx)
 {
 	struct reader_v2 *r = ctx;
 
@@ -291,7 +292,7 @@ static void forget_ids(struct reader_v2 *r)
 	map64_free(&r->stacks);
 }
 
-static int on_begin(void *ctx, const struct wire_view *view)
+static int from_v2_on_begin(void *ctx, const struct wire_view *view)
 {
 	struct reader_v2 *r = ctx;
 	struct builder *b = r->b;
@@ -319,14 +320,15 @@ static int on_begin(void *ctx, const struct wire_view *view)
 int from_v2(struct builder *b, const uint8_t *bytes, size_t n)
 {
 	struct reader_v2 r = {.b = b};
-	const struct wire_visitor visitor = {.ctx = &r, .begin = on_begin, .event = on_event, .end = on_end};
+	const struct wire_visitor visitor = {
+		.ctx = &r, .begin = from_v2_on_begin, .event = from_v2_on_event, .end = from_v2_on_end};
 	struct wire_report *report = calloc(1, sizeof(*report));
 	struct error fault = {""};
 	uint64_t fault_offset = 0;
 	int ret;
 
 	if (!report)
-		return no_memory(&r);
+		return from_v2_no_memory(&r);
 	/* Find the end of the valid part first, so that the last valid generation can be marked as last. */
 	ret = b->sink.restart ? 0 : wire_check(bytes, n, report);
 	if (ret) {

@@ -7,7 +7,7 @@
 
 #include "trace/wire/buffer.h"
 
-static int grow(struct stack_set *stacks)
+static int stack_set_grow(struct stack_set *stacks)
 {
 	size_t want = stacks->n + 1;
 
@@ -20,7 +20,7 @@ static int grow(struct stack_set *stacks)
 int stacks_init(struct stack_set *stacks)
 {
 	*stacks = (struct stack_set){0};
-	if (grow(stacks))
+	if (stack_set_grow(stacks))
 		return -ENOMEM;
 	stacks->n = 1;
 	return 0;
@@ -55,7 +55,7 @@ static uint64_t hash_frames(const struct frame *frames, size_t n)
 	return hash;
 }
 
-static bool is_same(const struct stack *stack, const struct frame *frames, size_t n)
+static bool stack_set_is_same(const struct stack *stack, const struct frame *frames, size_t n)
 {
 	if (stack->n != n)
 		return false;
@@ -71,12 +71,13 @@ static bool is_same(const struct stack *stack, const struct frame *frames, size_
 /* Bounds the search in files crafted to collide; more stacks with one hash may be stored twice. */
 enum { MAX_PER_HASH = 8 };
 
-static uint32_t find(const struct stack_set *stacks, uint32_t first, const struct frame *frames, size_t n)
+static uint32_t stack_set_find(const struct stack_set *stacks, uint32_t first, const struct frame *frames,
+			       size_t n)
 {
 	uint32_t id = first;
 
 	for (unsigned i = 0; id && i < MAX_PER_HASH; i++) {
-		if (is_same(&stacks->all[id], frames, n))
+		if (stack_set_is_same(&stacks->all[id], frames, n))
 			return id;
 		id = stacks->older[id];
 	}
@@ -94,11 +95,11 @@ int stacks_add(struct stack_set *stacks, const struct frame *frames, size_t n, u
 		return 0;
 	if (first == MAP64_NONE)
 		first = 0;
-	*id = find(stacks, first, frames, n);
+	*id = stack_set_find(stacks, first, frames, n);
 	if (*id)
 		return 0;
 	copy = malloc(n * sizeof(*copy));
-	if (!copy || grow(stacks) || map64_set(&stacks->by_hash, hash, (uint32_t)stacks->n)) {
+	if (!copy || stack_set_grow(stacks) || map64_set(&stacks->by_hash, hash, (uint32_t)stacks->n)) {
 		free(copy);
 		return -ENOMEM;
 	}

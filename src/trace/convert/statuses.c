@@ -10,12 +10,12 @@
 
 #define BROKEN(b, ...) error_set((b)->err, EBADMSG, __VA_ARGS__)
 
-static int no_memory(struct builder *b)
+static int statuses_no_memory(struct builder *b)
 {
 	return error_set(b->err, ENOMEM, "out of memory");
 }
 
-static void bind_g(struct builder *b, uint32_t thread, uint32_t g)
+static void statuses_bind_g(struct builder *b, uint32_t thread, uint32_t g)
 {
 	sched_bind_g(&b->sched, thread, g);
 	b->threads[thread].had_g = true;
@@ -38,7 +38,7 @@ int builder_add_g_status(struct builder *b, const struct op *op)
 			      (unsigned long long)b->goids[op->g], g_status_name(op->status), thread->tid);
 	new = array_push(&b->g_statuses);
 	if (!new)
-		return no_memory(b);
+		return statuses_no_memory(b);
 	*new = *op;
 	new->kind = OP_GO_STATUS;
 	new->arg = b->sink.source_times ? op->time : 0;
@@ -46,7 +46,7 @@ int builder_add_g_status(struct builder *b, const struct op *op)
 	b->lives[op->g].status_at = (uint32_t)b->g_statuses.n;
 	b->sched.gs[op->g].status = op->status;
 	if (held)
-		bind_g(b, op->m, op->g);
+		statuses_bind_g(b, op->m, op->g);
 	return 0;
 }
 
@@ -65,7 +65,7 @@ int builder_add_p_status(struct builder *b, uint64_t time, const struct op *op)
 			      p_status_name(op->status), thread->tid);
 	new = array_push(b->generation == 1 ? &b->p_statuses : &b->ops);
 	if (!new)
-		return no_memory(b);
+		return statuses_no_memory(b);
 	*new = *op;
 	new->kind = OP_PROC_STATUS;
 	new->m = held ? thread->tid : NO_M;
@@ -88,12 +88,12 @@ int builder_assisted(struct builder *b, uint32_t g)
 		return 0;
 	new = array_push(&b->actives);
 	if (!new)
-		return no_memory(b);
+		return statuses_no_memory(b);
 	new->kind = OP_GC_ASSIST_ACTIVE;
 	new->g = g;
 	new->m = b->g_statuses.ops[life->status_at - 1].m;
 	life->assisted = true;
-	return sched_begin_assist(&b->sched, g) ? no_memory(b) : 0;
+	return sched_begin_assist(&b->sched, g) ? statuses_no_memory(b) : 0;
 }
 
 bool builder_began_as(const struct builder *b, uint32_t g, unsigned status)
@@ -111,7 +111,7 @@ int builder_amend_status(struct builder *b, uint32_t g, unsigned status, uint32_
 	op->status = b->sched.gs[g].status = (uint8_t)status;
 	op->m = b->threads[thread].tid;
 	if (thread)
-		bind_g(b, thread, g);
+		statuses_bind_g(b, thread, g);
 	return 0;
 }
 

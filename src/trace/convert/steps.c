@@ -12,7 +12,7 @@
 
 /* --- violations as messages --- */
 
-static unsigned long long goid(const struct builder *b, uint32_t g)
+static unsigned long long steps_goid(const struct builder *b, uint32_t g)
 {
 	return b->goids[g];
 }
@@ -31,7 +31,7 @@ static int broken_thread(struct builder *b, const char *what, const struct viola
 	case VIOLATION_NO_G:
 		return BROKEN(b, "%s on thread %u, which has no goroutine", what, tid);
 	default:
-		return BROKEN(b, "%s on thread %u, which has goroutine %llu", what, tid, goid(b, v->g));
+		return BROKEN(b, "%s on thread %u, which has goroutine %llu", what, tid, steps_goid(b, v->g));
 	}
 }
 
@@ -41,8 +41,8 @@ static int broken_range(struct builder *b, const char *what, const struct violat
 	case VIOLATION_RANGE_OPEN:
 		return BROKEN(b, "%s, but it has already begun", what);
 	case VIOLATION_RANGE_LIMIT:
-		return BROKEN(b, "%s, but goroutine %llu already has %d open ranges", what, goid(b, v->g),
-			      SCHED_MAX_RANGES);
+		return BROKEN(b, "%s, but goroutine %llu already has %d open ranges", what,
+			      steps_goid(b, v->g), SCHED_MAX_RANGES);
 	default:
 		return BROKEN(b, "%s, but it has not begun", what);
 	}
@@ -58,7 +58,7 @@ static int broken(struct builder *b, const struct op *op, const struct violation
 	case VIOLATION_G_NOT_RUNNING:
 	case VIOLATION_SELF_STATUS:
 	case VIOLATION_OTHER_STATUS:
-		return BROKEN(b, "%s of goroutine %llu, which is %s", what, goid(b, v->g),
+		return BROKEN(b, "%s of goroutine %llu, which is %s", what, steps_goid(b, v->g),
 			      g_status_name(v->status));
 	case VIOLATION_P_NOT_RUNNING:
 	case VIOLATION_P_STATUS:
@@ -75,7 +75,7 @@ static int broken(struct builder *b, const struct op *op, const struct violation
 
 /* --- effects --- */
 
-static int no_memory(struct builder *b)
+static int steps_no_memory(struct builder *b)
 {
 	return error_set(b->err, ENOMEM, "out of memory");
 }
@@ -93,7 +93,7 @@ static void note_thread(struct builder *b, const struct op *op, bool had_g)
 	thread->missing_p |= leaves_call && op->p == NO_P;
 }
 
-static int end_life(struct builder *b, uint32_t g)
+static int steps_end_life(struct builder *b, uint32_t g)
 {
 	if (array_grow((void **)&b->ended, &b->ended_capacity, b->nended + 1, sizeof(*b->ended)))
 		return -ENOMEM;
@@ -109,7 +109,7 @@ static int note_goroutines(struct builder *b, const struct op *op)
 
 	for (unsigned i = 0; i < n; i++) {
 		b->lives[changes[i].g].birth_at = 0;
-		if (changes[i].status == G_DEAD && end_life(b, changes[i].g))
+		if (changes[i].status == G_DEAD && steps_end_life(b, changes[i].g))
 			return -ENOMEM;
 	}
 	if (op->kind == OP_GC_ASSIST_BEGIN || op->kind == OP_GC_ASSIST_END)
@@ -177,29 +177,30 @@ static int note_end(struct builder *b, const struct op *op)
 	return op->kind == OP_TASK_END ? map64_set(&b->task_ends, op->arg, b->generation) : 0;
 }
 
-static bool is_active(unsigned kind)
+static bool steps_is_active(unsigned kind)
 {
 	return kind == OP_GC_ACTIVE || kind == OP_GC_SWEEP_ACTIVE || kind == OP_GC_ASSIST_ACTIVE;
 }
 
-static int append(struct builder *b, uint64_t time, const struct op *op)
+static int steps_append(struct builder *b, uint64_t time, const struct op *op)
 {
 	struct op *new = array_push(&b->ops);
 
 	if (!new)
-		return no_memory(b);
+		return steps_no_memory(b);
 	*new = *op;
 	new->m = b->threads[op->m].tid;
 	new->m2 = b->threads[op->m2].tid;
 	new->time = builder_date(b, time, op, new->m);
 	b->last = new->time;
 	if (b->sink.source_times && (op->kind == OP_GO_SWITCH || op->kind == OP_GO_SWITCH_DESTROY))
-		b->last += 2;                             /* readers expand it to three events */
-	if (is_active(op->kind) && !b->sink.source_times) /* only time orders it before the range's end */
+		b->last += 2; /* readers expand it to three events */
+	if (steps_is_active(op->kind) &&
+	    !b->sink.source_times) /* only time orders it before the range's end */
 		b->last = next_unit(new->time) - 1;
 	if (op_is_creation(op->kind))
 		b->lives[op_other(op)].birth_at = (uint32_t)b->ops.n;
-	return note_end(b, op) ? no_memory(b) : 0;
+	return note_end(b, op) ? steps_no_memory(b) : 0;
 }
 
 int builder_step(struct builder *b, uint64_t time, struct op *op)
@@ -211,7 +212,7 @@ int builder_step(struct builder *b, uint64_t time, struct op *op)
 	if (!sched_check(&b->sched, op, &violation))
 		return broken(b, op, &violation);
 	if (sched_apply(&b->sched, op))
-		return no_memory(b);
+		return steps_no_memory(b);
 	note_thread(b, op, had_g);
-	return note_goroutines(b, op) ? no_memory(b) : append(b, time, op);
+	return note_goroutines(b, op) ? steps_no_memory(b) : steps_append(b, time, op);
 }

@@ -33,7 +33,8 @@ static size_t find_names_as(struct reader_v1 *r, const uint64_t *pcs, size_t n, 
 }
 
 /* If a stack has only frames that are normally left out (runtime.goexit, wrappers), they are kept. */
-static size_t find_names(struct reader_v1 *r, const struct v1_frame *from, size_t n, struct frame *to)
+static size_t tables_v1_find_names(struct reader_v1 *r, const struct v1_frame *from, size_t n,
+				   struct frame *to)
 {
 	uint64_t pcs[MAX_FRAMES];
 	size_t found;
@@ -54,7 +55,7 @@ static int name_address(struct reader_v1 *r, struct frame *frame)
 	return frame->func ? 0 : v1_no_memory(r);
 }
 
-static int take_frame(struct reader_v1 *r, const struct v1_frame *from, struct frame *to)
+static int tables_v1_take_frame(struct reader_v1 *r, const struct v1_frame *from, struct frame *to)
 {
 	*to = (struct frame){.pc = from->pc, .line = (uint32_t)from->line};
 	if (v1_take_text(r, from->func, &to->func) || v1_take_text(r, from->file, &to->file))
@@ -64,16 +65,16 @@ static int take_frame(struct reader_v1 *r, const struct v1_frame *from, struct f
 	return stacks_distinct(&r->b->stacks, to) ? v1_no_memory(r) : 0;
 }
 
-static int add_frames(struct reader_v1 *r, const struct v1_frame *from, size_t n, uint32_t *stack)
+static int tables_v1_add_frames(struct reader_v1 *r, const struct v1_frame *from, size_t n, uint32_t *stack)
 {
 	struct frame to[MAX_FRAMES];
-	size_t found = r->symbol ? find_names(r, from, n, to) : 0;
+	size_t found = r->symbol ? tables_v1_find_names(r, from, n, to) : 0;
 
 	if (found)
 		return stacks_add(&r->b->stacks, to, found, stack) ? v1_no_memory(r) : 0;
 	r->b->result->nameless += r->format < WIRE_GO17;
 	for (size_t i = 0; i < n; i++)
-		if (take_frame(r, &from[i], &to[i]))
+		if (tables_v1_take_frame(r, &from[i], &to[i]))
 			return -ENOMEM;
 	return stacks_add(&r->b->stacks, to, n, stack) ? v1_no_memory(r) : 0;
 }
@@ -87,7 +88,7 @@ int v1_take_stack(struct reader_v1 *r, uint64_t id, uint32_t *stack)
 	if (*stack != MAP64_NONE)
 		return 0;
 	n = v1_stack(r->trace, id, from, MAX_FRAMES);
-	if (add_frames(r, from, n < MAX_FRAMES ? n : MAX_FRAMES, stack))
+	if (tables_v1_add_frames(r, from, n < MAX_FRAMES ? n : MAX_FRAMES, stack))
 		return -ENOMEM;
 	return map64_set(&r->stacks, id, *stack) ? v1_no_memory(r) : 0;
 }
@@ -100,5 +101,5 @@ int v1_take_entry(struct reader_v1 *r, uint64_t id, uint32_t *stack)
 	if (r->format >= WIRE_GO17)
 		return v1_take_stack(r, id, stack);
 	*stack = 0;
-	return id ? add_frames(r, &frame, 1, stack) : 0;
+	return id ? tables_v1_add_frames(r, &frame, 1, stack) : 0;
 }

@@ -52,7 +52,7 @@ void anonymizer_free(struct anonymizer *anonymizer)
 	free(anonymizer);
 }
 
-static int mark(struct anonymizer *anonymizer, uint32_t string, enum string_use use)
+static int anonymizer_mark(struct anonymizer *anonymizer, uint32_t string, enum string_use use)
 {
 	if (!string || string & TEXT_ID)
 		return 0;
@@ -78,7 +78,7 @@ static bool is_own_log(const struct op *op, const struct tables *tables)
 static int keep_message(struct anonymizer *anonymizer, uint32_t id)
 {
 	if (!(id & TEXT_ID))
-		return mark(anonymizer, id, USE_KEPT);
+		return anonymizer_mark(anonymizer, id, USE_KEPT);
 	id &= ~TEXT_ID;
 	if (array_grow(&anonymizer->kept_texts, &anonymizer->text_capacity, (size_t)id + 1, 1))
 		return -ENOMEM;
@@ -90,8 +90,10 @@ static int mark_log(struct anonymizer *anonymizer, const struct op *op, const st
 {
 	if (is_own_log(op, tables))
 		return keep_message(anonymizer, op->string2);
-	return mark(anonymizer, op->string, USE_NAME) || mark(anonymizer, op->string2, USE_NAME) ? -ENOMEM
-												 : 0;
+	return anonymizer_mark(anonymizer, op->string, USE_NAME) ||
+			       anonymizer_mark(anonymizer, op->string2, USE_NAME)
+		       ? -ENOMEM
+		       : 0;
 }
 
 static int mark_op(struct anonymizer *anonymizer, const struct op *op, const struct tables *tables)
@@ -104,9 +106,10 @@ static int mark_op(struct anonymizer *anonymizer, const struct op *op, const str
 	case OP_GO_BLOCK:
 	case OP_STW_BEGIN:
 	case OP_GO_LABEL:
-		return mark(anonymizer, op->string, USE_KEPT);
+		return anonymizer_mark(anonymizer, op->string, USE_KEPT);
 	default:
-		return mark(anonymizer, op->string, USE_NAME) || mark(anonymizer, op->string2, USE_NAME)
+		return anonymizer_mark(anonymizer, op->string, USE_NAME) ||
+				       anonymizer_mark(anonymizer, op->string2, USE_NAME)
 			       ? -ENOMEM
 			       : 0;
 	}
@@ -130,15 +133,16 @@ static int mark_stacks(struct anonymizer *anonymizer, const struct tables *table
 		for (uint32_t i = 0; i < stack->n && stack->frames; i++) {
 			uint32_t func = stack->frames[i].func;
 
-			if (mark(anonymizer, func, is_common(tables, func) ? USE_KEPT : USE_FUNCTION) ||
-			    mark(anonymizer, stack->frames[i].file, USE_FILE))
+			if (anonymizer_mark(anonymizer, func,
+					    is_common(tables, func) ? USE_KEPT : USE_FUNCTION) ||
+			    anonymizer_mark(anonymizer, stack->frames[i].file, USE_FILE))
 				return -ENOMEM;
 		}
 	}
 	return 0;
 }
 
-static bool begins_with(const char *text, const char *with)
+static bool name_begins_with(const char *text, const char *with)
 {
 	return strncmp(text, with, strlen(with)) == 0;
 }
@@ -147,7 +151,7 @@ static bool begins_with(const char *text, const char *with)
 static bool is_own(const char *text)
 {
 	return strcmp(text, OWN_LOG_CATEGORY) == 0 || strcmp(text, LOCK_LOG_CATEGORY) == 0 ||
-	       strcmp(text, CPU_LOG_CATEGORY) == 0 || begins_with(text, OFF_CPU_REGION);
+	       strcmp(text, CPU_LOG_CATEGORY) == 0 || name_begins_with(text, OFF_CPU_REGION);
 }
 
 /*
@@ -159,7 +163,7 @@ static const char *kept_beginning(const char *text)
 	static const char *const kept[] = {GAP_LOG_BEGIN ": ", GAP_LOG_END, GAP_LOG_LAST};
 
 	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
-		if (begins_with(text, kept[i]))
+		if (name_begins_with(text, kept[i]))
 			return kept[i];
 	}
 	return "";

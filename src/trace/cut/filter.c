@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-static int by_number(const void *a, const void *b)
+static int filter_by_number(const void *a, const void *b)
 {
 	uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
 
@@ -14,10 +14,10 @@ static bool is_kept(const struct cut_options *options, const struct tables *tabl
 {
 	return g && g < tables->ngoroutines &&
 	       bsearch(&tables->goids[g], options->goids, options->ngoids, sizeof(*options->goids),
-		       by_number);
+		       filter_by_number);
 }
 
-static bool become(struct op *op, unsigned kind)
+static bool filter_become(struct op *op, unsigned kind)
 {
 	*op = (struct op){.kind = (uint8_t)kind, .time = op->time, .m = op->m, .p = op->p};
 	return true;
@@ -38,7 +38,7 @@ static bool filter_proc(const struct cut_options *options, const struct cut_stat
 	if (proc.status != P_RUNNING)
 		return false;
 	op->m = proc.m;
-	return become(op, OP_PROC_STOP);
+	return filter_become(op, OP_PROC_STOP);
 }
 
 /* Filters an op of a goroutine that is not shown. */
@@ -53,7 +53,7 @@ static bool filter_other(const struct cut_options *options, const struct cut_sta
 		return is_kept(options, tables, op->g2);
 	case OP_GO_DESTROY_SYSCALL:
 		op->p = ledger_p_of(&state->ledger, op->m);
-		return op->p != NO_P && become(op, OP_PROC_STOP);
+		return op->p != NO_P && filter_become(op, OP_PROC_STOP);
 	case OP_HEAP_ALLOC:
 	case OP_HEAP_GOAL:
 		op->g = NO_G;

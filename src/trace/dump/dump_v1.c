@@ -22,7 +22,7 @@ static struct line_text as_text(struct v1_text text)
 }
 
 /* ProcStart names the thread; after ProcStop it is unknown. */
-static uint64_t thread_of(struct dump_v1 *d, const struct v1_event *event)
+static uint64_t dump_v1_thread_of(struct dump_v1 *d, const struct v1_event *event)
 {
 	uint64_t *thread = &d->threads[event->proc], m;
 
@@ -36,7 +36,8 @@ static uint64_t thread_of(struct dump_v1 *d, const struct v1_event *event)
 	return m;
 }
 
-static void add_arg(struct line *line, const struct dump_v1 *d, const struct v1_event *event, unsigned i)
+static void dump_v1_add_arg(struct line *line, const struct dump_v1 *d, const struct v1_event *event,
+			    unsigned i)
 {
 	const struct event_arg *arg = &event_v1_spec(event->type, v1_trace_format(d->trace))->args[i];
 
@@ -52,7 +53,7 @@ static void add_args(struct line *line, const struct dump_v1 *d, const struct v1
 {
 	/* GCStart and GoSysExit gained an argument; nargs shows whether the format has it. */
 	for (unsigned i = 0; i < event->nargs; i++)
-		add_arg(line, d, event, i);
+		dump_v1_add_arg(line, d, event, i);
 	if (event->type == V1_USER_LOG)
 		line_add_text(line, "message", (const char *)event->message.bytes, event->message.len);
 	if (event->type == V1_STW_START && event->nargs) {
@@ -63,7 +64,7 @@ static void add_args(struct line *line, const struct dump_v1 *d, const struct v1
 	}
 }
 
-static void add_frames(struct line *line, const struct dump_v1 *d)
+static void dump_v1_add_frames(struct line *line, const struct dump_v1 *d)
 {
 	struct dump *dump = d->dump;
 
@@ -85,7 +86,7 @@ static int print_event(struct dump_v1 *d, const struct v1_event *event)
 {
 	struct line line = {.name = event_v1_name(event->type, v1_trace_format(d->trace)),
 			    .time = d->dump->absolute ? absolute(d->trace, event->ticks) : event->time,
-			    .m = thread_of(d, event),
+			    .m = dump_v1_thread_of(d, event),
 			    .p = event->p < 0 ? LINE_NONE : (uint64_t)event->p,
 			    .g = event->g ? event->g : LINE_NONE,
 			    .offset = event->offset,
@@ -93,7 +94,7 @@ static int print_event(struct dump_v1 *d, const struct v1_event *event)
 
 	add_args(&line, d, event);
 	if (d->dump->stacks)
-		add_frames(&line, d);
+		dump_v1_add_frames(&line, d);
 	return line_write(&line, d->dump->json, d->dump->out);
 }
 

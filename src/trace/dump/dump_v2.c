@@ -18,7 +18,7 @@ struct dump_v2 {
 	struct wire_frame frames[MAX_FRAMES];
 };
 
-static struct line_text string_of(const struct dump_v2 *d, uint64_t id)
+static struct line_text dump_v2_string_of(const struct dump_v2 *d, uint64_t id)
 {
 	struct line_text text;
 
@@ -26,7 +26,7 @@ static struct line_text string_of(const struct dump_v2 *d, uint64_t id)
 	return text;
 }
 
-static int print(struct dump_v2 *d, struct line *line)
+static int dump_v2_print(struct dump_v2 *d, struct line *line)
 {
 	struct dump *dump = d->dump;
 
@@ -41,15 +41,15 @@ static int print(struct dump_v2 *d, struct line *line)
 	line->frames = dump->frames;
 	line->nframes = wire_view_stack(&d->view, line->stack, d->frames);
 	for (size_t i = 0; i < line->nframes; i++)
-		dump->frames[i] =
-			(struct line_frame){string_of(d, d->frames[i].func), string_of(d, d->frames[i].file),
-					    d->frames[i].line, d->frames[i].pc};
+		dump->frames[i] = (struct line_frame){dump_v2_string_of(d, d->frames[i].func),
+						      dump_v2_string_of(d, d->frames[i].file),
+						      d->frames[i].line, d->frames[i].pc};
 	return line_write(line, dump->json, dump->out);
 }
 
 /* --- CPU samples, which a generation stores separately --- */
 
-static int by_time(const void *a, const void *b)
+static int dump_v2_by_time(const void *a, const void *b)
 {
 	const struct wire_sample *x = *(const struct wire_sample *const *)a;
 	const struct wire_sample *y = *(const struct wire_sample *const *)b;
@@ -68,7 +68,7 @@ static int sort_samples(struct dump_v2 *d)
 		return -ENOMEM;
 	for (size_t i = 0; i < d->view.nsamples; i++)
 		d->samples[i] = &d->view.samples[i];
-	qsort(d->samples, d->view.nsamples, sizeof(struct wire_sample *), by_time);
+	qsort(d->samples, d->view.nsamples, sizeof(struct wire_sample *), dump_v2_by_time);
 	return 0;
 }
 
@@ -83,7 +83,7 @@ static int print_samples(struct dump_v2 *d, int64_t until)
 				    .g = sample->g,
 				    .offset = sample->offset,
 				    .stack = sample->stack};
-		int ret = print(d, &line);
+		int ret = dump_v2_print(d, &line);
 
 		if (ret)
 			return ret;
@@ -94,7 +94,7 @@ static int print_samples(struct dump_v2 *d, int64_t until)
 /* --- events --- */
 
 /* Prints a line for the beginning of a generation, as the readers do. */
-static int on_begin(void *ctx, const struct wire_view *view)
+static int dump_v2_on_begin(void *ctx, const struct wire_view *view)
 {
 	struct dump_v2 *d = ctx;
 	struct line line = {.time = view->start,
@@ -114,7 +114,7 @@ static int on_begin(void *ctx, const struct wire_view *view)
 		line_add_number(&line, "sec", view->wall_sec);
 		line_add_number(&line, "nsec", view->wall_nsec);
 	}
-	return sort_samples(d) ? -ENOMEM : print(d, &line);
+	return sort_samples(d) ? -ENOMEM : dump_v2_print(d, &line);
 }
 
 static const char *status_name(unsigned type, uint64_t status)
@@ -127,7 +127,8 @@ static const char *status_name(unsigned type, uint64_t status)
 	return type == EV_PROC_STATUS ? of_p[status] : of_g[status];
 }
 
-static void add_arg(struct line *line, const struct dump_v2 *d, const struct wire_event *event, unsigned i)
+static void dump_v2_add_arg(struct line *line, const struct dump_v2 *d, const struct wire_event *event,
+			    unsigned i)
 {
 	const struct event_arg *arg = &event_spec(event->type)->args[i];
 	uint64_t value = event->args[i];
@@ -137,7 +138,7 @@ static void add_arg(struct line *line, const struct dump_v2 *d, const struct wir
 	switch (arg->role) {
 	case ARG_STRING:
 	case ARG_TEXT:
-		text = string_of(d, value);
+		text = dump_v2_string_of(d, value);
 		line_add_text(line, arg->name, text.bytes, text.len);
 		break;
 	case ARG_STACK:
@@ -152,7 +153,7 @@ static void add_arg(struct line *line, const struct dump_v2 *d, const struct wir
 	}
 }
 
-static int on_event(void *ctx, const struct wire_event *event)
+static int dump_v2_on_event(void *ctx, const struct wire_event *event)
 {
 	struct dump_v2 *d = ctx;
 	const struct event_spec *spec = event_spec(event->type);
@@ -165,11 +166,11 @@ static int on_event(void *ctx, const struct wire_event *event)
 	int ret = print_samples(d, event->time);
 
 	for (unsigned i = 0; i < spec->nargs; i++)
-		add_arg(&line, d, event, i);
-	return ret ? ret : print(d, &line);
+		dump_v2_add_arg(&line, d, event, i);
+	return ret ? ret : dump_v2_print(d, &line);
 }
 
-static int on_end(void *ctx)
+static int dump_v2_on_end(void *ctx)
 {
 	return print_samples(ctx, INT64_MAX);
 }
@@ -182,10 +183,12 @@ int dump_v2(struct dump *dump, const uint8_t *bytes, size_t n, struct wire_repor
 	if (!d)
 		return error_set(&report->error, ENOMEM, "out of memory");
 	d->dump = dump;
-	ret = wire_visit(
-		bytes, n,
-		&(struct wire_visitor){.ctx = d, .begin = on_begin, .event = on_event, .end = on_end},
-		report);
+	ret = wire_visit(bytes, n,
+			 &(struct wire_visitor){.ctx = d,
+						.begin = dump_v2_on_begin,
+						.event = dump_v2_on_event,
+						.end = dump_v2_on_end},
+			 report);
 	free(d->samples);
 	free(d);
 	return ret;

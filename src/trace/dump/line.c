@@ -30,7 +30,7 @@ void line_add_text(struct line *line, const char *name, const char *bytes, size_
 
 /* --- text --- */
 
-static void put_text(const struct line_text *text, FILE *out)
+static void line_put_text(const struct line_text *text, FILE *out)
 {
 	size_t step;
 
@@ -46,10 +46,10 @@ static void put_text(const struct line_text *text, FILE *out)
 	}
 }
 
-static void put_quoted(const struct line_text *text, FILE *out)
+static void line_put_quoted(const struct line_text *text, FILE *out)
 {
 	putc('"', out);
-	put_text(text, out);
+	line_put_text(text, out);
 	putc('"', out);
 }
 
@@ -65,23 +65,23 @@ static void put_field(const struct line_field *field, FILE *out)
 {
 	fprintf(out, " %s=", field->name);
 	if (field->is_text)
-		put_quoted(&field->text, out);
+		line_put_quoted(&field->text, out);
 	else if (field->value == LINE_NONE)
 		fputs("-1", out);
 	else
 		fprintf(out, "%" PRIu64, field->value);
 }
 
-static void put_frame(const struct line_frame *frame, FILE *out)
+static void line_put_frame(const struct line_frame *frame, FILE *out)
 {
 	fprintf(out, "%16s0x%" PRIx64, "", frame->pc);
 	if (frame->func.len) {
 		putc(' ', out);
-		put_text(&frame->func, out);
+		line_put_text(&frame->func, out);
 	}
 	if (frame->file.len) {
 		putc(' ', out);
-		put_text(&frame->file, out);
+		line_put_text(&frame->file, out);
 		fprintf(out, ":%" PRIu64, frame->line);
 	}
 	putc('\n', out);
@@ -99,7 +99,7 @@ static void line_print(const struct line *line, FILE *out)
 		fprintf(out, " stack=%" PRIu64, line->stack);
 	putc('\n', out);
 	for (size_t i = 0; line->frames && i < line->nframes; i++)
-		put_frame(&line->frames[i], out);
+		line_put_frame(&line->frames[i], out);
 }
 
 /* --- JSON --- */
@@ -126,7 +126,7 @@ static void put_args(struct json *json, const struct line *line)
 	json_close(json, '}');
 }
 
-static void put_frames(struct json *json, const struct line *line)
+static void line_put_frames(struct json *json, const struct line *line)
 {
 	json_open(json, "frames", '[');
 	for (size_t i = 0; i < line->nframes; i++) {
@@ -156,7 +156,7 @@ static void line_print_json(const struct line *line, FILE *out)
 	json_number(&json, "stack", line->stack);
 	json_number(&json, "offset", line->offset);
 	if (line->frames)
-		put_frames(&json, line);
+		line_put_frames(&json, line);
 	json_close(&json, '}');
 	putc('\n', out);
 }

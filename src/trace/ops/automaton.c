@@ -40,7 +40,7 @@ void sched_free(struct sched *sched)
 	*sched = (struct sched){0};
 }
 
-static const struct sched_g *find_g(const struct sched *sched, uint32_t g)
+static const struct sched_g *sched_find_g(const struct sched *sched, uint32_t g)
 {
 	static const struct sched_g dead;
 
@@ -54,7 +54,7 @@ static const struct sched_p *find_p(const struct sched *sched, int32_t p)
 	return p >= 0 && (size_t)p < sched->nps ? &sched->ps[p] : &unknown;
 }
 
-static struct sched_m find_m(const struct sched *sched, uint32_t m)
+static struct sched_m sched_find_m(const struct sched *sched, uint32_t m)
 {
 	return m && m < sched->nms ? sched->ms[m] : (struct sched_m){.p = NO_P};
 }
@@ -72,8 +72,8 @@ static bool set_violation(struct violation *violation, struct violation what)
 static bool check_exact_needs(const struct sched *sched, uint32_t m, unsigned needs,
 			      struct violation *violation)
 {
-	struct sched_m held = find_m(sched, m);
-	unsigned g_status = find_g(sched, held.g)->status, p_status = find_p(sched, held.p)->status;
+	struct sched_m held = sched_find_m(sched, m);
+	unsigned g_status = sched_find_g(sched, held.g)->status, p_status = find_p(sched, held.p)->status;
 
 	if ((needs & NEED_G_RUNS) && g_status != G_RUNNING)
 		return VIOLATION(VIOLATION_G_NOT_RUNNING, .m = m, .g = held.g, .status = (uint8_t)g_status);
@@ -85,7 +85,7 @@ static bool check_exact_needs(const struct sched *sched, uint32_t m, unsigned ne
 
 bool sched_check_needs(const struct sched *sched, uint32_t m, unsigned needs, struct violation *violation)
 {
-	struct sched_m held = find_m(sched, m);
+	struct sched_m held = sched_find_m(sched, m);
 
 	if ((needs & NEED_M) && !m)
 		return VIOLATION(VIOLATION_NO_THREAD, .m = 0);
@@ -118,8 +118,8 @@ static unsigned needs_of(const struct sched *sched, const struct op *op)
 static bool check_self(const struct sched *sched, const struct op *op, struct violation *violation)
 {
 	const struct status_change *change = &transitions[op->kind].self;
-	uint32_t g = find_m(sched, op->m).g;
-	unsigned status = find_g(sched, g)->status;
+	uint32_t g = sched_find_m(sched, op->m).g;
+	unsigned status = sched_find_g(sched, g)->status;
 
 	if (!change->from || change->from >> status & 1)
 		return true;
@@ -130,7 +130,7 @@ static bool check_other(const struct sched *sched, const struct op *op, struct v
 {
 	const struct status_change *change = &transitions[op->kind].other;
 	uint32_t g = op_other(op);
-	unsigned status = find_g(sched, g)->status;
+	unsigned status = sched_find_g(sched, g)->status;
 
 	if (!change->from || change->from >> status & 1)
 		return true;
@@ -140,7 +140,7 @@ static bool check_other(const struct sched *sched, const struct op *op, struct v
 /* The P that the op is about, or NO_P. */
 static int32_t subject_p(const struct sched *sched, const struct op *op)
 {
-	return transitions[op->kind].p_role == P_NAMED ? op->p : find_m(sched, op->m).p;
+	return transitions[op->kind].p_role == P_NAMED ? op->p : sched_find_m(sched, op->m).p;
 }
 
 static bool check_p(const struct sched *sched, const struct op *op, struct violation *violation)
@@ -158,9 +158,9 @@ static bool check_p(const struct sched *sched, const struct op *op, struct viola
 static bool check_victim(const struct sched *sched, const struct op *op, struct violation *violation)
 {
 	if (op->kind != OP_PROC_STEAL || find_p(sched, op->p)->status == P_ABANDONED ||
-	    find_m(sched, op->m2).p == op->p)
+	    sched_find_m(sched, op->m2).p == op->p)
 		return true;
-	return VIOLATION(VIOLATION_NOT_HELD, .m = op->m2, .p = find_m(sched, op->m2).p);
+	return VIOLATION(VIOLATION_NOT_HELD, .m = op->m2, .p = sched_find_m(sched, op->m2).p);
 }
 
 static bool check_gc(const struct sched *sched, const struct op *op, struct violation *violation)

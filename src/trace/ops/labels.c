@@ -12,7 +12,7 @@
 
 /* --- writing --- */
 
-static int compare(const char *a, size_t na, const char *b, size_t nb)
+static int label_text_compare(const char *a, size_t na, const char *b, size_t nb)
 {
 	size_t n = na < nb ? na : nb;
 	int order = n ? memcmp(a, b, n) : 0;
@@ -20,12 +20,12 @@ static int compare(const char *a, size_t na, const char *b, size_t nb)
 	return order ? order : (na > nb) - (na < nb);
 }
 
-static int by_key(const void *a, const void *b)
+static int label_pair_by_key(const void *a, const void *b)
 {
 	const struct pprof_label *one = a, *two = b;
-	int order = compare(one->key, one->key_len, two->key, two->key_len);
+	int order = label_text_compare(one->key, one->key_len, two->key, two->key_len);
 
-	return order ? order : compare(one->value, one->value_len, two->value, two->value_len);
+	return order ? order : label_text_compare(one->value, one->value_len, two->value, two->value_len);
 }
 
 /* The output buffer. If n exceeds size, the text did not fit. */
@@ -34,34 +34,36 @@ struct label_writer {
 	size_t n, size;
 };
 
-static void put(struct label_writer *writer, const char *bytes, size_t n)
+static void label_writer_put(struct label_writer *writer, const char *bytes, size_t n)
 {
 	if (writer->n + n <= writer->size)
 		memcpy(writer->text + writer->n, bytes, n);
 	writer->n += n;
 }
 
-static void put_quoted(struct label_writer *writer, const char *text, size_t len)
+static void label_writer_put_quoted(struct label_writer *writer, const char *text, size_t len)
 {
 	static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD, for a byte that is not UTF-8 */
 	char escape[8];
 	size_t step;
 
-	put(writer, "\"", 1);
+	label_writer_put(writer, "\"", 1);
 	for (size_t at = 0; at < len; at += step) {
 		uint32_t point = text_next(text + at, len - at, &step);
 
 		if (point == '"' || point == '\\')
-			put(writer, escape, (size_t)snprintf(escape, sizeof(escape), "\\%c", (char)point));
+			label_writer_put(writer, escape,
+					 (size_t)snprintf(escape, sizeof(escape), "\\%c", (char)point));
 		else if (point == 0xfffd)
-			put(writer, replacement, 3);
+			label_writer_put(writer, replacement, 3);
 		else if (!text_is_printable(point))
-			put(writer, escape,
-			    (size_t)snprintf(escape, sizeof(escape), "\\u%04x", (unsigned)point & 0xffff));
+			label_writer_put(writer, escape,
+					 (size_t)snprintf(escape, sizeof(escape), "\\u%04x",
+							  (unsigned)point & 0xffff));
 		else
-			put(writer, text + at, step);
+			label_writer_put(writer, text + at, step);
 	}
-	put(writer, "\"", 1);
+	label_writer_put(writer, "\"", 1);
 }
 
 size_t labels_write(struct pprof_label *labels, unsigned n, bool cut, char text[LABELS_TEXT_MAX + 1])
@@ -70,19 +72,19 @@ size_t labels_write(struct pprof_label *labels, unsigned n, bool cut, char text[
 	unsigned put_so_far = 0;
 
 	if (n)
-		qsort(labels, n, sizeof(*labels), by_key);
+		qsort(labels, n, sizeof(*labels), label_pair_by_key);
 	text[0] = '{';
 	for (unsigned i = 0; i < n; i++) {
 		const struct pprof_label *label = &labels[i];
 		size_t before = writer.n;
 
 		if (put_so_far)
-			put(&writer, ", ", 2);
-		put_quoted(&writer, label->key,
-			   cut ? text_whole(label->key, label->key_len) : label->key_len);
-		put(&writer, ":", 1);
-		put_quoted(&writer, label->value,
-			   cut ? text_whole(label->value, label->value_len) : label->value_len);
+			label_writer_put(&writer, ", ", 2);
+		label_writer_put_quoted(&writer, label->key,
+					cut ? text_whole(label->key, label->key_len) : label->key_len);
+		label_writer_put(&writer, ":", 1);
+		label_writer_put_quoted(&writer, label->value,
+					cut ? text_whole(label->value, label->value_len) : label->value_len);
 		if (writer.n > writer.size) {
 			writer.n = before;
 			cut = true;
@@ -91,9 +93,9 @@ size_t labels_write(struct pprof_label *labels, unsigned n, bool cut, char text[
 		put_so_far++;
 	}
 	writer.size = LABELS_TEXT_MAX;
-	put(&writer, "}", 1);
+	label_writer_put(&writer, "}", 1);
 	if (cut)
-		put(&writer, CUT, sizeof(CUT) - 1);
+		label_writer_put(&writer, CUT, sizeof(CUT) - 1);
 	text[writer.n] = '\0';
 	return writer.n;
 }
@@ -107,7 +109,7 @@ struct label_reader {
 	char *end;
 };
 
-static bool take(struct label_reader *reader, char c)
+static bool label_reader_take(struct label_reader *reader, char c)
 {
 	if (reader->at >= reader->len || reader->text[reader->at] != c)
 		return false;
@@ -117,7 +119,7 @@ static bool take(struct label_reader *reader, char c)
 
 static void skip_spaces(struct label_reader *reader)
 {
-	while (take(reader, ' '))
+	while (label_reader_take(reader, ' '))
 		;
 }
 
@@ -191,17 +193,17 @@ static bool read_character(struct label_reader *reader)
 	return true;
 }
 
-static bool read_string(struct label_reader *reader, const char **text, uint16_t *len)
+static bool label_reader_string(struct label_reader *reader, const char **text, uint16_t *len)
 {
 	*text = reader->to;
-	if (!take(reader, '"'))
+	if (!label_reader_take(reader, '"'))
 		return false;
 	while (reader->at < reader->len) {
-		if (take(reader, '"')) {
+		if (label_reader_take(reader, '"')) {
 			*len = (uint16_t)(reader->to - *text);
 			return true;
 		}
-		if (take(reader, '\\') ? !read_escape(reader) : !read_character(reader))
+		if (label_reader_take(reader, '\\') ? !read_escape(reader) : !read_character(reader))
 			return false;
 	}
 	return false;
@@ -211,10 +213,10 @@ static bool read_label(struct label_reader *reader, struct labels_read *set)
 {
 	struct pprof_label label;
 
-	if (!read_string(reader, &label.key, &label.key_len) || !take(reader, ':'))
+	if (!label_reader_string(reader, &label.key, &label.key_len) || !label_reader_take(reader, ':'))
 		return false;
 	skip_spaces(reader);
-	if (!read_string(reader, &label.value, &label.value_len))
+	if (!label_reader_string(reader, &label.value, &label.value_len))
 		return false;
 	if (set->n < LABELS_TEXT_LABELS)
 		set->labels[set->n++] = label;
@@ -230,15 +232,15 @@ int labels_parse(const char *text, size_t len, struct labels_read *set)
 
 	set->n = 0;
 	set->cut = false;
-	if (!take(&reader, '{'))
+	if (!label_reader_take(&reader, '{'))
 		return -EBADMSG;
-	if (!take(&reader, '}')) {
+	if (!label_reader_take(&reader, '}')) {
 		do {
 			skip_spaces(&reader);
 			if (!read_label(&reader, set))
 				return -EBADMSG;
-		} while (take(&reader, ','));
-		if (!take(&reader, '}'))
+		} while (label_reader_take(&reader, ','));
+		if (!label_reader_take(&reader, '}'))
 			return -EBADMSG;
 	}
 	if (len - reader.at >= sizeof(CUT) - 1 && memcmp(text + reader.at, CUT, sizeof(CUT) - 1) == 0) {
@@ -251,24 +253,24 @@ int labels_parse(const char *text, size_t len, struct labels_read *set)
 const struct pprof_label *labels_find(const struct labels_read *set, const char *key, size_t len)
 {
 	for (unsigned i = 0; i < set->n; i++) {
-		if (compare(set->labels[i].key, set->labels[i].key_len, key, len) == 0)
+		if (label_text_compare(set->labels[i].key, set->labels[i].key_len, key, len) == 0)
 			return &set->labels[i];
 	}
 	return NULL;
 }
 
-static bool is_text(const char *text, size_t len, const char *wanted)
+static bool label_is_text(const char *text, size_t len, const char *wanted)
 {
-	return compare(text, len, wanted, strlen(wanted)) == 0;
+	return label_text_compare(text, len, wanted, strlen(wanted)) == 0;
 }
 
 enum labels_log labels_log_kind(const char *category, size_t len)
 {
-	if (is_text(category, len, LABELS_SET))
+	if (label_is_text(category, len, LABELS_SET))
 		return LABELS_LOG_SET;
-	if (is_text(category, len, LABELS_HELD))
+	if (label_is_text(category, len, LABELS_HELD))
 		return LABELS_LOG_HELD;
-	return is_text(category, len, LABELS_OTHERS) ? LABELS_LOG_OTHERS : LABELS_LOG_NONE;
+	return label_is_text(category, len, LABELS_OTHERS) ? LABELS_LOG_OTHERS : LABELS_LOG_NONE;
 }
 
 uint64_t labels_next_goid(const char *text, size_t len, size_t *at)

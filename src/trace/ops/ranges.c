@@ -8,12 +8,12 @@
 /*
  * A range's identity beyond its kind: a goroutine may have two stop-the-worlds with different reasons open.
  */
-static uint64_t reason_of(const struct op *op)
+static uint64_t op_range_reason(const struct op *op)
 {
 	return op->kind == OP_STW_BEGIN ? op->arg << 32 | op->string : 0;
 }
 
-static bool fail(struct violation *violation, enum violation_kind kind, uint32_t g, int32_t p)
+static bool violation_set(struct violation *violation, enum violation_kind kind, uint32_t g, int32_t p)
 {
 	*violation = (struct violation){.kind = kind, .g = g, .p = p};
 	return false;
@@ -21,7 +21,7 @@ static bool fail(struct violation *violation, enum violation_kind kind, uint32_t
 
 /* --- ranges of goroutines --- */
 
-static bool is_open(const struct sched_g *g, unsigned kind, uint64_t reason)
+static bool sched_range_is_open(const struct sched_g *g, unsigned kind, uint64_t reason)
 {
 	for (unsigned i = 0; i < g->nranges; i++)
 		if (g->ranges[i].kind == kind && g->ranges[i].reason == reason)
@@ -30,7 +30,7 @@ static bool is_open(const struct sched_g *g, unsigned kind, uint64_t reason)
 }
 
 /* Index of the first range of that kind with any reason; g->nranges if there is none. */
-static unsigned find_kind(const struct sched_g *g, unsigned kind)
+static unsigned sched_range_find(const struct sched_g *g, unsigned kind)
 {
 	unsigned i = 0;
 
@@ -42,29 +42,30 @@ static unsigned find_kind(const struct sched_g *g, unsigned kind)
 static bool check_begin(const struct sched *sched, uint32_t g, unsigned kind, uint64_t reason,
 			struct violation *violation)
 {
-	if (is_open(&sched->gs[g], kind, reason))
-		return fail(violation, VIOLATION_RANGE_OPEN, g, NO_P);
+	if (sched_range_is_open(&sched->gs[g], kind, reason))
+		return violation_set(violation, VIOLATION_RANGE_OPEN, g, NO_P);
 	if (sched->gs[g].nranges == SCHED_MAX_RANGES)
-		return fail(violation, VIOLATION_RANGE_LIMIT, g, NO_P);
+		return violation_set(violation, VIOLATION_RANGE_LIMIT, g, NO_P);
 	return true;
 }
 
-static bool check_end(const struct sched *sched, uint32_t g, unsigned kind, struct violation *violation)
+static bool sched_range_check_end(const struct sched *sched, uint32_t g, unsigned kind,
+				  struct violation *violation)
 {
-	return find_kind(&sched->gs[g], kind) < sched->gs[g].nranges ||
-	       fail(violation, VIOLATION_RANGE_CLOSED, g, NO_P);
+	return sched_range_find(&sched->gs[g], kind) < sched->gs[g].nranges ||
+	       violation_set(violation, VIOLATION_RANGE_CLOSED, g, NO_P);
 }
 
 static bool check_assist_active(const struct sched *sched, const struct op *op, struct violation *violation)
 {
 	if (op->g >= sched->ngs || sched->gs[op->g].status == G_DEAD)
-		return fail(violation, VIOLATION_OTHER_STATUS, op->g, NO_P);
+		return violation_set(violation, VIOLATION_OTHER_STATUS, op->g, NO_P);
 	if (sched->first_generation)
 		return check_begin(sched, op->g, OP_GC_ASSIST_BEGIN, 0, violation);
-	return check_end(sched, op->g, OP_GC_ASSIST_BEGIN, violation);
+	return sched_range_check_end(sched, op->g, OP_GC_ASSIST_BEGIN, violation);
 }
 
-static int begin(struct sched *sched, uint32_t g, unsigned kind, uint64_t reason)
+static int sched_range_begin(struct sched *sched, uint32_t g, unsigned kind, uint64_t reason)
 {
 	struct sched_g *on = &sched->gs[g];
 
@@ -75,10 +76,10 @@ static int begin(struct sched *sched, uint32_t g, unsigned kind, uint64_t reason
 	return 0;
 }
 
-static void end(struct sched *sched, uint32_t g, unsigned kind)
+static void sched_range_end(struct sched *sched, uint32_t g, unsigned kind)
 {
 	struct sched_g *on = &sched->gs[g];
-	unsigned i = find_kind(on, kind);
+	unsigned i = sched_range_find(on, kind);
 
 	on->ranges[i] = on->ranges[--on->nranges];
 	sched->nstw -= kind == OP_STW_BEGIN;
@@ -86,7 +87,7 @@ static void end(struct sched *sched, uint32_t g, unsigned kind)
 
 bool sched_assists(const struct sched *sched, uint32_t g)
 {
-	return find_kind(&sched->gs[g], OP_GC_ASSIST_BEGIN) < sched->gs[g].nranges;
+	return sched_range_find(&sched->gs[g], OP_GC_ASSIST_BEGIN) < sched->gs[g].nranges;
 }
 
 unsigned sched_stw_count(const struct sched *sched, uint32_t g)
@@ -100,7 +101,7 @@ unsigned sched_stw_count(const struct sched *sched, uint32_t g)
 
 int sched_begin_assist(struct sched *sched, uint32_t g)
 {
-	return begin(sched, g, OP_GC_ASSIST_BEGIN, 0);
+	return sched_range_begin(sched, g, OP_GC_ASSIST_BEGIN, 0);
 }
 
 /* --- ranges of Ps --- */
@@ -109,10 +110,10 @@ int sched_begin_assist(struct sched *sched, uint32_t g)
 static bool check_sweep(const struct sched *sched, int32_t p, bool open, struct violation *violation)
 {
 	if (p < 0 || (size_t)p >= sched->nps || sched->ps[p].status == P_UNKNOWN)
-		return fail(violation, VIOLATION_P_STATUS, NO_G, p);
+		return violation_set(violation, VIOLATION_P_STATUS, NO_G, p);
 	if (sched->ps[p].sweeps == open)
 		return true;
-	return fail(violation, open ? VIOLATION_RANGE_CLOSED : VIOLATION_RANGE_OPEN, NO_G, p);
+	return violation_set(violation, open ? VIOLATION_RANGE_CLOSED : VIOLATION_RANGE_OPEN, NO_G, p);
 }
 
 /* --- by op --- */
@@ -124,11 +125,11 @@ bool ranges_check(const struct sched *sched, const struct op *op, struct violati
 	switch (op->kind) {
 	case OP_STW_BEGIN:
 	case OP_GC_ASSIST_BEGIN:
-		return check_begin(sched, m->g, op->kind, reason_of(op), violation);
+		return check_begin(sched, m->g, op->kind, op_range_reason(op), violation);
 	case OP_STW_END:
-		return check_end(sched, m->g, OP_STW_BEGIN, violation);
+		return sched_range_check_end(sched, m->g, OP_STW_BEGIN, violation);
 	case OP_GC_ASSIST_END:
-		return check_end(sched, m->g, OP_GC_ASSIST_BEGIN, violation);
+		return sched_range_check_end(sched, m->g, OP_GC_ASSIST_BEGIN, violation);
 	case OP_GC_ASSIST_ACTIVE:
 		return check_assist_active(sched, op, violation);
 	case OP_GC_SWEEP_BEGIN:
@@ -148,12 +149,12 @@ int ranges_apply(struct sched *sched, const struct op *op)
 	switch (op->kind) {
 	case OP_STW_BEGIN:
 	case OP_GC_ASSIST_BEGIN:
-		return begin(sched, m->g, op->kind, reason_of(op));
+		return sched_range_begin(sched, m->g, op->kind, op_range_reason(op));
 	case OP_STW_END:
-		end(sched, m->g, OP_STW_BEGIN);
+		sched_range_end(sched, m->g, OP_STW_BEGIN);
 		return 0;
 	case OP_GC_ASSIST_END:
-		end(sched, m->g, OP_GC_ASSIST_BEGIN);
+		sched_range_end(sched, m->g, OP_GC_ASSIST_BEGIN);
 		return 0;
 	case OP_GC_ASSIST_ACTIVE:
 		return sched->first_generation ? sched_begin_assist(sched, op->g) : 0;

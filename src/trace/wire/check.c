@@ -29,7 +29,7 @@ enum read_result {
 	READ_TORN = 2, /* a fault after complete batches, which can still be checked */
 };
 
-static int read_version(struct trace_check *check)
+static int trace_check_read_version(struct trace_check *check)
 {
 	static const char head[] = "go 1.", tail[] = " trace\0\0";
 	unsigned version = 0;
@@ -219,7 +219,7 @@ static int check_generation(struct trace_check *check)
 	return tear.error.text[0] ? -EBADMSG : 0;
 }
 
-static int check_all(struct trace_check *check)
+static int trace_check_all(struct trace_check *check)
 {
 	enum read_result result;
 	int ret = 0;
@@ -247,11 +247,11 @@ int wire_visit(const uint8_t *bytes, size_t n, const struct wire_visitor *visito
 	/* Limits the time spent on crafted files. Real traces need about one step per five-byte event. */
 	check.merge.visitor = visitor;
 	check.merge.budget = (1ull << 26) + 64 * (uint64_t)n;
-	ret = read_version(&check);
+	ret = trace_check_read_version(&check);
 	if (!ret && order_init(&check.order))
 		ret = fault_set(&check.fault, 0, "no memory to check this trace");
 	if (!ret)
-		ret = check_all(&check);
+		ret = trace_check_all(&check);
 	if (ret) {
 		report->error = check.fault.error;
 		report->error_offset = check.fault.offset;

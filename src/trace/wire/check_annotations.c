@@ -17,7 +17,7 @@ static int check_name(const struct order_step *step, uint64_t id)
 }
 
 /* Returns 0 or -EBADMSG. */
-static int check_op(const struct order_step *step)
+static int order_step_check_op(const struct order_step *step)
 {
 	struct violation violation;
 
@@ -26,22 +26,22 @@ static int check_op(const struct order_step *step)
 	return order_violation(step, &violation);
 }
 
-static int task_begin(struct order_step *step)
+static int order_step_task_begin(struct order_step *step)
 {
 	uint64_t id = step->ev->args[0];
 
 	if (map64_find(&step->order->tasks, id) == TASK_ACTIVE)
 		return BROKEN(step, "task ID conflict: %" PRIu64, id);
-	if (check_name(step, step->ev->args[2]) || check_op(step))
+	if (check_name(step, step->ev->args[2]) || order_step_check_op(step))
 		return -EBADMSG;
 	return map64_set(&step->order->tasks, id, TASK_ACTIVE) ? -ENOMEM : ADVANCE;
 }
 
-static int task_end(struct order_step *step)
+static int order_step_task_end(struct order_step *step)
 {
 	uint64_t id = step->ev->args[0];
 
-	if (check_op(step))
+	if (order_step_check_op(step))
 		return -EBADMSG;
 	if (map64_find(&step->order->tasks, id) == TASK_ACTIVE &&
 	    map64_set(&step->order->tasks, id, TASK_ENDED))
@@ -65,7 +65,8 @@ static void printable(char *out, size_t size, const struct file_text *text)
 	out[n] = '\0';
 }
 
-static int end_region(const struct order_step *step, struct g_record *g, const struct open_region *region)
+static int order_step_end_region(const struct order_step *step, struct g_record *g,
+				 const struct open_region *region)
 {
 	const struct open_region *top = &g->regions[g->nregions - 1];
 	char ending[64], open[64];
@@ -91,12 +92,12 @@ static int region(struct order_step *step)
 
 	if (!sched_check_needs(&order->sched, step->op.m, NEED_USER, &violation))
 		return order_violation(step, &violation);
-	if (check_name(step, step->ev->args[1]) || check_op(step))
+	if (check_name(step, step->ev->args[1]) || order_step_check_op(step))
 		return -EBADMSG;
 	region.name = chunk_text(step->chunk, step->ev->args[1]);
 	g = &order->gs[order->sched.ms[step->op.m].g];
 	if (step->op.kind == OP_REGION_END)
-		return g->nregions ? end_region(step, g, &region) : ADVANCE;
+		return g->nregions ? order_step_end_region(step, g, &region) : ADVANCE;
 	if (array_grow((void **)&g->regions, &g->region_capacity, g->nregions + 1, sizeof(*g->regions)))
 		return -ENOMEM;
 	g->regions[g->nregions++] = region;
@@ -107,9 +108,9 @@ int order_annotation(struct order_step *step)
 {
 	switch (step->op.kind) {
 	case OP_TASK_BEGIN:
-		return task_begin(step);
+		return order_step_task_begin(step);
 	case OP_TASK_END:
-		return task_end(step);
+		return order_step_task_end(step);
 	default:
 		return region(step);
 	}

@@ -34,8 +34,8 @@ struct frontier {
 
 /* --- cursors --- */
 
-static int decode(struct frontier *front, struct thread_cursor *cursor, const struct batch *batch,
-		  uint64_t *dt)
+static int frontier_decode(struct frontier *front, struct thread_cursor *cursor, const struct batch *batch,
+			   uint64_t *dt)
 {
 	const uint8_t *p = batch->data + cursor->at, *end = batch->data + batch->size;
 	const struct event_spec *spec = event_spec(*p);
@@ -80,7 +80,7 @@ static int cursor_next(struct frontier *front, struct thread_cursor *cursor)
 		return 0;
 	if (cursor->last_time == 0)
 		cursor->last_time = chunk_ns(front->chunk, batches[cursor->batch].time);
-	if (decode(front, cursor, &batches[cursor->batch], &dt))
+	if (frontier_decode(front, cursor, &batches[cursor->batch], &dt))
 		return -EBADMSG;
 	cursor->last_time = (int64_t)((uint64_t)cursor->last_time + (uint64_t)chunk_ns(front->chunk, dt));
 	cursor->ev.time = cursor->last_time;
@@ -89,7 +89,7 @@ static int cursor_next(struct frontier *front, struct thread_cursor *cursor)
 
 /* --- the heap --- */
 
-static void swap(struct frontier *front, size_t i, size_t j)
+static void frontier_swap(struct frontier *front, size_t i, size_t j)
 {
 	struct thread_cursor *held = front->heap[i];
 
@@ -105,7 +105,7 @@ static int64_t time_at(const struct frontier *front, size_t i)
 static size_t sift_up(struct frontier *front, size_t i)
 {
 	while (i > 0 && time_at(front, (i - 1) / 2) > time_at(front, i)) {
-		swap(front, i, (i - 1) / 2);
+		frontier_swap(front, i, (i - 1) / 2);
 		i = (i - 1) / 2;
 	}
 	return i;
@@ -121,7 +121,7 @@ static void sift_down(struct frontier *front, size_t i)
 				least = child;
 		if (least == i)
 			return;
-		swap(front, i, least);
+		frontier_swap(front, i, least);
 		i = least;
 	}
 }
@@ -135,15 +135,15 @@ static void heap_update(struct frontier *front, size_t i)
 static void heap_remove(struct frontier *front, size_t i)
 {
 	while (i > 0) {
-		swap(front, i, (i - 1) / 2);
+		frontier_swap(front, i, (i - 1) / 2);
 		i = (i - 1) / 2;
 	}
-	swap(front, 0, --front->n);
+	frontier_swap(front, 0, --front->n);
 	if (front->n)
 		sift_down(front, 0);
 }
 
-static int compare(const void *a, const void *b)
+static int frontier_compare(const void *a, const void *b)
 {
 	int64_t x = (*(struct thread_cursor *const *)a)->ev.time,
 		y = (*(struct thread_cursor *const *)b)->ev.time;
@@ -170,7 +170,7 @@ static bool sort_nearly_sorted(struct frontier *front)
 	return true;
 }
 
-static bool spend(struct event_merge *merge, size_t steps)
+static bool event_merge_spend(struct event_merge *merge, size_t steps)
 {
 	if (merge->budget < steps)
 		return false;
@@ -179,14 +179,14 @@ static bool spend(struct event_merge *merge, size_t steps)
 }
 
 /* Returns false if the budget is used up. */
-static bool sort(struct event_merge *merge, struct frontier *front)
+static bool frontier_sort(struct event_merge *merge, struct frontier *front)
 {
-	if (!spend(merge, front->n / 8 + 1))
+	if (!event_merge_spend(merge, front->n / 8 + 1))
 		return false;
 	if (sort_nearly_sorted(front))
 		return true;
-	qsort(front->heap, front->n, sizeof(struct thread_cursor *), compare);
-	return spend(merge, front->n);
+	qsort(front->heap, front->n, sizeof(struct thread_cursor *), frontier_compare);
+	return event_merge_spend(merge, front->n);
 }
 
 /* --- steps --- */
@@ -209,7 +209,7 @@ static int check_ids(const struct frontier *front, const struct event *ev)
 	return 0;
 }
 
-static void deliver(struct event_merge *merge, int64_t time)
+static void event_merge_deliver(struct event_merge *merge, int64_t time)
 {
 	if (merge->any && time <= merge->last_time)
 		time = (int64_t)((uint64_t)merge->last_time + 1);
@@ -245,7 +245,7 @@ static int try_advance(struct event_merge *merge, struct order *order, struct fr
 		return ret;
 	if (check_ids(front, &cursor->ev))
 		return -EBADMSG;
-	deliver(merge, cursor->ev.time);
+	event_merge_deliver(merge, cursor->ev.time);
 	if (visited && visit(merge, cursor, &seen))
 		return merge->stopped;
 	front->chunk->events[cursor->ev.type]++;
@@ -271,7 +271,7 @@ static int append_head(char *text, size_t size, const struct thread_cursor *curs
 	return snprintf(text + used, size - used, "]");
 }
 
-static int report_stuck(const struct frontier *front)
+static int frontier_report_stuck(const struct frontier *front)
 {
 	char heads[400] = "";
 
@@ -284,19 +284,19 @@ static int report_stuck(const struct frontier *front)
 /* Called when the first thread must wait: tries the others in order of time. */
 static int advance_another(struct event_merge *merge, struct order *order, struct frontier *front)
 {
-	bool affordable = sort(merge, front);
+	bool affordable = frontier_sort(merge, front);
 
 	for (size_t i = 1; i < front->n && affordable; i++) {
 		int ret = try_advance(merge, order, front, i);
 
 		if (ret != WAIT)
 			return ret;
-		affordable = spend(merge, 1);
+		affordable = event_merge_spend(merge, 1);
 	}
 	if (!affordable)
 		return fault_set(front->fault, front->heap[0]->ev.offset,
 				 "the trace is too disordered to be checked");
-	return report_stuck(front);
+	return frontier_report_stuck(front);
 }
 
 static int start_cursors(struct frontier *front, const struct order *order, struct thread_cursor *cursors)
@@ -318,12 +318,13 @@ static int start_cursors(struct frontier *front, const struct order *order, stru
 	return 0;
 }
 
-static int run(struct event_merge *merge, struct order *order, struct frontier *front,
-	       struct thread_cursor *cursors)
+static int event_merge_run(struct event_merge *merge, struct order *order, struct frontier *front,
+			   struct thread_cursor *cursors)
 {
 	int ret = start_cursors(front, order, cursors);
 
-	deliver(merge, chunk_ns(front->chunk, front->chunk->min_time)); /* time of the Sync event */
+	event_merge_deliver(merge,
+			    chunk_ns(front->chunk, front->chunk->min_time)); /* time of the Sync event */
 	while (ret >= 0 && front->n) {
 		ret = try_advance(merge, order, front, 0);
 		if (ret == WAIT)
@@ -341,7 +342,7 @@ int merge_events(struct event_merge *merge, struct order *order, struct chunk *c
 
 	front.heap = calloc(chunk->nthreads + 1, sizeof(struct thread_cursor *));
 	if (cursors && front.heap)
-		ret = run(merge, order, &front, cursors);
+		ret = event_merge_run(merge, order, &front, cursors);
 	free(cursors);
 	free(front.heap);
 	return ret;

@@ -24,7 +24,7 @@ static int take_new_g(struct order_step *step, uint64_t id)
 }
 
 /* A status may introduce a P. */
-static int take_p(struct order_step *step, uint64_t id)
+static int order_step_take_p(struct order_step *step, uint64_t id)
 {
 	step->op.p = order_find_p(step->order, id);
 	if (step->op.p == NO_P && step->op.kind == OP_PROC_STATUS)
@@ -32,7 +32,7 @@ static int take_p(struct order_step *step, uint64_t id)
 	return 0;
 }
 
-static int take_arg(struct order_step *step, const struct event_arg *arg, uint64_t value)
+static int order_step_take_arg(struct order_step *step, const struct event_arg *arg, uint64_t value)
 {
 	switch (arg->role) {
 	case ARG_NEW_G:
@@ -43,7 +43,7 @@ static int take_arg(struct order_step *step, const struct event_arg *arg, uint64
 		op_set_other(&step->op, order_find_g(step->order, value));
 		return 0;
 	case ARG_P:
-		return take_p(step, value);
+		return order_step_take_p(step, value);
 	case ARG_M:
 		step->op.m2 = order_find_m(step->order, value);
 		return 0;
@@ -62,7 +62,7 @@ static int take_arg(struct order_step *step, const struct event_arg *arg, uint64
 	}
 }
 
-static int decode(struct order_step *step, uint32_t *thread, const struct event *ev)
+static int order_step_decode(struct order_step *step, uint32_t *thread, const struct event *ev)
 {
 	int ret = 0;
 
@@ -71,7 +71,7 @@ static int decode(struct order_step *step, uint32_t *thread, const struct event 
 		ret = order_thread(step->order, step->m, thread);
 	step->op = (struct op){.kind = step->spec->op, .p = NO_P, .m = *thread};
 	for (unsigned i = 0; i < step->spec->nargs && !ret; i++)
-		ret = take_arg(step, &step->spec->args[i], ev->args[i]);
+		ret = order_step_take_arg(step, &step->spec->args[i], ev->args[i]);
 	return ret;
 }
 
@@ -189,7 +189,7 @@ static int advance_other(struct order_step *step)
 	return ADVANCE;
 }
 
-static int advance(struct order_step *step)
+static int order_step_advance(struct order_step *step)
 {
 	switch (step->op.kind) {
 	case OP_NONE:
@@ -220,9 +220,9 @@ int order_advance(struct order *order, const struct chunk *chunk, uint64_t m, ui
 	if (order->initial_gen == 0)
 		order->initial_gen = chunk->number;
 	order->sched.first_generation = chunk->number == order->initial_gen;
-	if (decode(&step, thread, ev))
+	if (order_step_decode(&step, thread, ev))
 		return -ENOMEM;
-	return advance(&step);
+	return order_step_advance(&step);
 }
 
 void order_holds(const struct order *order, uint32_t thread, uint64_t *p, uint64_t *g)

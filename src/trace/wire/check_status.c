@@ -75,7 +75,7 @@ void order_g_appears(struct order_step *step, uint32_t g)
 }
 
 /* Introduces the goroutine. */
-static int appear(struct order_step *step, unsigned status)
+static int order_step_appear(struct order_step *step, unsigned status)
 {
 	if (!step->order->sched.first_generation)
 		return BROKEN(
@@ -100,7 +100,7 @@ int order_g_status(struct order_step *step)
 	if (g->status != G_DEAD && g->status != status)
 		return BROKEN(step, "inconsistent status for goroutine %" PRIu64 ": old %s vs. new %s",
 			      step->ev->args[0], order_g_status_name(g->status), order_g_status_name(status));
-	if (g->status == G_DEAD && appear(step, status) != ADVANCE)
+	if (g->status == G_DEAD && order_step_appear(step, status) != ADVANCE)
 		return -EBADMSG;
 	step->order->gs[step->op.g].seq = (struct sequence_number){step->chunk->number, 0};
 	if (status == G_RUNNING && step->op.m)

@@ -115,7 +115,7 @@ static int read_entry_type(struct batch_reader *r, unsigned type, const char *wh
 	return 0;
 }
 
-static int add_text(struct chunk *chunk, struct batch_reader *r, uint64_t id, uint32_t len)
+static int chunk_add_text(struct chunk *chunk, struct batch_reader *r, uint64_t id, uint32_t len)
 {
 	if (id == 0 || map64_find(&chunk->strings, id) != MAP64_NONE)
 		return fault_set(r->fault, r->offset, "multiple strings with the same ID: id=%" PRIu64, id);
@@ -143,7 +143,7 @@ static int add_strings(struct chunk *chunk, struct batch_reader *r)
 			return fault_set(r->fault, r->offset,
 					 "failed to read full string: read %td but wanted %" PRIu64,
 					 r->end - r->p, len);
-		ret = add_text(chunk, r, id, (uint32_t)len);
+		ret = chunk_add_text(chunk, r, id, (uint32_t)len);
 		if (ret)
 			return ret;
 		r->p += len;
@@ -180,7 +180,7 @@ static int add_place(struct chunk *chunk, uint64_t id, const struct stack_place 
 	return map64_set(&chunk->stacks, id, (uint32_t)chunk->nplaces++);
 }
 
-static int add_stack(struct chunk *chunk, struct batch_reader *r)
+static int chunk_add_stack(struct chunk *chunk, struct batch_reader *r)
 {
 	struct stack_place place;
 	uint64_t id, n;
@@ -210,7 +210,7 @@ static int add_stacks(struct chunk *chunk, struct batch_reader *r)
 		int ret = read_entry_type(r, EV_STACK, "stack");
 
 		if (!ret)
-			ret = add_stack(chunk, r);
+			ret = chunk_add_stack(chunk, r);
 		if (ret)
 			return ret;
 	}
@@ -249,7 +249,7 @@ static int set_frequency(struct chunk *chunk, struct batch_reader *r)
 	return 0;
 }
 
-static int set_clock(struct chunk *chunk, struct batch_reader *r, uint64_t time)
+static int chunk_set_clock(struct chunk *chunk, struct batch_reader *r, uint64_t time)
 {
 	struct clock *clock = &chunk->clock;
 
@@ -273,7 +273,7 @@ static int set_sync(struct chunk *chunk, struct batch_reader *r, unsigned versio
 		if (type == EV_FREQUENCY)
 			ret = set_frequency(chunk, r);
 		else if (type == EV_CLOCK_SNAPSHOT && version >= WIRE_GO125)
-			ret = set_clock(chunk, r, time);
+			ret = chunk_set_clock(chunk, r, time);
 		else
 			ret = fault_set(r->fault, r->offset,
 					"expected frequency or clock snapshot event, got %u", type);

@@ -123,7 +123,7 @@ static int check_start(const struct rules *rules, const struct event_v1 *ev)
 		   arg(rules, ev, 0), arg(rules, ev, 1));
 }
 
-static int go_create(struct rules *rules, const struct event_v1 *ev)
+static int rules_v1_go_create(struct rules *rules, const struct event_v1 *ev)
 {
 	uint64_t id = arg(rules, ev, 0);
 	uint32_t index;
@@ -145,7 +145,7 @@ static int check_string(const struct rules *rules, const struct event_v1 *ev, ui
 	return BAD(rules, ev, "string %" PRIu64 " is not in the trace", id);
 }
 
-static int go_start(struct rules *rules, const struct event_v1 *ev)
+static int rules_v1_go_start(struct rules *rules, const struct event_v1 *ev)
 {
 	struct g_rules *g = this_g(rules, ev);
 
@@ -172,7 +172,7 @@ static void forget_regions(struct rules *rules, struct g_rules *g)
 }
 
 /* In v0, a goroutine in a system call whose P was taken is runnable, not waiting. */
-static enum v1_status as_v1(const struct rules *rules, unsigned g_status)
+static enum v1_status rules_v1_status(const struct rules *rules, unsigned g_status)
 {
 	switch (g_status) {
 	case G_RUNNABLE:
@@ -189,18 +189,18 @@ static enum v1_status as_v1(const struct rules *rules, unsigned g_status)
 }
 
 /* The goroutine leaves its P. */
-static int go_leave(struct rules *rules, const struct event_v1 *ev)
+static int rules_v1_go_leave(struct rules *rules, const struct event_v1 *ev)
 {
 	if (want_running_here(rules, ev, false))
 		return -EBADMSG;
-	this_g(rules, ev)->status = as_v1(rules, event_v1_after(ev->spec));
+	this_g(rules, ev)->status = rules_v1_status(rules, event_v1_after(ev->spec));
 	ev->p->g = 0;
 	if (ev->record->type == V1_GO_END)
 		forget_regions(rules, this_g(rules, ev));
 	return 0;
 }
 
-static int go_unblock(struct rules *rules, const struct event_v1 *ev)
+static int rules_v1_go_unblock(struct rules *rules, const struct event_v1 *ev)
 {
 	uint64_t id = arg(rules, ev, 0);
 	uint32_t target = map64_find(&rules->g_index, id);
@@ -222,15 +222,15 @@ static int go_change(struct rules *rules, const struct event_v1 *ev)
 {
 	struct g_rules *g = this_g(rules, ev);
 
-	if (want_status(rules, ev, ev->record->g, g, as_v1(rules, event_v1_before(ev->spec))))
+	if (want_status(rules, ev, ev->record->g, g, rules_v1_status(rules, event_v1_before(ev->spec))))
 		return -EBADMSG;
-	g->status = as_v1(rules, event_v1_after(ev->spec));
+	g->status = rules_v1_status(rules, event_v1_after(ev->spec));
 	return 0;
 }
 
 /* --- Ps and the collector --- */
 
-static int proc_start(struct rules *rules, const struct event_v1 *ev)
+static int rules_v1_proc_start(struct rules *rules, const struct event_v1 *ev)
 {
 	uint64_t thread = arg(rules, ev, 0);
 
@@ -243,7 +243,7 @@ static int proc_start(struct rules *rules, const struct event_v1 *ev)
 	return map64_set(&rules->threads, thread, 0);
 }
 
-static int proc_stop(const struct rules *rules, const struct event_v1 *ev)
+static int rules_v1_proc_stop(const struct rules *rules, const struct event_v1 *ev)
 {
 	if (!ev->p->running)
 		return BAD(rules, ev, "P %" PRId64 " is not running", ev->pid);
@@ -296,14 +296,14 @@ static int task_create(struct rules *rules, const struct event_v1 *ev)
 	return map64_set(&rules->tasks, id, 1);
 }
 
-static int task_end(struct rules *rules, const struct event_v1 *ev)
+static int rules_v1_task_end(struct rules *rules, const struct event_v1 *ev)
 {
 	uint64_t id = arg(rules, ev, 0);
 
 	return map64_find(&rules->tasks, id) == MAP64_NONE ? 0 : map64_set(&rules->tasks, id, 0);
 }
 
-static int region_begin(struct rules *rules, const struct event_v1 *ev)
+static int rules_v1_region_begin(struct rules *rules, const struct event_v1 *ev)
 {
 	struct g_rules *g = this_g(rules, ev);
 	uint32_t index = rules->free_region;
@@ -322,7 +322,7 @@ static int region_begin(struct rules *rules, const struct event_v1 *ev)
 	return 0;
 }
 
-static int region_end(struct rules *rules, const struct event_v1 *ev)
+static int rules_v1_region_end(struct rules *rules, const struct event_v1 *ev)
 {
 	struct g_rules *g = this_g(rules, ev);
 	struct region_v1 *region;
@@ -350,7 +350,7 @@ static int user_region(struct rules *rules, const struct event_v1 *ev)
 		return BAD(rules, ev, "mode %" PRIu64 ", expected 0 or 1", mode);
 	if (check_string(rules, ev, arg(rules, ev, 2)))
 		return -EBADMSG;
-	return mode == 0 ? region_begin(rules, ev) : region_end(rules, ev);
+	return mode == 0 ? rules_v1_region_begin(rules, ev) : rules_v1_region_end(rules, ev);
 }
 
 /* --- all events --- */
@@ -361,7 +361,7 @@ static int check_user(struct rules *rules, const struct event_v1 *ev)
 	case OP_TASK_BEGIN:
 		return task_create(rules, ev);
 	case OP_TASK_END:
-		return task_end(rules, ev);
+		return rules_v1_task_end(rules, ev);
 	case OP_REGION_BEGIN:
 		return user_region(rules, ev);
 	case OP_LOG:
@@ -375,9 +375,9 @@ static int check_world(struct rules *rules, const struct event_v1 *ev)
 {
 	switch (ev->spec->op) {
 	case OP_PROC_START:
-		return proc_start(rules, ev);
+		return rules_v1_proc_start(rules, ev);
 	case OP_PROC_STOP:
-		return proc_stop(rules, ev);
+		return rules_v1_proc_stop(rules, ev);
 	case OP_GC_BEGIN:
 	case OP_GC_END:
 		return toggle(rules, ev, &scope(rules, ev, WIRE_GO15)->gc, ev->spec->op == OP_GC_BEGIN);
@@ -402,16 +402,16 @@ static int check_event(struct rules *rules, const struct event_v1 *ev)
 {
 	switch (ev->spec->op) {
 	case OP_GO_CREATE:
-		return go_create(rules, ev);
+		return rules_v1_go_create(rules, ev);
 	case OP_GO_START:
-		return go_start(rules, ev);
+		return rules_v1_go_start(rules, ev);
 	case OP_GO_UNBLOCK:
-		return go_unblock(rules, ev);
+		return rules_v1_go_unblock(rules, ev);
 	case OP_GO_DESTROY:
 	case OP_GO_STOP:
 	case OP_GO_BLOCK:
 	case OP_PROC_STEAL: /* the goroutine loses its P in a system call */
-		return go_leave(rules, ev);
+		return rules_v1_go_leave(rules, ev);
 	case OP_SYSCALL_BEGIN:
 		return want_running_here(rules, ev, false);
 	case OP_SYSCALL_END_BLOCKED:
@@ -453,7 +453,7 @@ static int check_one(struct rules *rules, struct event_v1 *ev)
 }
 
 /* Truncates the order before the first event that breaks a rule. */
-static int check_all(struct rules *rules)
+static int rules_v1_check_all(struct rules *rules)
 {
 	struct v1_trace *trace = rules->trace;
 	struct v1_record record;
@@ -520,7 +520,7 @@ int v1_check(struct v1_trace *trace, struct fault *fault)
 	if (!rules.ps || add_g(&rules, 0, V1_RUNNING, &zero))
 		ret = -ENOMEM;
 	if (!ret)
-		ret = check_all(&rules);
+		ret = rules_v1_check_all(&rules);
 	if (!ret)
 		ret = check_stacks(trace, fault);
 	map64_free(&rules.g_index);

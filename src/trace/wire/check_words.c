@@ -121,7 +121,7 @@ static int not_held(const struct order_step *step, const struct violation *viola
 }
 
 /* Name of the event that begins a range of this kind. */
-static const char *range_name(unsigned kind)
+static const char *words_range_name(unsigned kind)
 {
 	switch (kind) {
 	case OP_STW_BEGIN:
@@ -140,7 +140,7 @@ static int range_state(const struct order_step *step, bool open)
 {
 	unsigned kind = step->op.kind;
 	bool active = kind == OP_GC_SWEEP_ACTIVE || kind == OP_GC_ASSIST_ACTIVE;
-	const char *name = range_name(kind);
+	const char *name = words_range_name(kind);
 
 	if (open && active)
 		return BROKEN(step, "found named active range already in first gen: %s", name);

@@ -24,7 +24,7 @@ unsigned v1_lead(unsigned format)
 }
 
 /* Most values are one byte long. */
-static inline int read_value(struct record_reader *place, uint64_t *v)
+static inline int decode_v1_read_value(struct record_reader *place, uint64_t *v)
 {
 	int n;
 
@@ -55,9 +55,9 @@ static int read_bytes(struct record_reader *place, uint64_t n, uint64_t most, co
 	return 0;
 }
 
-static int read_string(struct record_reader *place, struct v1_raw *raw)
+static int decode_v1_read_string(struct record_reader *place, struct v1_raw *raw)
 {
-	if (read_value(place, &raw->values[0]) || read_value(place, &raw->values[1]))
+	if (decode_v1_read_value(place, &raw->values[0]) || decode_v1_read_value(place, &raw->values[1]))
 		return -EBADMSG;
 	raw->nvalues = 2;
 	if (raw->values[0] == 0)
@@ -67,11 +67,11 @@ static int read_string(struct record_reader *place, struct v1_raw *raw)
 	return read_bytes(place, raw->values[1], V1_STRING_LIMIT, "a string", &raw->text);
 }
 
-static int take_value(struct record_reader *place, struct v1_raw *raw)
+static int decode_v1_take_value(struct record_reader *place, struct v1_raw *raw)
 {
 	uint64_t v = 0;
 
-	if (read_value(place, &v))
+	if (decode_v1_read_value(place, &v))
 		return -EBADMSG;
 	if (raw->nvalues < V1_MAX_VALUES)
 		raw->values[raw->nvalues] = v;
@@ -86,7 +86,7 @@ static int read_long(struct record_reader *place, struct v1_raw *raw)
 	struct v1_text body;
 	uint64_t len = 0;
 
-	if (read_value(place, &len))
+	if (decode_v1_read_value(place, &len))
 		return -EBADMSG;
 	/* Readers from Go 1.23 on, which read these formats, have this limit. */
 	if (place->trace->format >= WIRE_GO111 && len > V1_MAX_RECORD)
@@ -96,7 +96,7 @@ static int read_long(struct record_reader *place, struct v1_raw *raw)
 	place->end = place->p;
 	place->p = body.bytes;
 	while (place->p < place->end)
-		if (take_value(place, raw))
+		if (decode_v1_take_value(place, raw))
 			return -EBADMSG;
 	place->end = end;
 	return 0;
@@ -106,7 +106,7 @@ static int read_message(struct record_reader *place, struct v1_raw *raw)
 {
 	uint64_t len = 0;
 
-	if (read_value(place, &len))
+	if (decode_v1_read_value(place, &len))
 		return -EBADMSG;
 	return read_bytes(place, len, V1_STRING_LIMIT, "a log message", &raw->text);
 }
@@ -123,12 +123,12 @@ int v1_decode(const struct v1_trace *trace, uint64_t offset, struct v1_raw *raw,
 	if (!event_v1_spec(raw->type, trace->format))
 		return BAD(&place, "unknown event type %u", raw->type);
 	if (raw->type == V1_STRING)
-		ret = read_string(&place, raw);
+		ret = decode_v1_read_string(&place, raw);
 	else if (inline_values == V1_COUNT_LONG)
 		ret = read_long(&place, raw);
 	else
 		for (unsigned i = 0; i < inline_values + v1_lead(trace->format) && !ret; i++)
-			ret = take_value(&place, raw);
+			ret = decode_v1_take_value(&place, raw);
 	if (!ret && raw->type == V1_USER_LOG)
 		ret = read_message(&place, raw);
 	raw->end = (uint64_t)(place.p - trace->bytes);

@@ -70,14 +70,14 @@ void table_commit(struct out_table *table, const uint8_t *end)
 
 /* --- strings --- */
 
-static uint32_t fail(struct dict *dict, int code)
+static uint32_t dict_fail(struct dict *dict, int code)
 {
 	if (!dict->failed)
 		dict->failed = code;
 	return 0;
 }
 
-static uint8_t *put_string(uint8_t *p, uint32_t id, const char *text, size_t len)
+static uint8_t *dict_put_string(uint8_t *p, uint32_t id, const char *text, size_t len)
 {
 	*p++ = EV_STRING;
 	p = put_uv(p, id);
@@ -87,7 +87,7 @@ static uint8_t *put_string(uint8_t *p, uint32_t id, const char *text, size_t len
 }
 
 /* Writes a string under the generation's next id. Returns 0 when out of memory. */
-static uint32_t write_string(struct dict *dict, const struct strtab *strings, uint32_t id)
+static uint32_t dict_write_string(struct dict *dict, const struct strtab *strings, uint32_t id)
 {
 	size_t len;
 	const char *text = strtab_get(strings, id, &len);
@@ -95,19 +95,19 @@ static uint32_t write_string(struct dict *dict, const struct strtab *strings, ui
 		table_reserve(&dict->string_table, dict->gen, dict->time, 1 + 2 * MAX_UV + MAX_STRING_LEN);
 
 	if (!p)
-		return fail(dict, -ENOMEM);
+		return dict_fail(dict, -ENOMEM);
 	if (len > MAX_STRING_LEN)
 		len = text_whole(text, MAX_STRING_LEN);
-	table_commit(&dict->string_table, put_string(p, ++dict->string_count, text, len));
+	table_commit(&dict->string_table, dict_put_string(p, ++dict->string_count, text, len));
 	return dict->string_count;
 }
 
 /* Log messages rarely repeat, so their ids are not cached. */
-static uint32_t add_text(struct dict *dict, uint32_t id)
+static uint32_t dict_add_text(struct dict *dict, uint32_t id)
 {
 	const struct strtab *texts = dict->tables->texts;
 
-	return texts && id && id < strtab_count(texts) ? write_string(dict, texts, id) : 0;
+	return texts && id && id < strtab_count(texts) ? dict_write_string(dict, texts, id) : 0;
 }
 
 uint32_t dict_add_string(struct dict *dict, uint32_t id)
@@ -115,12 +115,12 @@ uint32_t dict_add_string(struct dict *dict, uint32_t id)
 	uint32_t written;
 
 	if (id & TEXT_ID)
-		return add_text(dict, id & ~TEXT_ID);
+		return dict_add_text(dict, id & ~TEXT_ID);
 	if (id == 0 || id >= strtab_count(dict->tables->strings))
 		return 0;
 	if (array_grow((void **)&dict->strings, &dict->nstrings, (size_t)id + 1, sizeof(*dict->strings)))
-		return fail(dict, -ENOMEM);
-	written = write_string(dict, dict->tables->strings, id);
+		return dict_fail(dict, -ENOMEM);
+	written = dict_write_string(dict, dict->tables->strings, id);
 	if (written)
 		dict->strings[id] = (struct string_slot){dict->gen, written};
 	return written;
@@ -128,7 +128,7 @@ uint32_t dict_add_string(struct dict *dict, uint32_t id)
 
 /* --- stacks --- */
 
-static uint8_t *put_frame(struct dict *dict, uint8_t *p, const struct frame *frame)
+static uint8_t *dict_put_frame(struct dict *dict, uint8_t *p, const struct frame *frame)
 {
 	p = put_uv(p, frame->pc);
 	p = put_uv(p, dict_string(dict, frame->func));
@@ -136,18 +136,18 @@ static uint8_t *put_frame(struct dict *dict, uint8_t *p, const struct frame *fra
 	return put_uv(p, frame->line);
 }
 
-static uint32_t write_stack(struct dict *dict, const struct frame *frames, uint32_t n)
+static uint32_t dict_write_stack(struct dict *dict, const struct frame *frames, uint32_t n)
 {
 	uint8_t *p = table_reserve(&dict->stack_table, dict->gen, dict->time,
 				   1 + 2 * MAX_UV + (size_t)n * MAX_FRAME_BYTES);
 
 	if (!p)
-		return fail(dict, -ENOMEM);
+		return dict_fail(dict, -ENOMEM);
 	*p++ = EV_STACK;
 	p = put_uv(p, ++dict->stack_count);
 	p = put_uv(p, n);
 	for (uint32_t i = 0; i < n; i++)
-		p = put_frame(dict, p, &frames[i]);
+		p = dict_put_frame(dict, p, &frames[i]);
 	table_commit(&dict->stack_table, p);
 	return dict->stack_count;
 }
@@ -162,13 +162,13 @@ uint32_t dict_add_stack(struct dict *dict, uint32_t id)
 	if (id == 0 || id >= dict->tables->nstacks)
 		return 0;
 	if (array_grow((void **)&dict->stacks, &dict->nstacks, (size_t)id + 1, sizeof(*dict->stacks)))
-		return fail(dict, -ENOMEM);
+		return dict_fail(dict, -ENOMEM);
 	n = frames_of(&dict->names, &dict->tables->stacks[id], dict->names.flags, frames);
 	if (n < 0)
-		return fail(dict, n);
+		return dict_fail(dict, n);
 	slot = &dict->stacks[id];
 	slot->gen = dict->gen;
-	slot->id = n ? write_stack(dict, frames, (uint32_t)n) : 0;
+	slot->id = n ? dict_write_stack(dict, frames, (uint32_t)n) : 0;
 	return slot->id;
 }
 

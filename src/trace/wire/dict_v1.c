@@ -20,7 +20,7 @@ static bool has_names(const struct dict_v1 *dict)
 	return dict->file->format >= WIRE_GO17;
 }
 
-static uint8_t *reserve(struct dict_v1 *dict, size_t n)
+static uint8_t *dict_v1_reserve(struct dict_v1 *dict, size_t n)
 {
 	struct buffer *tables = &dict->file->tables;
 
@@ -48,7 +48,7 @@ static uint32_t *slot(struct dict_v1 *dict, uint32_t **array, size_t *n, uint32_
 /* --- strings --- */
 
 /* Id 0 is the empty string; no string in the file may be empty. */
-static uint32_t write_string(struct dict_v1 *dict, const char *text, size_t len)
+static uint32_t dict_v1_write_string(struct dict_v1 *dict, const char *text, size_t len)
 {
 	uint8_t *p;
 
@@ -56,7 +56,7 @@ static uint32_t write_string(struct dict_v1 *dict, const char *text, size_t len)
 		return 0;
 	if (len > V1_MAX_STRING)
 		len = text_whole(text, V1_MAX_STRING);
-	p = reserve(dict, 1 + 2 * MAX_UV + len);
+	p = dict_v1_reserve(dict, 1 + 2 * MAX_UV + len);
 	if (!p)
 		return 0;
 	*p++ = V1_STRING;
@@ -78,7 +78,7 @@ uint32_t dict_v1_string(struct dict_v1 *dict, uint32_t id)
 	known = slot(dict, &dict->strings, &dict->nstrings, id);
 	if (known && !*known) {
 		text = strtab_get(dict->tables->strings, id, &len);
-		*known = write_string(dict, text, len);
+		*known = dict_v1_write_string(dict, text, len);
 	}
 	return known ? *known : 0;
 }
@@ -99,7 +99,7 @@ const char *dict_v1_text(const struct dict_v1 *dict, uint32_t id, size_t *len)
 
 /* --- stacks --- */
 
-static uint8_t *put_frame(struct dict_v1 *dict, uint8_t *p, const struct frame *frame)
+static uint8_t *dict_v1_put_frame(struct dict_v1 *dict, uint8_t *p, const struct frame *frame)
 {
 	p = put_uv(p, frame->pc);
 	if (!has_names(dict))
@@ -113,15 +113,15 @@ static uint8_t *put_frame(struct dict_v1 *dict, uint8_t *p, const struct frame *
  * Writes the frames from the leaf on, as many as fit into a record that every reader accepts, and sets *n to
  * their number. Returns the number of bytes.
  */
-static size_t put_frames(struct dict_v1 *dict, const struct frame *frames, uint32_t *n,
-			 uint8_t bytes[V1_MAX_RECORD])
+static size_t dict_v1_put_frames(struct dict_v1 *dict, const struct frame *frames, uint32_t *n,
+				 uint8_t bytes[V1_MAX_RECORD])
 {
 	const size_t limit = V1_MAX_RECORD - 2 * MAX_UV;
 	uint8_t frame[MAX_FRAME_BYTES];
 	size_t len = 0;
 
 	for (uint32_t i = 0; i < *n; i++) {
-		size_t more = (size_t)(put_frame(dict, frame, &frames[i]) - frame);
+		size_t more = (size_t)(dict_v1_put_frame(dict, frame, &frames[i]) - frame);
 
 		if (i == V1_MAX_FRAMES || len + more > limit) {
 			*n = i;
@@ -133,18 +133,18 @@ static size_t put_frames(struct dict_v1 *dict, const struct frame *frames, uint3
 	return len;
 }
 
-static uint32_t write_stack(struct dict_v1 *dict, const struct frame *frames, uint32_t n)
+static uint32_t dict_v1_write_stack(struct dict_v1 *dict, const struct frame *frames, uint32_t n)
 {
 	uint8_t bytes[V1_MAX_RECORD], head[2 * MAX_UV], *p;
 	size_t len, head_len;
 
 	if (n == 0)
 		return 0;
-	len = put_frames(dict, frames, &n, bytes);
+	len = dict_v1_put_frames(dict, frames, &n, bytes);
 	p = put_uv(head, ++dict->stack_count);
 	p = put_uv(p, n);
 	head_len = (size_t)(p - head);
-	p = reserve(dict, 1 + MAX_UV + head_len + len);
+	p = dict_v1_reserve(dict, 1 + MAX_UV + head_len + len);
 	if (!p)
 		return 0;
 	*p++ = V1_STACK | V1_COUNT_LONG << V1_COUNT_SHIFT;
@@ -174,13 +174,15 @@ uint32_t dict_v1_stack(struct dict_v1 *dict, uint32_t id)
 		return 0;
 	known = slot(dict, &dict->stacks, &dict->nstacks, id);
 	if (known && !*known)
-		*known = write_stack(dict, frames, frames_or_fail(dict, id, dict->names.flags, frames)) + 1;
+		*known = dict_v1_write_stack(dict, frames,
+					     frames_or_fail(dict, id, dict->names.flags, frames)) +
+			 1;
 	return known ? *known - 1 : 0;
 }
 
 /* --- goroutine starts --- */
 
-static bool is_function(const struct dict_v1 *dict, const struct frame *frame, const char *name)
+static bool dict_v1_is_function(const struct dict_v1 *dict, const struct frame *frame, const char *name)
 {
 	size_t len;
 	const char *text = strtab_get(dict->tables->strings, frame->func, &len);
@@ -207,13 +209,13 @@ static void move_to_entry(struct dict_v1 *dict, struct frame *root)
 }
 
 /* Finds the root function of a stack, without runtime.goexit. Returns false if there is none. */
-static bool root_of(struct dict_v1 *dict, uint32_t id, struct frame *root)
+static bool dict_v1_root_of(struct dict_v1 *dict, uint32_t id, struct frame *root)
 {
 	const struct stack *stack = &dict->tables->stacks[id];
 	struct frame frames[MAX_FRAMES];
 	uint32_t n = frames_or_fail(dict, id, SYMBOL_RUNTIME_FRAMES, frames);
 
-	if (n > 1 && is_function(dict, &frames[n - 1], "runtime.goexit"))
+	if (n > 1 && dict_v1_is_function(dict, &frames[n - 1], "runtime.goexit"))
 		n--;
 	if (n == 0)
 		return false;
@@ -229,7 +231,7 @@ static uint32_t unknown_start(struct dict_v1 *dict)
 	struct frame frame = {.pc = LITERAL_PC + func, .func = func};
 
 	if (!dict->unknown_start)
-		dict->unknown_start = write_stack(dict, &frame, 1);
+		dict->unknown_start = dict_v1_write_stack(dict, &frame, 1);
 	return dict->unknown_start;
 }
 
@@ -250,12 +252,12 @@ uint64_t dict_v1_start(struct dict_v1 *dict, uint32_t entry, uint32_t own, bool 
 		*timer = *known & TIMER_START;
 		return (*known & ~TIMER_START) - 1;
 	}
-	if (!known || id == 0 || id >= dict->tables->nstacks || !root_of(dict, id, &root))
+	if (!known || id == 0 || id >= dict->tables->nstacks || !dict_v1_root_of(dict, id, &root))
 		return has_names(dict) ? unknown_start(dict) : 0;
-	*timer = is_function(dict, &root, "runtime.timerproc");
+	*timer = dict_v1_is_function(dict, &root, "runtime.timerproc");
 	if (!has_names(dict))
 		return bare_start(&root);
-	*known = (write_stack(dict, &root, 1) + 1) | (*timer ? TIMER_START : 0);
+	*known = (dict_v1_write_stack(dict, &root, 1) + 1) | (*timer ? TIMER_START : 0);
 	return (*known & ~TIMER_START) - 1;
 }
 

@@ -53,7 +53,7 @@ static void put_op(struct encoder_v1 *wire, const struct op *op)
 	}
 }
 
-static bool is_status(const struct op *op)
+static bool encoder_v1_is_status(const struct op *op)
 {
 	return op->kind == OP_PROC_STATUS || op->kind == OP_GO_STATUS || op->kind == OP_MSPAN ||
 	       op->kind == OP_GO_STACK || op->kind == OP_NONE;
@@ -152,7 +152,7 @@ static void close_all(struct encoder_v1 *wire)
 }
 
 /* Refuses values that would be out of an array's bounds. The model ensures the rules of the trace. */
-static int check_op(struct encoder_v1 *wire, const struct op *op, const char **why)
+static int encoder_v1_check_op(struct encoder_v1 *wire, const struct op *op, const char **why)
 {
 	const struct tables *tables = wire->dict.tables;
 
@@ -179,7 +179,7 @@ static int check_ops(struct encoder_v1 *wire, const struct generation *gen, stru
 	for (size_t i = 0; i < gen->nops; i++) {
 		const struct op *op = &gen->ops[i];
 		const char *why = "P out of range";
-		int ret = check_op(wire, op, &why);
+		int ret = encoder_v1_check_op(wire, op, &why);
 
 		if (!ret && (USES_P & BIT(op->kind)) && op->p < 0)
 			ret = -EINVAL;
@@ -208,7 +208,7 @@ static bool is_too_long(const struct encoder_v1 *wire, const struct generation *
 	return wire->file.format <= WIRE_GO15 && last - first + gen->nops > INT64_MAX / NS_PER_SEC;
 }
 
-static int begin(struct encoder_v1 *wire, const struct generation *gen, struct error *err)
+static int encoder_v1_begin(struct encoder_v1 *wire, const struct generation *gen, struct error *err)
 {
 	if (wire->file.failed)
 		return error_set(err, -wire->file.failed, "the trace was closed by an earlier error: %s",
@@ -231,7 +231,7 @@ static int begin(struct encoder_v1 *wire, const struct generation *gen, struct e
 int encode_v1_generation(struct encoder_v1 *wire, const struct generation *gen, struct error *err)
 {
 	size_t i = 0;
-	int ret = begin(wire, gen, err);
+	int ret = encoder_v1_begin(wire, gen, err);
 
 	if (ret) {
 		wire->file.failed = ret;
@@ -239,7 +239,7 @@ int encode_v1_generation(struct encoder_v1 *wire, const struct generation *gen, 
 	}
 	if (!wire->last_gen)
 		wire->first_ticks = wire->file.ticks = file_v1_ticks(&wire->file, gen->start);
-	while (i < gen->nops && is_status(&gen->ops[i]))
+	while (i < gen->nops && encoder_v1_is_status(&gen->ops[i]))
 		i++;
 	put_statuses(wire, gen, i);
 	for (; i < gen->nops; i++) {

@@ -22,7 +22,7 @@ uint64_t encode_v2_bytes(const struct encoder_v2 *wire)
 	return wire->bytes;
 }
 
-static int write_out(struct encoder_v2 *wire, const struct buffer *buf)
+static int encoder_v2_write_out(struct encoder_v2 *wire, const struct buffer *buf)
 {
 	if (!wire->failed && buf->len)
 		wire->failed = wire->options.out.write(wire->options.out.ctx, buf->bytes, buf->len);
@@ -38,7 +38,7 @@ static int write_header(struct encoder_v2 *wire)
 
 	text[5] = (uint8_t)('0' + wire->options.format / 10);
 	text[6] = (uint8_t)('0' + wire->options.format % 10);
-	return write_out(wire, &header);
+	return encoder_v2_write_out(wire, &header);
 }
 
 struct encoder_v2 *encode_v2_new(const struct wire_options *options, struct error *err)
@@ -134,7 +134,7 @@ static struct stream *find_stream(struct encoder_v2 *wire, uint32_t m)
 }
 
 /* Returns m's stream, with space for one op. A new batch starts at `units`. NULL when out of memory. */
-static struct stream *open_stream(struct encoder_v2 *wire, uint32_t m, uint64_t units)
+static struct stream *encoder_v2_open_stream(struct encoder_v2 *wire, uint32_t m, uint64_t units)
 {
 	struct stream *stream = find_stream(wire, m);
 
@@ -162,7 +162,7 @@ static struct stream *open_stream(struct encoder_v2 *wire, uint32_t m, uint64_t 
 _Static_assert(OP_KIND_COUNT <= 64, "a bit for each kind");
 
 /* Refuses values that would be out of an array's bounds. The model ensures the rules of the trace. */
-static int check_op(struct encoder_v2 *wire, const struct op *op, const char **why)
+static int encoder_v2_check_op(struct encoder_v2 *wire, const struct op *op, const char **why)
 {
 	if (op->kind >= OP_KIND_COUNT)
 		*why = "unknown kind";
@@ -180,7 +180,7 @@ static int encode_op(struct encoder_v2 *wire, const struct op *op, const char **
 	uint64_t now = to_units(op->time);
 	struct stream *stream;
 	struct event_cursor at;
-	int ret = check_op(wire, op, why);
+	int ret = encoder_v2_check_op(wire, op, why);
 
 	if (ret || op->kind == OP_NONE)
 		return ret;
@@ -189,7 +189,7 @@ static int encode_op(struct encoder_v2 *wire, const struct op *op, const char **
 	if (op->p >= 0 && (size_t)op->p >= wire->nps &&
 	    array_grow((void **)&wire->ps, &wire->nps, (size_t)op->p + 1, sizeof(*wire->ps)))
 		return -ENOMEM;
-	stream = open_stream(wire, op->m, now);
+	stream = encoder_v2_open_stream(wire, op->m, now);
 	if (!stream)
 		return -ENOMEM;
 	if (now < stream->last) {
@@ -269,7 +269,7 @@ static uint64_t tables_time(const struct encoder_v2 *wire, const struct generati
 	return gen->end > last && gen->end - last >= IDLE_END_NS ? to_units(gen->end) : wire->time;
 }
 
-static int begin(struct encoder_v2 *wire, const struct generation *gen)
+static int encoder_v2_begin(struct encoder_v2 *wire, const struct generation *gen)
 {
 	uint64_t first = gen->mono_ns < gen->start ? gen->mono_ns : gen->start;
 	size_t n = gen->tables->ngoroutines;
@@ -298,15 +298,15 @@ static int write_generation(struct encoder_v2 *wire, struct error *err)
 		ret = buffer_append(&wire->body, &end, 1);
 	if (ret)
 		return error_set(err, ENOMEM, "no memory for generation %u", wire->gen);
-	ret = write_out(wire, &wire->head);
+	ret = encoder_v2_write_out(wire, &wire->head);
 	if (!ret)
-		ret = write_out(wire, &wire->dict.string_table.out);
+		ret = encoder_v2_write_out(wire, &wire->dict.string_table.out);
 	if (!ret)
-		ret = write_out(wire, &wire->dict.stack_table.out);
+		ret = encoder_v2_write_out(wire, &wire->dict.stack_table.out);
 	if (!ret)
-		ret = write_out(wire, &wire->samples.out);
+		ret = encoder_v2_write_out(wire, &wire->samples.out);
 	if (!ret)
-		ret = write_out(wire, &wire->body);
+		ret = encoder_v2_write_out(wire, &wire->body);
 	if (ret)
 		error_set(err, -ret, "cannot write generation %u of the trace: %s", wire->gen,
 			  strerror(-ret));
@@ -323,7 +323,7 @@ int encode_v2_generation(struct encoder_v2 *wire, const struct generation *gen, 
 	if (gen->number == 0 || (wire->gen && gen->number != wire->gen + 1))
 		return error_set(err, EINVAL, "generation %u cannot follow generation %u", gen->number,
 				 wire->gen);
-	ret = begin(wire, gen);
+	ret = encoder_v2_begin(wire, gen);
 	if (!ret)
 		ret = put_sync(wire, gen);
 	if (ret)

@@ -37,26 +37,26 @@ static inline void event4(struct event_cursor *at, enum event_type type, uint64_
 	at->p = put_uv(at->p, d);
 }
 
-static inline uint32_t next(struct sequence *seq, uint32_t gen)
+static inline uint32_t sequence_next(struct sequence *seq, uint32_t gen)
 {
 	if (seq->gen != gen)
 		*seq = (struct sequence){.gen = gen};
 	return ++seq->n;
 }
 
-static inline uint64_t goid(const struct encoder_v2 *wire, uint32_t g)
+static inline uint64_t events_v2_goid(const struct encoder_v2 *wire, uint32_t g)
 {
 	return wire->dict.tables->goids[g];
 }
 
 static inline uint32_t next_g(struct encoder_v2 *wire, uint32_t g)
 {
-	return next(&wire->gs[g], wire->gen);
+	return sequence_next(&wire->gs[g], wire->gen);
 }
 
 static inline uint32_t next_p(struct encoder_v2 *wire, int32_t p)
 {
-	return next(&wire->ps[p], wire->gen);
+	return sequence_next(&wire->ps[p], wire->gen);
 }
 
 static inline void reset(struct sequence *seq, uint32_t gen)
@@ -76,7 +76,7 @@ static inline void string_and_stack(struct event_cursor *at, enum event_type typ
 	event2(at, type, dict_string(dict, op->string), stack);
 }
 
-static void go_status(struct encoder_v2 *wire, const struct op *op, struct event_cursor *at)
+static void events_v2_go_status(struct encoder_v2 *wire, const struct op *op, struct event_cursor *at)
 {
 	uint32_t stack = op->stack ? dict_stack(&wire->dict, op->stack) : 0;
 	unsigned status = op->status;
@@ -85,13 +85,13 @@ static void go_status(struct encoder_v2 *wire, const struct op *op, struct event
 	if (wire->created_blocked[op->g])
 		status = G_RUNNABLE;
 	if (stack && wire->options.format >= WIRE_GO123)
-		event4(at, EV_GO_STATUS_STACK, goid(wire, op->g), thread(op->m), status, stack);
+		event4(at, EV_GO_STATUS_STACK, events_v2_goid(wire, op->g), thread(op->m), status, stack);
 	else
-		event3(at, EV_GO_STATUS, goid(wire, op->g), thread(op->m), status);
+		event3(at, EV_GO_STATUS, events_v2_goid(wire, op->g), thread(op->m), status);
 }
 
 /* go 1.22 has no event that creates a waiting goroutine: the file shows it as runnable until it is woken. */
-static void go_create(struct encoder_v2 *wire, const struct op *op, struct event_cursor *at)
+static void events_v2_go_create(struct encoder_v2 *wire, const struct op *op, struct event_cursor *at)
 {
 	bool blocked = op->kind == OP_GO_CREATE_BLOCKED;
 	bool known = wire->options.format >= WIRE_GO123;
@@ -99,33 +99,34 @@ static void go_create(struct encoder_v2 *wire, const struct op *op, struct event
 
 	reset(&wire->gs[op->g2], wire->gen);
 	wire->created_blocked[op->g2] = blocked && !known;
-	event3(at, blocked && known ? EV_GO_CREATE_BLOCKED : EV_GO_CREATE, goid(wire, op->g2),
+	event3(at, blocked && known ? EV_GO_CREATE_BLOCKED : EV_GO_CREATE, events_v2_goid(wire, op->g2),
 	       dict_stack(&wire->dict, op->stack2), stack);
 }
 
-static void go_unblock(struct encoder_v2 *wire, uint32_t g, uint32_t stack, struct event_cursor *at)
+static void events_v2_go_unblock(struct encoder_v2 *wire, uint32_t g, uint32_t stack, struct event_cursor *at)
 {
 	if (!wire->created_blocked[g])
-		event3(at, EV_GO_UNBLOCK, goid(wire, g), next_g(wire, g), dict_stack(&wire->dict, stack));
+		event3(at, EV_GO_UNBLOCK, events_v2_goid(wire, g), next_g(wire, g),
+		       dict_stack(&wire->dict, stack));
 	wire->created_blocked[g] = 0;
 }
 
 /* A coroutine switch is one event since go 1.23. In go 1.22, it is the three events that it stands for. */
-static void go_switch(struct encoder_v2 *wire, const struct op *op, struct event_cursor *at)
+static void events_v2_go_switch(struct encoder_v2 *wire, const struct op *op, struct event_cursor *at)
 {
 	bool destroy = op->kind == OP_GO_SWITCH_DESTROY;
 
 	if (wire->options.format >= WIRE_GO123) {
-		event2(at, destroy ? EV_GO_SWITCH_DESTROY : EV_GO_SWITCH, goid(wire, op->g2),
+		event2(at, destroy ? EV_GO_SWITCH_DESTROY : EV_GO_SWITCH, events_v2_goid(wire, op->g2),
 		       next_g(wire, op->g2));
 		return;
 	}
-	go_unblock(wire, op->g2, 0, at);
+	events_v2_go_unblock(wire, op->g2, 0, at);
 	if (destroy)
 		event(at, EV_GO_DESTROY);
 	else
 		event2(at, EV_GO_BLOCK, dict_string(&wire->dict, wire->coroutine_reason), 0);
-	event2(at, EV_GO_START, goid(wire, op->g2), next_g(wire, op->g2));
+	event2(at, EV_GO_START, events_v2_goid(wire, op->g2), next_g(wire, op->g2));
 }
 
 static void put_scheduler(struct encoder_v2 *wire, const struct op *op, struct event_cursor *at)
@@ -138,12 +139,12 @@ static void put_scheduler(struct encoder_v2 *wire, const struct op *op, struct e
 		break;
 	case OP_GO_CREATE:
 	case OP_GO_CREATE_BLOCKED:
-		go_create(wire, op, at);
+		events_v2_go_create(wire, op, at);
 		break;
 	case OP_GO_CREATE_SYSCALL:
 		reset(&wire->gs[op->g], wire->gen);
 		wire->created_blocked[op->g] = 0;
-		event1(at, EV_GO_CREATE_SYSCALL, goid(wire, op->g));
+		event1(at, EV_GO_CREATE_SYSCALL, events_v2_goid(wire, op->g));
 		break;
 	case OP_GO_DESTROY:
 		event(at, EV_GO_DESTROY);
@@ -153,10 +154,10 @@ static void put_scheduler(struct encoder_v2 *wire, const struct op *op, struct e
 		break;
 	case OP_GO_SWITCH:
 	case OP_GO_SWITCH_DESTROY:
-		go_switch(wire, op, at);
+		events_v2_go_switch(wire, op, at);
 		break;
 	case OP_GO_STATUS:
-		go_status(wire, op, at);
+		events_v2_go_status(wire, op, at);
 		break;
 	default:
 		break;
@@ -226,7 +227,7 @@ static void put_world(struct encoder_v2 *wire, const struct op *op, struct event
 		event2(at, EV_GC_SWEEP_END, op->arg, op->arg2);
 		break;
 	case OP_GC_ASSIST_ACTIVE:
-		event1(at, EV_GC_MARK_ASSIST_ACTIVE, goid(wire, op->g));
+		event1(at, EV_GC_MARK_ASSIST_ACTIVE, events_v2_goid(wire, op->g));
 		break;
 	case OP_GC_ASSIST_BEGIN:
 		event1(at, EV_GC_MARK_ASSIST_BEGIN, dict_stack(dict, op->stack));
@@ -352,13 +353,13 @@ void events_v2_put(struct encoder_v2 *wire, const struct op *op, struct event_cu
 
 	switch (op->kind) {
 	case OP_GO_START:
-		event2(at, EV_GO_START, goid(wire, op->g), next_g(wire, op->g));
+		event2(at, EV_GO_START, events_v2_goid(wire, op->g), next_g(wire, op->g));
 		break;
 	case OP_GO_BLOCK:
 		string_and_stack(at, EV_GO_BLOCK, dict, op);
 		break;
 	case OP_GO_UNBLOCK:
-		go_unblock(wire, op->g2, op->stack, at);
+		events_v2_go_unblock(wire, op->g2, op->stack, at);
 		break;
 	case OP_GO_STATUS:
 	case OP_GO_CREATE ... OP_GO_CREATE_SYSCALL:
@@ -392,7 +393,7 @@ int events_v2_put_sample(struct encoder_v2 *wire, const struct op *op)
 	p = put_uv(p, to_units(op->time));
 	p = put_uv(p, thread(op->m));
 	p = put_uv(p, op->p < 0 ? UINT64_MAX : (uint64_t)op->p);
-	p = put_uv(p, op->g ? goid(wire, op->g) : 0);
+	p = put_uv(p, op->g ? events_v2_goid(wire, op->g) : 0);
 	p = put_uv(p, dict_stack(&wire->dict, op->stack));
 	table_commit(&wire->samples, p);
 	return 0;

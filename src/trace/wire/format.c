@@ -31,7 +31,7 @@ static const struct known_format formats[] = {
 
 enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
 
-static const struct known_format *find(enum wire_format format)
+static const struct known_format *format_find(enum wire_format format)
 {
 	for (int i = 0; i < FORMATS; i++)
 		if (formats[i].format == format)
@@ -41,14 +41,14 @@ static const struct known_format *find(enum wire_format format)
 
 const char *wire_format_header(enum wire_format format)
 {
-	const struct known_format *known = find(format);
+	const struct known_format *known = format_find(format);
 
 	return known ? known->header : NULL;
 }
 
 const char *wire_format_name(enum wire_format format)
 {
-	const struct known_format *known = find(format);
+	const struct known_format *known = format_find(format);
 
 	return known ? known->name : "?";
 }

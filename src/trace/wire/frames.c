@@ -70,7 +70,7 @@ static struct frame named_root(struct frame frame, uint32_t root)
 }
 
 /* Adds a frame that names what the thread waits for, after its kernel frames. */
-static int add_leaf(const struct stack *stack, struct frame frames[MAX_FRAMES], int n)
+static int frames_add_leaf(const struct stack *stack, struct frame frames[MAX_FRAMES], int n)
 {
 	int at = stack->above < n ? stack->above : n;
 
@@ -87,7 +87,7 @@ static int add_thread_names(const struct stack *stack, struct frame frames[MAX_F
 	if (n < 0)
 		return n;
 	if (stack->leaf)
-		n = add_leaf(stack, frames, n);
+		n = frames_add_leaf(stack, frames, n);
 	if (stack->root && n == stack->above + (stack->leaf != 0))
 		frames[n++] = literal_frame(stack->root);
 	else if (stack->root && n == MAX_FRAMES) /* the stack was cut, so the last frame is not the root */

@@ -32,7 +32,7 @@ struct marked_event {
 	const struct v1_raw *raw;
 };
 
-static int find(struct dropping *d, uint64_t g, struct wakeup **wakeup)
+static int futile_v1_find(struct dropping *d, uint64_t g, struct wakeup **wakeup)
 {
 	uint32_t index = map64_find(&d->index, g);
 
@@ -47,11 +47,11 @@ static int find(struct dropping *d, uint64_t g, struct wakeup **wakeup)
 	return 0;
 }
 
-static int on_unblock(struct dropping *d, const struct marked_event *ev)
+static int futile_v1_on_unblock(struct dropping *d, const struct marked_event *ev)
 {
 	struct wakeup *wakeup;
 
-	if (find(d, v1_arg(d->trace, ev->raw, 0), &wakeup))
+	if (futile_v1_find(d, v1_arg(d->trace, ev->raw, 0), &wakeup))
 		return -ENOMEM;
 	wakeup->last = ev->at;
 	d->before[ev->at] = MAP64_NONE;
@@ -62,7 +62,7 @@ static int on_run(struct dropping *d, const struct marked_event *ev)
 {
 	struct wakeup *wakeup;
 
-	if (find(d, ev->record.g, &wakeup))
+	if (futile_v1_find(d, ev->record.g, &wakeup))
 		return -ENOMEM;
 	d->before[ev->at] = wakeup->last;
 	wakeup->last = ev->at;
@@ -75,7 +75,7 @@ static int on_block(struct dropping *d, const struct marked_event *ev)
 {
 	struct wakeup *wakeup;
 
-	if (find(d, ev->record.g, &wakeup))
+	if (futile_v1_find(d, ev->record.g, &wakeup))
 		return -ENOMEM;
 	if (wakeup->futile) {
 		d->drop[ev->at] = true;
@@ -86,11 +86,11 @@ static int on_block(struct dropping *d, const struct marked_event *ev)
 	return 0;
 }
 
-static int mark(struct dropping *d, const struct marked_event *ev)
+static int futile_v1_mark(struct dropping *d, const struct marked_event *ev)
 {
 	switch (ev->record.type) {
 	case V1_GO_UNBLOCK:
-		return on_unblock(d, ev);
+		return futile_v1_on_unblock(d, ev);
 	case V1_GO_START:
 	case V1_GO_PREEMPT:
 	case V1_FUTILE_WAKEUP:
@@ -115,7 +115,7 @@ static int mark_all(struct dropping *d)
 
 	v1_rewind(d->trace);
 	while (!ret && v1_walk_next(d->trace, &ev.record, &ev.raw)) {
-		ret = mark(d, &ev);
+		ret = futile_v1_mark(d, &ev);
 		ev.at++;
 	}
 	return ret;

@@ -70,7 +70,7 @@ struct p_merge {
 
 /* --- sorting --- */
 
-static bool by_time(const struct v1_placed *a, const struct v1_placed *b)
+static bool p_merge_by_time(const struct v1_placed *a, const struct v1_placed *b)
 {
 	return a->record.time < b->record.time;
 }
@@ -108,7 +108,7 @@ static int sort_placed(struct v1_placed *items, size_t n,
 
 /* --- states of goroutines --- */
 
-static int find_g(struct p_merge *merge, uint64_t g, uint32_t *index)
+static int p_merge_find_g(struct p_merge *merge, uint64_t g, uint32_t *index)
 {
 	*index = map64_find(&merge->g_index, g);
 	if (*index != MAP64_NONE)
@@ -122,7 +122,7 @@ static int find_g(struct p_merge *merge, uint64_t g, uint32_t *index)
 }
 
 /* Readers of v1 treat a system call that lost its P as a wait. */
-static enum v1_status as_v1(unsigned g_status)
+static enum v1_status p_merge_status(unsigned g_status)
 {
 	static const uint8_t statuses[G_STATUS_COUNT] = {[G_DEAD] = V1_DEAD,
 							 [G_RUNNABLE] = V1_RUNNABLE,
@@ -171,8 +171,8 @@ static struct ready when_ready(const struct v1_trace *trace, const struct v1_raw
 		return ready;
 	}
 	ready.g = spec->args[0].role == ARG_G || spec->args[0].role == ARG_NEW_G ? first : g;
-	ready.status = as_v1(event_v1_before(spec));
-	ready.next_status = as_v1(event_v1_after(spec));
+	ready.status = p_merge_status(event_v1_before(spec));
+	ready.next_status = p_merge_status(event_v1_after(spec));
 	set_numbers(&ready, spec->numbering, v1_arg(trace, raw, 1));
 	return ready;
 }
@@ -195,7 +195,7 @@ static bool is_before(const struct p_merge *merge, size_t i, size_t j)
 	return x != y ? x < y : a < b;
 }
 
-static void swap(struct p_merge *merge, size_t i, size_t j)
+static void p_merge_swap(struct p_merge *merge, size_t i, size_t j)
 {
 	uint32_t held = merge->heap[i];
 
@@ -209,7 +209,7 @@ static void push_ready(struct p_merge *merge, uint32_t cursor)
 
 	merge->heap[i] = cursor;
 	for (; i > 0 && is_before(merge, i, (i - 1) / 2); i = (i - 1) / 2)
-		swap(merge, i, (i - 1) / 2);
+		p_merge_swap(merge, i, (i - 1) / 2);
 }
 
 static uint32_t pop_ready(struct p_merge *merge)
@@ -226,7 +226,7 @@ static uint32_t pop_ready(struct p_merge *merge)
 				least = child;
 		if (least == i)
 			return cursor;
-		swap(merge, i, least);
+		p_merge_swap(merge, i, least);
 		i = least;
 	}
 }
@@ -242,7 +242,7 @@ static uint32_t *bucket(struct p_merge *merge, uint32_t index, uint64_t seq, uin
 	return &merge->waiting[(key ^ key >> 32) & (merge->buckets - 1)];
 }
 
-static void add_waiting(struct p_merge *merge, uint32_t cursor)
+static void p_merge_add_waiting(struct p_merge *merge, uint32_t cursor)
 {
 	const struct ready *step = &merge->cursors[cursor].step;
 	uint32_t *head = bucket(merge, step->index, step->seq, step->status);
@@ -252,7 +252,7 @@ static void add_waiting(struct p_merge *merge, uint32_t cursor)
 }
 
 /* Makes ready all cursors that wait for the goroutine to reach this number and status. */
-static void wake(struct p_merge *merge, uint32_t index, uint64_t seq, uint64_t status)
+static void p_merge_wake(struct p_merge *merge, uint32_t index, uint64_t seq, uint64_t status)
 {
 	uint32_t *at = bucket(merge, index, seq, status);
 
@@ -292,23 +292,23 @@ static void read_next(struct p_merge *merge, struct p_cursor *cursor, bool sampl
 	cursor->is_real = v1_real_time(trace, &raw, &cursor->real);
 }
 
-static int load(struct p_merge *merge, uint32_t index)
+static int p_merge_load(struct p_merge *merge, uint32_t index)
 {
 	struct p_cursor *cursor = &merge->cursors[index];
 
 	read_next(merge, cursor, index == merge->trace->nps);
 	if (!cursor->has_event)
 		return 0;
-	if (cursor->step.g != UNORDERED && find_g(merge, cursor->step.g, &cursor->step.index))
+	if (cursor->step.g != UNORDERED && p_merge_find_g(merge, cursor->step.g, &cursor->step.index))
 		return -ENOMEM;
 	if (is_ready(merge, &cursor->step))
 		push_ready(merge, index);
 	else
-		add_waiting(merge, index);
+		p_merge_add_waiting(merge, index);
 	return 0;
 }
 
-static void advance(struct p_merge *merge, const struct ready *step)
+static void p_merge_advance(struct p_merge *merge, const struct ready *step)
 {
 	struct g_order *g = &merge->gs[step->index];
 
@@ -319,8 +319,8 @@ static void advance(struct p_merge *merge, const struct ready *step)
 	else if (step->next_seq != NO_SEQ)
 		g->seq = step->next_seq;
 	g->status = step->next_status;
-	wake(merge, step->index, g->seq, g->status);
-	wake(merge, step->index, NO_SEQ, g->status);
+	p_merge_wake(merge, step->index, g->seq, g->status);
+	p_merge_wake(merge, step->index, NO_SEQ, g->status);
 }
 
 static int check_time(const struct v1_trace *trace, const struct v1_record *last,
@@ -360,7 +360,7 @@ static int place_exit(struct p_merge *merge, const struct p_cursor *cursor)
 	struct v1_placed *placed;
 	uint32_t g;
 
-	if (find_g(merge, cursor->record.g, &g))
+	if (p_merge_find_g(merge, cursor->record.g, &g))
 		return -ENOMEM;
 	merge->is_misplaced = check_exit(merge, cursor, merge->gs[g].blocked) != 0;
 	if (merge->is_misplaced)
@@ -380,14 +380,14 @@ static int note_block(struct p_merge *merge, const struct v1_record *record)
 
 	if (record->type != V1_GO_SYS_BLOCK && record->type != V1_GO_IN_SYSCALL)
 		return 0;
-	if (find_g(merge, record->g, &g))
+	if (p_merge_find_g(merge, record->g, &g))
 		return -ENOMEM;
 	merge->gs[g].blocked = record->time;
 	return 0;
 }
 
 /* Appends the cursor's event to the order. */
-static int append(struct p_merge *merge, uint32_t index)
+static int p_merge_append(struct p_merge *merge, uint32_t index)
 {
 	struct v1_trace *trace = merge->trace;
 	const struct p_cursor *cursor = &merge->cursors[index];
@@ -400,7 +400,7 @@ static int append(struct p_merge *merge, uint32_t index)
 	return note_block(merge, &cursor->record);
 }
 
-static int take(struct p_merge *merge, uint32_t index)
+static int p_merge_take(struct p_merge *merge, uint32_t index)
 {
 	struct p_cursor *cursor = &merge->cursors[index];
 	const struct v1_record *record = &cursor->record;
@@ -412,13 +412,13 @@ static int take(struct p_merge *merge, uint32_t index)
 				 event_v1_name(record->type, merge->trace->format), step.g);
 	if (check_time(merge->trace, merge->has_last ? &merge->last : NULL, record, merge->fault))
 		return -EBADMSG;
-	if (append(merge, index))
+	if (p_merge_append(merge, index))
 		return -ENOMEM;
 	merge->last = *record;
 	merge->last.type = v1_full_form(record->type);
 	merge->has_last = true;
-	advance(merge, &step);
-	return load(merge, index);
+	p_merge_advance(merge, &step);
+	return p_merge_load(merge, index);
 }
 
 /* Returns the stuck cursor whose event comes first in the file, or NULL if there is none. */
@@ -436,7 +436,7 @@ static const struct p_cursor *find_stuck(const struct p_merge *merge)
 	return first;
 }
 
-static int report_stuck(const struct p_merge *merge)
+static int p_merge_report_stuck(const struct p_merge *merge)
 {
 	static const char *const names[] = {"unknown or dead", "runnable", "running", "waiting"};
 	static const char what[] = "no consistent ordering of events possible";
@@ -463,7 +463,7 @@ static int report_stuck(const struct p_merge *merge)
 			 stuck->step.g, names[stuck->step.status], number, names[g->status], g->seq);
 }
 
-static int run(struct p_merge *merge)
+static int p_merge_run(struct p_merge *merge)
 {
 	struct v1_trace *trace = merge->trace;
 	int ret = 0;
@@ -471,11 +471,11 @@ static int run(struct p_merge *merge)
 	for (uint32_t i = 0; i <= trace->nps && !ret; i++) {
 		if (i < trace->nps)
 			merge->cursors[i].stream = v1_stream_of(trace, i);
-		ret = load(merge, i);
+		ret = p_merge_load(merge, i);
 	}
 	while (!ret && merge->nready)
-		ret = take(merge, pop_ready(merge));
-	return ret ? ret : report_stuck(merge);
+		ret = p_merge_take(merge, pop_ready(merge));
+	return ret ? ret : p_merge_report_stuck(merge);
 }
 
 /* --- formats --- */
@@ -485,7 +485,7 @@ static int open_order(struct v1_trace *trace)
 {
 	trace->order_width = trace->nps <= UINT8_MAX ? 1 : 2;
 	trace->order = malloc((trace->nrecords + 1) * trace->order_width);
-	return !trace->order || sort_placed(trace->samples, trace->nsamples, by_time) ? -ENOMEM : 0;
+	return !trace->order || sort_placed(trace->samples, trace->nsamples, p_merge_by_time) ? -ENOMEM : 0;
 }
 
 static int merge_prepare(struct p_merge *merge)
@@ -504,7 +504,7 @@ static int merge_prepare(struct p_merge *merge)
 	if (getrandom(&merge->seed, sizeof(merge->seed), GRND_NONBLOCK) < 0)
 		merge->seed = (uintptr_t)merge->heap;
 	/* This entry stands for events without a goroutine, so that every index is valid. */
-	return find_g(merge, UNORDERED, &(uint32_t){0}) || open_order(merge->trace) ? -ENOMEM : 0;
+	return p_merge_find_g(merge, UNORDERED, &(uint32_t){0}) || open_order(merge->trace) ? -ENOMEM : 0;
 }
 
 static void merge_free(struct p_merge *merge)
@@ -522,12 +522,12 @@ static int order_by_state(struct v1_trace *trace, struct fault *fault)
 	int ret = merge_prepare(&merge);
 
 	if (!ret)
-		ret = run(&merge);
+		ret = p_merge_run(&merge);
 	if (!ret && merge.is_misplaced) {
 		*fault = merge.misplaced;
 		ret = -EBADMSG;
 	}
-	if (ret != -ENOMEM && sort_placed(trace->placed, trace->nplaced, by_time))
+	if (ret != -ENOMEM && sort_placed(trace->placed, trace->nplaced, p_merge_by_time))
 		ret = -ENOMEM;
 	if (ret != -ENOMEM)
 		trace->norder = trace->nplain + trace->nplaced;
@@ -568,7 +568,7 @@ static int order_by_number(struct v1_trace *trace, struct fault *fault)
 /* Readers of v0 sort by time with an unstable sort, so equal times have no defined order. */
 static int order_by_time(struct v1_trace *trace, struct fault *fault)
 {
-	if (sort_placed(trace->placed, trace->nplaced, by_time))
+	if (sort_placed(trace->placed, trace->nplaced, p_merge_by_time))
 		return -ENOMEM;
 	for (trace->norder = 0; trace->norder < trace->nplaced; trace->norder++) {
 		const struct v1_record *record = &trace->placed[trace->norder].record;

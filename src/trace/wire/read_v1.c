@@ -79,14 +79,14 @@ static int select_p(struct reading *r, uint64_t id)
 }
 
 /* Ends the open piece at this offset. */
-static void end_piece(struct v1_trace *trace, uint64_t offset)
+static void read_v1_end_piece(struct v1_trace *trace, uint64_t offset)
 {
 	if (trace->npieces)
 		trace->pieces[trace->npieces - 1].end = offset;
 }
 
 /* Opens a piece at this offset: the records that follow belong to the P with this id. */
-static int begin_piece(struct reading *r, uint64_t id, uint64_t offset)
+static int read_v1_begin_piece(struct reading *r, uint64_t id, uint64_t offset)
 {
 	struct v1_trace *trace = r->trace;
 	uint32_t index = (uint32_t)trace->npieces;
@@ -98,7 +98,7 @@ static int begin_piece(struct reading *r, uint64_t id, uint64_t offset)
 	if (trace->npieces >= MAP64_NONE - 1 || array_grow((void **)&trace->pieces, &trace->piece_capacity,
 							   trace->npieces + 1, sizeof(*trace->pieces)))
 		return -ENOMEM;
-	end_piece(trace, r->offset);
+	read_v1_end_piece(trace, r->offset);
 	trace->pieces[trace->npieces++] =
 		(struct v1_piece){.offset = offset, .end = offset, .time = r->time, .next = MAP64_NONE};
 	p = &trace->ps[r->p];
@@ -110,7 +110,7 @@ static int begin_piece(struct reading *r, uint64_t id, uint64_t offset)
 	return 0;
 }
 
-static int read_batch(struct reading *r, const struct v1_raw *raw)
+static int read_v1_batch(struct reading *r, const struct v1_raw *raw)
 {
 	bool seq = r->trace->format == WIRE_GO15;
 
@@ -121,7 +121,7 @@ static int read_batch(struct reading *r, const struct v1_raw *raw)
 	r->seq = seq ? (int64_t)raw->values[1] : 0;
 	r->time = (int64_t)raw->values[seq ? 2 : 1];
 	r->sampled = 0;
-	return begin_piece(r, raw->values[0], raw->end);
+	return read_v1_begin_piece(r, raw->values[0], raw->end);
 }
 
 /* --- tables --- */
@@ -146,7 +146,7 @@ static int read_timer(struct reading *r, const struct v1_raw *raw)
 	return map64_set(&r->trace->timers, raw->values[0], 0);
 }
 
-static int read_string(struct reading *r, const struct v1_raw *raw)
+static int read_v1_string(struct reading *r, const struct v1_raw *raw)
 {
 	struct v1_trace *trace = r->trace;
 
@@ -199,7 +199,7 @@ static int add_placed(struct v1_placed **all, size_t *n, size_t *capacity, const
 }
 
 /* In go 1.5, the end of a system call is written late and contains its real sequence number and time. */
-static int64_t number(const struct reading *r, const struct v1_raw *raw, struct v1_record *record)
+static int64_t read_v1_number(const struct reading *r, const struct v1_raw *raw, struct v1_record *record)
 {
 	if (raw->type != V1_GO_SYS_EXIT)
 		return r->seq;
@@ -212,7 +212,7 @@ static int64_t number(const struct reading *r, const struct v1_raw *raw, struct 
 static int add_record(struct reading *r, const struct v1_raw *raw, struct v1_record *record)
 {
 	struct v1_trace *trace = r->trace;
-	struct v1_placed placed = {.seq = trace->format == WIRE_GO15 ? number(r, raw, record) : 0};
+	struct v1_placed placed = {.seq = trace->format == WIRE_GO15 ? read_v1_number(r, raw, record) : 0};
 
 	if (trace->nrecords >= MAP64_NONE - 1)
 		return BAD(r, "more than 4,294,967,294 events");
@@ -262,10 +262,10 @@ static int need_p(struct reading *r, const struct v1_raw *raw)
 		return 0;
 	if (r->trace->format >= WIRE_GO111)
 		return BAD(r, "%s precedes the first Batch", event_v1_name(raw->type, r->trace->format));
-	return event_v1_spec(raw->type, r->trace->format)->timed ? begin_piece(r, 0, r->offset) : 0;
+	return event_v1_spec(raw->type, r->trace->format)->timed ? read_v1_begin_piece(r, 0, r->offset) : 0;
 }
 
-static int read_record(struct reading *r, const struct v1_raw *raw)
+static int read_v1_record(struct reading *r, const struct v1_raw *raw)
 {
 	const struct event_v1_spec *spec = event_v1_spec(raw->type, r->trace->format);
 	int ret = need_p(r, raw);
@@ -277,13 +277,13 @@ static int read_record(struct reading *r, const struct v1_raw *raw)
 	r->trace->counts[raw->type]++;
 	switch (raw->type) {
 	case V1_BATCH:
-		return read_batch(r, raw);
+		return read_v1_batch(r, raw);
 	case V1_FREQUENCY:
 		return read_frequency(r, raw);
 	case V1_TIMER_GOROUTINE:
 		return read_timer(r, raw);
 	case V1_STRING:
-		return read_string(r, raw);
+		return read_v1_string(r, raw);
 	default:
 		return read_stack(r, raw);
 	}
@@ -302,11 +302,11 @@ static int read_records(struct reading *r)
 		r->offset = at;
 		ret = v1_decode(trace, at, &raw, r->fault);
 		if (!ret)
-			ret = read_record(r, &raw);
+			ret = read_v1_record(r, &raw);
 		if (!ret)
 			at = raw.end;
 	}
-	end_piece(trace, at);
+	read_v1_end_piece(trace, at);
 	if (ret)
 		return ret;
 	if (!trace->nrecords)
@@ -317,7 +317,7 @@ static int read_records(struct reading *r)
 }
 
 /* Orders and checks also the part before a fault, because it may contain an earlier fault. */
-static int read_all(struct v1_trace *trace, struct fault *fault)
+static int read_v1_all(struct v1_trace *trace, struct fault *fault)
 {
 	struct reading r = {.trace = trace, .fault = fault, .p = MAP64_NONE};
 	int torn = read_records(&r), ret;
@@ -350,7 +350,7 @@ int v1_read(const uint8_t *bytes, size_t n, struct v1_trace **trace, struct faul
 	if (!*trace)
 		return -ENOMEM;
 	**trace = (struct v1_trace){.bytes = bytes, .n = n, .format = format};
-	ret = read_all(*trace, fault);
+	ret = read_v1_all(*trace, fault);
 	if (ret == -ENOMEM)
 		fault_set(fault, 0, "no memory to read this trace");
 	return ret;

@@ -10,7 +10,7 @@
 
 enum { MAX_CUTS = 64 };
 
-static void fill(struct wire_report *report, const struct v1_trace *trace)
+static void report_v1_fill(struct wire_report *report, const struct v1_trace *trace)
 {
 	struct v1_summary summary;
 
@@ -32,7 +32,7 @@ static int try(const uint8_t *bytes, size_t *n, struct wire_report *report, stru
 	int ret = v1_read(bytes, *n, &trace, fault);
 
 	if (!ret) {
-		fill(report, trace);
+		report_v1_fill(report, trace);
 		report->generations = 1;
 		report->valid_bytes = *n;
 	}

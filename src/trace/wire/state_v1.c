@@ -24,7 +24,7 @@ int32_t op_v1_stream_by(struct encoder_v1 *wire, const struct op *op)
 	return p_v1_at(wire, p)->g == op->g ? p : NO_P;
 }
 
-static const char *string_of(const struct encoder_v1 *wire, uint32_t id, size_t *len)
+static const char *encoder_v1_string_of(const struct encoder_v1 *wire, uint32_t id, size_t *len)
 {
 	const struct strtab *strings = wire->dict.tables->strings;
 
@@ -35,7 +35,7 @@ static const char *string_of(const struct encoder_v1 *wire, uint32_t id, size_t 
 bool op_v1_string_begins(const struct encoder_v1 *wire, uint32_t id, const char *begin)
 {
 	size_t len;
-	const char *text = string_of(wire, id, &len);
+	const char *text = encoder_v1_string_of(wire, id, &len);
 
 	return len >= strlen(begin) && memcmp(text, begin, strlen(begin)) == 0;
 }
@@ -44,7 +44,7 @@ bool op_v1_string_is(const struct encoder_v1 *wire, uint32_t id, const char *nam
 {
 	size_t len;
 
-	string_of(wire, id, &len);
+	encoder_v1_string_of(wire, id, &len);
 	return id && len == strlen(name) && op_v1_string_begins(wire, id, name);
 }
 

@@ -77,7 +77,7 @@ static uint8_t *put_event(uint8_t *p, enum event_v1_type type, unsigned nargs, c
 }
 
 /* Returns p's open batch, with `space` bytes reserved. */
-static struct stream_v1 *open_stream(struct file_v1 *file, int32_t p, size_t space)
+static struct stream_v1 *file_v1_open_stream(struct file_v1 *file, int32_t p, size_t space)
 {
 	struct stream_v1 *stream = file_v1_stream(file, p);
 
@@ -108,7 +108,7 @@ bool file_v1_message(struct file_v1 *file, int32_t p, uint64_t ns, enum event_v1
 		return false;
 	if (ns != V1_SAME_TIME)
 		next_moment(file, ns);
-	stream = open_stream(file, p, 2 + (MAX_VALUES + 2) * MAX_UV + len);
+	stream = file_v1_open_stream(file, p, 2 + (MAX_VALUES + 2) * MAX_UV + len);
 	if (!stream)
 		return false;
 	before = stream->ticks;
@@ -169,7 +169,7 @@ static uint8_t *put_batch(const struct file_v1 *file, uint8_t *p, int32_t proc, 
 	return put_uv(p, ticks);
 }
 
-static void write_out(struct file_v1 *file, const void *bytes, size_t n)
+static void file_v1_write_out(struct file_v1 *file, const void *bytes, size_t n)
 {
 	if (!file->failed && n)
 		file->failed = file->out.write(file->out.ctx, bytes, n);
@@ -190,7 +190,7 @@ static void write_beginning(struct file_v1 *file)
 	p += file->format == WIRE_V0 ? V0_HEADER_SIZE : V1_HEADER_SIZE;
 	p = put_batch(file, p, NO_P, 0, file->ticks);
 	p = put_record(file, p, V1_FREQUENCY, 1000000000 / unit_ns(file));
-	write_out(file, bytes, (size_t)(p - bytes));
+	file_v1_write_out(file, bytes, (size_t)(p - bytes));
 	file->begun = true;
 }
 
@@ -200,9 +200,9 @@ static void write_batch(struct file_v1 *file, int32_t p, struct stream_v1 *strea
 
 	if (!stream->data.len)
 		return;
-	write_out(file, head,
-		  (size_t)(put_batch(file, head, p, stream->first_seq, stream->first_ticks) - head));
-	write_out(file, stream->data.bytes, stream->data.len);
+	file_v1_write_out(file, head,
+			  (size_t)(put_batch(file, head, p, stream->first_seq, stream->first_ticks) - head));
+	file_v1_write_out(file, stream->data.bytes, stream->data.len);
 	stream->data.len = 0;
 }
 
@@ -210,7 +210,7 @@ int file_v1_flush(struct file_v1 *file)
 {
 	if (!file->begun)
 		write_beginning(file);
-	write_out(file, file->tables.bytes, file->tables.len);
+	file_v1_write_out(file, file->tables.bytes, file->tables.len);
 	file->tables.len = 0;
 	for (size_t i = 0; i < file->nstreams; i++)
 		write_batch(file, (int32_t)i - 1, &file->streams[i]);

@@ -121,7 +121,7 @@ void v1_rewind(struct v1_trace *trace)
 		streams[p] = v1_stream_of(trace, p);
 }
 
-static uint32_t p_of(const struct v1_trace *trace, uint64_t event)
+static uint32_t trace_v1_p_of(const struct v1_trace *trace, uint64_t event)
 {
 	uint32_t p = 0;
 
@@ -138,7 +138,7 @@ static bool read_plain(struct v1_trace *trace)
 
 	if (walk->has_next || walk->plain == trace->nplain)
 		return walk->has_next;
-	p = p_of(trace, walk->plain);
+	p = trace_v1_p_of(trace, walk->plain);
 	walk->has_next = true;
 	if (p == trace->nps) {
 		walk->next = trace->samples[walk->sample++].record;
@@ -166,7 +166,7 @@ static bool is_placed(struct v1_trace *trace)
 	       (placed->record.time == walk->next.time && placed->before <= walk->plain);
 }
 
-static void step(struct v1_trace *trace, struct v1_record *record, const struct v1_raw **raw)
+static void trace_v1_step(struct v1_trace *trace, struct v1_record *record, const struct v1_raw **raw)
 {
 	struct v1_walk *walk = &trace->walk;
 
@@ -190,7 +190,7 @@ bool v1_walk_next(struct v1_trace *trace, struct v1_record *record, const struct
 	if (walk->events == trace->norder)
 		return false;
 	do
-		step(trace, record, raw);
+		trace_v1_step(trace, record, raw);
 	while (trace->drop && trace->drop[walk->all++]);
 	walk->events++;
 	return true;

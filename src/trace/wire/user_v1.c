@@ -2,7 +2,7 @@
 /* User annotations and CPU samples in wire v1 and v0. */
 #include "trace/wire/state_v1.h"
 
-static void put_log(struct encoder_v1 *wire, const struct op *op)
+static void user_v1_put_log(struct encoder_v1 *wire, const struct op *op)
 {
 	uint64_t args[] = {op->arg, dict_v1_string(&wire->dict, op->string), op_v1_stack(wire, op)};
 	size_t len = 0;
@@ -38,7 +38,7 @@ void put_v1_annotation(struct encoder_v1 *wire, const struct op *op)
 			      dict_v1_string(dict, op->string), op_v1_stack(wire, op));
 		break;
 	case OP_LOG:
-		put_log(wire, op);
+		user_v1_put_log(wire, op);
 		break;
 	default:
 		break;

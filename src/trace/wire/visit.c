@@ -39,7 +39,7 @@ const char *wire_view_string(const struct wire_view *view, uint64_t id, size_t *
 }
 
 /* The varints were validated when the tables were read. */
-static const uint8_t *read_number(const uint8_t *p, const uint8_t *end, uint64_t *v)
+static const uint8_t *visit_read_number(const uint8_t *p, const uint8_t *end, uint64_t *v)
 {
 	int n = get_uv(p, end, v);
 
@@ -57,10 +57,10 @@ size_t wire_view_stack(const struct wire_view *view, uint64_t id, struct wire_fr
 	place = &view->chunk->places[index];
 	p = place->frames;
 	for (uint32_t i = 0; i < place->n; i++) {
-		p = read_number(p, place->end, &frames[i].pc);
-		p = read_number(p, place->end, &frames[i].func);
-		p = read_number(p, place->end, &frames[i].file);
-		p = read_number(p, place->end, &frames[i].line);
+		p = visit_read_number(p, place->end, &frames[i].pc);
+		p = visit_read_number(p, place->end, &frames[i].func);
+		p = visit_read_number(p, place->end, &frames[i].file);
+		p = visit_read_number(p, place->end, &frames[i].line);
 	}
 	return place->n;
 }

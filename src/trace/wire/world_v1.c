@@ -25,7 +25,7 @@ void put_v1_gc_end(struct encoder_v1 *wire, const struct op *op)
 enum { STW_MARK_TERMINATION = 1, STW_SWEEP_TERMINATION = 2 };
 
 /* go 1.10 to go 1.19 have kinds 0 and 1; their readers refuse others. Earlier formats have no such event. */
-static void stw_begin(struct encoder_v1 *wire, const struct op *op)
+static void world_v1_stw_begin(struct encoder_v1 *wire, const struct op *op)
 {
 	uint64_t kind = 0;
 
@@ -84,7 +84,7 @@ void put_v1_world(struct encoder_v1 *wire, const struct op *op)
 {
 	switch (op->kind) {
 	case OP_STW_BEGIN:
-		stw_begin(wire, op);
+		world_v1_stw_begin(wire, op);
 		break;
 	case OP_STW_END:
 		put_v1_stw_end(wire, op);
