@@ -47,6 +47,30 @@ int analysis_end(struct analysis *a);
 /* Replaces options.host. Call before analysis_end(). */
 void analysis_set_host(struct analysis *a, const struct analysis_host *host);
 
+/* A finding, for other programs. Texts are owned by the analysis; unknown ones are NULL. */
+struct analysis_finding {
+	const char *rule, *level, *text, *next;
+	const char *explained_by; /* rule of the finding that explains it */
+	double impact;            /* 0 to 1 */
+	uint64_t n, total_ns, p99_ns, max_ns;
+	uint64_t worst_ns;             /* since the trace's start */
+	uint32_t nstack, nwaker_stack; /* frames */
+};
+
+struct analysis_frame {
+	const char *func, *file;
+	uint32_t line;
+};
+
+/* Of a stack with more frames, the first ones less one are known, and the last one. */
+enum { ANALYSIS_FRAMES = 48 };
+
+/* Gets a finding, in the order of the report. Returns false if there are not so many. */
+bool analysis_finding(const struct analysis *a, unsigned i, struct analysis_finding *finding);
+/* A frame of its stack, or of the one that ended the wait, leaf first. */
+struct analysis_frame analysis_finding_frame(const struct analysis *a, unsigned i, bool waker,
+					     uint32_t frame);
+
 /* Sort key of table rows. Some tables have only one order. */
 enum report_sort { SORT_TOTAL, SORT_COUNT, SORT_P99, SORT_MAX, SORT_KINDS };
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/names.h"
 #include "analysis/rules/rules.h"
 
 void finding_weigh(struct finding *finding, double impact)
@@ -54,6 +55,45 @@ void finding_next(struct finding *finding, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(finding->next, sizeof(finding->next), fmt, args);
 	va_end(args);
+}
+
+const char *finding_level(const struct finding *finding)
+{
+	static const char *const levels[] = {"info", "low", "medium", "high"};
+
+	return levels[finding->level];
+}
+
+bool analysis_finding(const struct analysis *a, unsigned i, struct analysis_finding *out)
+{
+	const struct finding *finding = &a->findings[i < a->nfindings ? i : 0];
+
+	if (i >= a->nfindings)
+		return false;
+	*out = (struct analysis_finding){
+		.rule = finding->id,
+		.level = finding_level(finding),
+		.text = finding->text,
+		.next = finding->next[0] ? finding->next : NULL,
+		.explained_by = finding->explained_by,
+		.impact = finding->impact,
+		.n = finding->n,
+		.total_ns = finding->total_ns,
+		.p99_ns = finding->p99_ns,
+		.max_ns = finding->max_ns,
+		.worst_ns = finding->worst_ns,
+		.nstack = a->stacks[finding->stack < a->nstacks ? finding->stack : 0].n,
+		.nwaker_stack = a->stacks[finding->waker_stack < a->nstacks ? finding->waker_stack : 0].n,
+	};
+	return true;
+}
+
+struct analysis_frame analysis_finding_frame(const struct analysis *a, unsigned i, bool waker, uint32_t frame)
+{
+	uint32_t stack = waker ? a->findings[i].waker_stack : a->findings[i].stack;
+	const struct code_place *place = &a->frames[a->stacks[stack].first + frame];
+
+	return (struct analysis_frame){name_text(a, place->func), name_text(a, place->file), place->line};
 }
 
 void finding_not_applicable(struct analysis *a, const char *id, const char *why)

@@ -10,6 +10,7 @@ void finding_weigh(struct finding *finding, double impact); /* sets impact and l
 void finding_evidence(struct finding *finding, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void finding_text(struct finding *finding, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void finding_next(struct finding *finding, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+const char *finding_level(const struct finding *finding); /* "high" */
 void finding_not_applicable(struct analysis *a, const char *id, const char *why);
 
 #endif

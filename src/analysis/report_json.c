@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/figures.h"
+#include "analysis/finding.h"
 #include "analysis/intervals.h"
 #include "analysis/kinds.h"
 #include "analysis/locks.h"
@@ -235,11 +236,10 @@ static const put_item putters[TABLE_COUNT] = {
 
 static void put_finding(struct json *json, const struct analysis *a, uint32_t i)
 {
-	static const char *const levels[] = {"info", "low", "medium", "high"};
 	const struct finding *finding = &a->findings[i];
 
 	json_text(json, "id", finding->id);
-	json_text(json, "level", levels[finding->level]);
+	json_text(json, "level", finding_level(finding));
 	json_real(json, "impact", finding->impact);
 	json_text(json, "text", finding->text);
 	json_open(json, "evidence", '{');

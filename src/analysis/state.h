@@ -43,7 +43,7 @@ enum {
 	MAX_ROWS = 4096, /* per table; the rest is counted in row 0 */
 	MAX_PAIRS = 16384,
 	MAX_STACKS = 65536,
-	MAX_FRAMES_KEPT = 48,
+	MAX_FRAMES_KEPT = ANALYSIS_FRAMES,
 	SERIES = 64, /* points in a series over the trace */
 	TOPS = 4,    /* entries in a list of heaviest keys */
 	SLOWEST = 8,

@@ -27,6 +27,11 @@ int confined_open(struct channel *files, unsigned number, struct output *out, st
 	return file_server_open(files, FILE_ROLE_TRACE, (pid_t)number, 1, out, err);
 }
 
+int confined_open_below(struct channel *files, const char *path, struct output *out, struct error *err)
+{
+	return file_server_open_below(files, path, out, err);
+}
+
 /* Runs in the child. */
 static int work(struct confined *confined)
 {
@@ -89,7 +94,8 @@ static int die_of(int number)
 
 int confined_run(const struct confined_job *job)
 {
-	const struct file_server_options options = {.output = job->output, .alone = !job->numbered};
+	const struct file_server_options options = {
+		.output = job->output, .alone = !job->numbered && !job->tree, .tree = job->tree};
 	struct confined confined = {.job = job, .socket = -1, .attendant = {.signals = -1}};
 	struct error err = {""};
 	int status = -EPERM;

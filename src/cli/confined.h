@@ -14,6 +14,7 @@
 struct confined_job {
 	const char *output; /* "-" = standard output */
 	bool numbered;      /* there are several files: OUTPUT.1, OUTPUT.2, ... */
+	bool tree;          /* there are several files below the directory OUTPUT */
 	/*
 	 * Runs in the child: opens its inputs and, with confined_open(), its output; calls sandbox_confine()
 	 * before it reads anything. Returns the exit status, or a negative errno and sets *err, which may be
@@ -30,5 +31,7 @@ struct confined_job {
 int confined_run(const struct confined_job *job);
 /* In the child: opens the output, or its number-th file (from 1 on). As output_open(). */
 int confined_open(struct channel *files, unsigned number, struct output *out, struct error *err);
+/* The same for a file of a tree; see file_server_open_below(). */
+int confined_open_below(struct channel *files, const char *path, struct output *out, struct error *err);
 
 #endif

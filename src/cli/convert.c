@@ -9,6 +9,7 @@
 
 #include "cli/confined.h"
 #include "cli/export.h"
+#include "cli/lake.h"
 #include "cli/options.h"
 #include "cli/signals.h"
 #include "trace/convert/convert.h"
@@ -235,5 +236,7 @@ int command_convert(int argc, char **argv)
 
 	if (status)
 		return options_end(status, "gotrace convert", &err);
+	if (options.export == EXPORT_PARQUET)
+		return lake_run(&options);
 	return options.export ? export(&options) : convert(&options);
 }

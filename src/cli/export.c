@@ -12,11 +12,7 @@
 #include "pipeline/output.h"
 #include "sandbox/sandbox.h"
 #include "target/target.h"
-#include "util/hash.h"
 #include "util/message.h"
-
-/* Constant, so that a trace gets the same id each time it is exported. */
-#define UUID_SEED 0x676f7472616365ull
 
 struct pass {
 	struct census_pass *census;
@@ -89,10 +85,8 @@ int export_file(struct trace_file *file, const struct export_options *options, s
 	full.title = trace_file_name(file);
 	full.pid = options->pid ? options->pid : trace_file_pid(file);
 	full.source = file->result.version;
-	if (options->format == EXPORT_PERFETTO && options->part == 0) {
-		full.uuid[0] = hash_bytes(UUID_SEED, file->in.bytes, file->in.size);
-		full.uuid[1] = hash_bytes(UUID_SEED + 1, file->in.bytes, file->in.size);
-	}
+	if (options->format == EXPORT_PERFETTO && options->part == 0)
+		trace_file_id(file, full.uuid);
 	if (!rc || rc == -EBADMSG)
 		rc = write_all(file, &full, &census, err);
 	census_free(&census);

@@ -119,8 +119,10 @@ static int map_or_copy(struct input *input, struct error *err)
 {
 	struct stat st;
 
-	if (fstat(input->fd, &st) == 0 && S_ISREG(st.st_mode) && lseek(input->fd, 0, SEEK_CUR) == 0)
+	if (fstat(input->fd, &st) == 0 && S_ISREG(st.st_mode) && lseek(input->fd, 0, SEEK_CUR) == 0) {
+		input->modified_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
 		return map(input, err);
+	}
 	input->copy = memfd_create("gotrace input", MFD_CLOEXEC);
 	return input->copy < 0 ? cannot_read(input, errno, err) : 0;
 }

@@ -18,6 +18,7 @@ struct input {
 	int copy; /* a pipe is read more than once, so its bytes are copied to this file in memory; or -1 */
 	const uint8_t *bytes; /* all of the file, mapped; "" if it is empty */
 	size_t size;
+	uint64_t modified_ns; /* when the file was last modified, since 1970; 0 = it is a pipe */
 };
 
 /*

@@ -86,12 +86,15 @@ enum { MAX_INPUTS = 4096 };
 
 struct convert_options {
 	const char *input, *output;     /* input is the first of inputs */
-	const char *inputs[MAX_INPUTS]; /* several only with EXPORT_PERFETTO */
+	const char *inputs[MAX_INPUTS]; /* several only with EXPORT_PERFETTO and EXPORT_PARQUET */
 	size_t ninputs;
 	const char *binary; /* program with the names of addresses; NULL = none */
 	enum wire_format format;
 	enum export_format export; /* not EXPORT_NONE: used in place of `format` */
 	enum profile_kind profile;
+	/* with EXPORT_PARQUET, when output is a directory: */
+	bool raw;
+	const char *attributes[LAKE_ATTRIBUTES]; /* export/lake.h; NULL = unknown */
 	bool quiet;
 };
 

@@ -12,19 +12,27 @@
 enum convert_key {
 	KEY_FORMAT = 1000,
 	KEY_BINARY,
+	KEY_RAW,
+	KEY_RESOURCE,
 };
 
 static const struct argp_option table[] = {
-	{"output", 'o', "FILE", 0, "Write the trace here; - is standard output", 1},
+	{"output", 'o', "FILE", 0, "Write the trace here; - is standard output; for parquet, a directory", 1},
 	{"format", KEY_FORMAT, "FORMAT", 0,
 	 "The format to write: that of a Go release, 1.5 to 1.26, or v0; or that of another tool: perfetto, "
 	 "pprof:NAME, "
 	 "folded:NAME "
-	 "(NAME is block, mutex, sched, syscall, net, cpu or wall), flame, sqlite "
+	 "(NAME is block, mutex, sched, syscall, net, cpu or wall), flame, sqlite, parquet "
 	 "(default: perfetto for -o FILE.perfetto-trace)",
 	 1},
 	{"binary", KEY_BINARY, "FILE", 0,
 	 "Take names from the traced program, for traces of Go 1.5, 1.6 and v0, which have only addresses",
+	 1},
+	{"raw", KEY_RAW, NULL, 0, "parquet: write tables with each interval and event, too", 1},
+	{"resource", KEY_RESOURCE, "KEY=VALUE", 0,
+	 "parquet: where the traces are from, as attributes of OpenTelemetry: service.name, service.version, "
+	 "host.name, process.pid, process.executable.name, container.id, k8s.pod.name, k8s.namespace.name, "
+	 "deployment.environment.name, build.id",
 	 1},
 	{"quiet", 'q', NULL, 0, "Print errors only", 2},
 	OPTIONS_HELP,
@@ -44,6 +52,26 @@ static int set_format(void *member, const char *option, const char *text, struct
 	return err->text[0] ? -EINVAL : parse_format(option, text, &options->format, err);
 }
 
+static int set_attribute(void *member, const char *option, const char *text, struct error *err)
+{
+	struct convert_options *options = member;
+	const char *equals = strchr(text, '=');
+	size_t len = equals ? (size_t)(equals - text) : 0;
+
+	if (!equals || !equals[1])
+		return error_set(err, EINVAL, "%s: KEY=VALUE is needed, as in service.name=shop", option);
+	for (unsigned i = 0; i < LAKE_ATTRIBUTES; i++) {
+		if (strlen(lake_attribute_keys[i]) != len || memcmp(lake_attribute_keys[i], text, len) != 0)
+			continue;
+		if (i == LAKE_PID && strspn(equals + 1, "0123456789") != strlen(equals + 1))
+			return error_set(err, EINVAL, "%s: process.pid is a number", option);
+		options->attributes[i] = equals + 1;
+		return 0;
+	}
+	return error_set(err, EINVAL, "%s: no table has a column for '%.*s'; --help has the keys", option,
+			 (int)(len > 80 ? 80 : len), text);
+}
+
 static int add_input(void *member, const char *option, const char *text, struct error *err)
 {
 	struct convert_options *options = member;
@@ -57,9 +85,10 @@ static int add_input(void *member, const char *option, const char *text, struct 
 }
 
 static const struct option_binding bindings[] = {
-	{OPTION_WITH(ARGP_KEY_ARG, add_input)},     {OPTION_TEXT('o', convert_options, output)},
-	{OPTION_WITH(KEY_FORMAT, set_format)},      {OPTION_TEXT(KEY_BINARY, convert_options, binary)},
-	{OPTION_TRUE('q', convert_options, quiet)}, {OPTION_END},
+	{OPTION_WITH(ARGP_KEY_ARG, add_input)},       {OPTION_TEXT('o', convert_options, output)},
+	{OPTION_WITH(KEY_FORMAT, set_format)},        {OPTION_TEXT(KEY_BINARY, convert_options, binary)},
+	{OPTION_TRUE(KEY_RAW, convert_options, raw)}, {OPTION_WITH(KEY_RESOURCE, set_attribute)},
+	{OPTION_TRUE('q', convert_options, quiet)},   {OPTION_END},
 };
 
 static const struct option_parser parser = {
@@ -73,6 +102,21 @@ static const struct option_parser parser = {
 	.bindings = bindings,
 	.usage = "gotrace convert [OPTION...] FILE... -o FILE --format FORMAT",
 };
+
+static int check_together(const struct convert_options *options, struct error *err)
+{
+	bool parquet = options->export == EXPORT_PARQUET, attributes = false;
+
+	for (unsigned i = 0; i < LAKE_ATTRIBUTES; i++)
+		attributes |= options->attributes[i] != NULL;
+	if (options->ninputs > 1 && options->export != EXPORT_PERFETTO && !parquet)
+		return error_set(err, EINVAL, "only --format perfetto and parquet take several traces");
+	if (!parquet && (options->raw || attributes))
+		return error_set(err, EINVAL, "--raw and --resource need --format parquet");
+	if (parquet && strcmp(options->output, "-") == 0)
+		return error_set(err, EINVAL, "--format parquet writes many files: give a directory with -o");
+	return 0;
+}
 
 int options_convert(int argc, char **argv, struct convert_options *options, struct error *err)
 {
@@ -88,7 +132,5 @@ int options_convert(int argc, char **argv, struct convert_options *options, stru
 		options->export = EXPORT_PERFETTO;
 	if (options->format == WIRE_NONE && options->export == EXPORT_NONE)
 		return error_set(err, EINVAL, "no format given: use --format, 1.5 to 1.26, v0, perfetto ...");
-	if (options->ninputs > 1 && options->export != EXPORT_PERFETTO)
-		return error_set(err, EINVAL, "only --format perfetto takes several traces");
-	return 0;
+	return check_together(options, err);
 }

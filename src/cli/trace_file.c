@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "target/target.h"
 #include "util/files.h"
+#include "util/hash.h"
 #include "util/message.h"
 
 static int open_binary(struct trace_file *file, const char *path, struct error *err)
@@ -84,6 +85,15 @@ pid_t trace_file_pid(const struct trace_file *file)
 	if (strncmp(name, "gotrace-", 8) == 0)
 		return pid_at(name + 8, '-');
 	return dot ? pid_at(dot + 1, '\0') : 0;
+}
+
+/* Lakes and Perfetto files have such ids: the seed never changes. */
+#define ID_SEED 0x676f7472616365ull
+
+void trace_file_id(const struct trace_file *file, uint64_t id[2])
+{
+	id[0] = hash_bytes(ID_SEED, file->in.bytes, file->in.size);
+	id[1] = hash_bytes(ID_SEED + 1, file->in.bytes, file->in.size);
 }
 
 int trace_file_read(struct trace_file *file, const struct convert_sink *sink, struct error *err)

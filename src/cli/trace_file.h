@@ -38,6 +38,8 @@ void trace_file_close(struct trace_file *file);
 const char *trace_file_name(const struct trace_file *file);
 /* Returns the traced PID if the file's name contains it (gotrace-PID-UTCTIME.trace, FILE.PID), or 0. */
 pid_t trace_file_pid(const struct trace_file *file);
+/* An id that a trace has each time it is exported. The file must have been begun. */
+void trace_file_id(const struct trace_file *file, uint64_t id[2]);
 /*
  * Makes one pass. Returns 0; -EBADMSG if the file has a fault after generations that were passed on (see
  * result.fault); or another negative errno, with err set unless the sink returned it.

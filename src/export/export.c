@@ -17,7 +17,7 @@ struct exporter {
 static const struct export_writer *const writers[] = {
 	[EXPORT_PERFETTO] = &export_perfetto, [EXPORT_PPROF] = &export_pprof,
 	[EXPORT_FOLDED] = &export_folded,     [EXPORT_FLAME] = &export_flame,
-	[EXPORT_SQLITE] = &export_sqlite,
+	[EXPORT_SQLITE] = &export_sqlite,     [EXPORT_PARQUET] = &export_parquet,
 };
 
 static const char *const profile_names[] = {
@@ -52,7 +52,8 @@ bool export_parse(const char *text, enum export_format *format, enum profile_kin
 	} plain[] = {{"perfetto", EXPORT_PERFETTO},
 		     {"folded", EXPORT_FOLDED},
 		     {"flame", EXPORT_FLAME},
-		     {"sqlite", EXPORT_SQLITE}};
+		     {"sqlite", EXPORT_SQLITE},
+		     {"parquet", EXPORT_PARQUET}};
 
 	*profile = PROFILE_WALL;
 	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Exports generations of ops to the formats of other tools: Perfetto, pprof, folded stacks, a flame graph,
- * SQLite. */
+ * SQLite, Parquet. */
 #ifndef GOTRACE_EXPORT_EXPORT_H
 #define GOTRACE_EXPORT_EXPORT_H
 
@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "export/census.h"
+#include "export/lake.h"
 #include "util/error.h"
 #include "trace/wire/wire.h"
 
@@ -18,6 +19,7 @@ enum export_format {
 	EXPORT_FOLDED,
 	EXPORT_FLAME,
 	EXPORT_SQLITE,
+	EXPORT_PARQUET,
 };
 
 enum profile_kind {
@@ -51,12 +53,13 @@ struct export_options {
 	uint32_t part; /* perfetto: number of this trace among those in one file, from 0 */
 	/* sqlite: receives the rows; NULL = a new database, which is then written to out */
 	struct sqlite3 *database;
+	const struct lake_options *lake; /* parquet: takes the bytes in place of out; not owned */
 	struct byte_sink out;
 };
 
 /*
- * Parses "perfetto", "pprof:NAME", "folded", "folded:NAME", "flame" or "sqlite". Returns false if the text is
- * none of these, and sets *err if only NAME is unknown.
+ * Parses "perfetto", "pprof:NAME", "folded", "folded:NAME", "flame", "sqlite" or "parquet". Returns false if
+ * the text is none of these, and sets *err if only NAME is unknown.
  */
 bool export_parse(const char *text, enum export_format *format, enum profile_kind *profile,
 		  struct error *err);

@@ -20,6 +20,7 @@ struct export_writer {
 	const char *(*fault)(void *writer);
 };
 
-extern const struct export_writer export_pprof, export_folded, export_flame, export_perfetto, export_sqlite;
+extern const struct export_writer export_pprof, export_folded, export_flame, export_perfetto, export_sqlite,
+	export_parquet;
 
 #endif

@@ -179,3 +179,11 @@ int stacktab_stack(struct stacktab *st, const struct tables *tables, uint32_t st
 	st->copied_stacks[stack] = *ours;
 	return 0;
 }
+
+void stacktab_forget(struct stacktab *st)
+{
+	free(st->copied_stacks);
+	free(st->copied_strings);
+	st->copied_stacks = st->copied_strings = NULL;
+	st->copied_stack_capacity = st->copied_string_capacity = 0;
+}

@@ -51,5 +51,7 @@ int stacktab_stack(struct stacktab *st, const struct tables *tables, uint32_t st
 int stacktab_string(struct stacktab *st, const struct tables *tables, uint32_t string, uint32_t *ours);
 /* The same for text that is not in the trace's tables. */
 int stacktab_text(struct stacktab *st, const char *text, size_t len, uint32_t *ours);
+/* From now on, ids of stacks and strings are those of other tables. */
+void stacktab_forget(struct stacktab *st);
 
 #endif

@@ -395,6 +395,7 @@ def file_commands(config):
         ("replay", ["replay", "-q", "INPUT", "-o", "replayed"], raw, {}),
         ("convert", ["convert", "-q", "--format", "1.22", "INPUT", "-o", "converted"], trace, {}),
         ("convert", ["convert", "-q", "INPUT", "-o", "converted.perfetto-trace"], trace, {}),
+        ("convert --format parquet", ["convert", "-q", "--format", "parquet", "INPUT", "-o", "lake"], trace, {}),
         ("flame", ["flame", "INPUT", "-o", "flame.html"], trace, {}),
         ("cut", ["cut", "-q", "INPUT", "-o", "piece"], trace, {}),
         ("cut --split", ["cut", "-q", "--split", "20k", "INPUT", "-o", "pieces"], trace, {}),

@@ -18,6 +18,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/convert.sh
 . tests/e2e/export.sh
 . tests/e2e/analysis.sh
+. tests/e2e/fleet.sh
 . tests/e2e/old_open.sh
 . tests/e2e/flight.sh
 . tests/e2e/attackers.sh

@@ -46,6 +46,12 @@ static int drop_bytes(void *ctx, const void *bytes, size_t n)
 	return 0;
 }
 
+static int drop_table(void *ctx, enum lake_table table, const void *bytes, size_t n)
+{
+	(void)table;
+	return drop_bytes(ctx, bytes, n);
+}
+
 static int keep_bytes(void *ctx, const void *bytes, size_t n)
 {
 	return buffer_append(&((struct run *)ctx)->bytes, bytes, n);
@@ -77,9 +83,16 @@ static int take_export(void *ctx, const struct generation *gen)
 
 static void export_it(struct run *run)
 {
+	const struct lake_options lake = {
+		.write = drop_table,
+		.raw = run->hash / 6 % 2,
+		.attributes = {[LAKE_SERVICE_NAME] = "fuzz"},
+		.trace_id = "0123456789abcdef0123456789abcdef",
+	};
 	const struct export_options options = {
-		.format = EXPORT_PERFETTO + run->hash % 5,
-		.profile = run->hash / 5 % PROFILE_KINDS,
+		.format = EXPORT_PERFETTO + run->hash % 6,
+		.lake = &lake,
+		.profile = run->hash / 6 % PROFILE_KINDS,
 		.title = "fuzz",
 		.out = {.write = drop_bytes},
 	};

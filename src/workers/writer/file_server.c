@@ -16,6 +16,7 @@
 #include "sandbox/rpc.h"
 #include "util/array.h"
 #include "util/directory.h"
+#include "util/rights.h"
 #include "util/thread.h"
 
 enum {
@@ -23,11 +24,15 @@ enum {
 	MAX_HIDDEN = 64, /* files not published yet; each uses two descriptors here */
 };
 
+#define FILE_SERVER_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._="
+
 enum file_request {
 	FILE_REQUEST_OPEN = 1, /* struct open_request -> struct open_answer and the descriptor */
 	/* arg: number -> the path, which may have changed; "" if the file cannot be removed later */
 	FILE_REQUEST_PUBLISH,
 	FILE_REQUEST_DISCARD, /* arg: number -> empty answer */
+	/* a path below the directory OUTPUT -> struct open_answer and the descriptor */
+	FILE_REQUEST_OPEN_BELOW,
 };
 
 struct open_request {
@@ -127,18 +132,78 @@ static void forget_hidden(struct file_server *server, struct served_file *file)
 	server->hidden--;
 }
 
+/*
+ * Whether the path has names of letters, digits and -._= that begin with a letter or digit: it stays below
+ * the directory that it is added to.
+ */
+static bool is_below(const char *path)
+{
+	size_t len = strlen(path), at = 0;
+
+	while (at < len) {
+		size_t n = strspn(path + at, FILE_SERVER_LETTERS);
+
+		if (!n || n > NAME_MAX || strchr("-._=", path[at]) || (path[at + n] && path[at + n] != '/'))
+			return false;
+		at += n + (path[at + n] == '/');
+	}
+	return len && path[len - 1] != '/';
+}
+
+/* Makes the directories of a path, from the one with `from` bytes on. */
+static int make_directories(char *path, size_t from, struct error *err)
+{
+	char *slash = path + from;
+
+	do {
+		int dir;
+
+		*slash = '\0';
+		dir = directory_make(path, err);
+		*slash = '/';
+		if (dir < 0)
+			return dir;
+		close(dir);
+		slash = strchr(slash + 1, '/');
+	} while (slash);
+	return 0;
+}
+
+static int open_below(const struct file_server *server, const char *below, struct output *out,
+		      struct error *err)
+{
+	const struct file_server_options *options = &server->options;
+	struct rights before;
+	char path[PATH_MAX];
+	int rc;
+
+	output_init(out);
+	if (!options->tree || !is_below(below) || server->n >= MAX_FILES || server->hidden >= MAX_HIDDEN)
+		return error_set(err, EINVAL, "too many files, or no path");
+	if (snprintf(path, sizeof(path), "%s/%s", options->output, below) >= (int)sizeof(path))
+		return error_set(err, ENAMETOOLONG, "%s: the name is too long", options->output);
+	before = rights_as_user();
+	rc = make_directories(path, strlen(options->output), err);
+	rights_restore(&before);
+	return rc ? rc : output_open(out, path, err);
+}
+
 static int answer_open(struct file_server *server, const struct rpc_request *request)
 {
 	struct open_answer opened = {.number = server->n};
-	struct open_request asked;
+	struct open_request asked = {.which = FILE_ROLE_TRACE};
 	struct error err;
 	struct output out;
 	int rc;
 
-	if (request->size != sizeof(asked))
+	if (request->kind == FILE_REQUEST_OPEN && request->size != sizeof(asked))
 		return -EBADMSG;
-	memcpy(&asked, request->bytes, sizeof(asked));
-	rc = open_file(server, &asked, &out, &err);
+	if (request->kind == FILE_REQUEST_OPEN) {
+		memcpy(&asked, request->bytes, sizeof(asked));
+		rc = open_file(server, &asked, &out, &err);
+	} else {
+		rc = open_below(server, request->bytes, &out, &err);
+	}
 	if (rc == 0 && keep(server, &asked, &out)) {
 		rc = error_set(&err, ENOMEM, "out of memory");
 		output_discard(&out);
@@ -236,9 +301,9 @@ static int answer_about(struct file_server *server, const struct rpc_request *re
 int file_server_serve(struct file_server *server)
 {
 	struct rpc_request request;
-	int rc = rpc_take(&server->channel, &request, sizeof(struct open_request));
+	int rc = rpc_take(&server->channel, &request, FILE_SERVER_PATH_BYTES);
 
-	if (rc == 0 && request.kind == FILE_REQUEST_OPEN)
+	if (rc == 0 && (request.kind == FILE_REQUEST_OPEN || request.kind == FILE_REQUEST_OPEN_BELOW))
 		rc = answer_open(server, &request);
 	else if (rc == 0 && (request.kind == FILE_REQUEST_PUBLISH || request.kind == FILE_REQUEST_DISCARD))
 		rc = answer_about(server, &request);
@@ -352,22 +417,19 @@ static void discard(struct output *out)
 
 static const struct output_owner owner = {.publish = publish, .discard = discard};
 
-int file_server_open(struct channel *server, enum file_role which, pid_t pid, uint32_t times,
-		     struct output *out, struct error *err)
+static int open_by(struct channel *server, struct rpc *request, struct output *out, struct error *err)
 {
-	const struct open_request asked = {.which = which, .pid = (uint32_t)pid, .times = times};
-	struct rpc request = {.kind = FILE_REQUEST_OPEN, .bytes = &asked, .size = sizeof(asked)};
 	struct open_answer opened;
-	int fd, rc = rpc_call(server, &request);
+	int fd, rc = rpc_call(server, request);
 
 	output_init(out);
-	fd = request.fds[0];
-	request.fds[0] = -1;
-	descriptors_close(request.fds);
-	if (rc == 0 && request.code >= 0)
-		rc = request.left == sizeof(opened) ? rpc_read(server, &request, &opened, sizeof(opened))
-						    : -EBADMSG;
-	rc = explain(&request, rc, "", err);
+	fd = request->fds[0];
+	request->fds[0] = -1;
+	descriptors_close(request->fds);
+	if (rc == 0 && request->code >= 0)
+		rc = request->left == sizeof(opened) ? rpc_read(server, request, &opened, sizeof(opened))
+						     : -EBADMSG;
+	rc = explain(request, rc, "", err);
 	if (rc) {
 		if (fd >= 0)
 			close(fd);
@@ -378,4 +440,20 @@ int file_server_open(struct channel *server, enum file_role which, pid_t pid, ui
 	out->owner_ctx = server;
 	out->number = opened.number;
 	return rc;
+}
+
+int file_server_open(struct channel *server, enum file_role which, pid_t pid, uint32_t times,
+		     struct output *out, struct error *err)
+{
+	const struct open_request asked = {.which = which, .pid = (uint32_t)pid, .times = times};
+	struct rpc request = {.kind = FILE_REQUEST_OPEN, .bytes = &asked, .size = sizeof(asked)};
+
+	return open_by(server, &request, out, err);
+}
+
+int file_server_open_below(struct channel *server, const char *path, struct output *out, struct error *err)
+{
+	struct rpc request = {.kind = FILE_REQUEST_OPEN_BELOW, .bytes = path, .size = strlen(path)};
+
+	return open_by(server, &request, out, err);
 }

@@ -2,7 +2,8 @@
 /*
  * Files for a process that may not open, name or remove any: for the writer, the traces of future processes
  * (--children); for a process that reads a file, its output. It asks the server, which also determines their
- * names: a thread of the privileged process, or the process that waits for the reader.
+ * names (in a tree: which checks them): a thread of the privileged process, or the process that waits for the
+ * reader.
  */
 #ifndef GOTRACE_WORKERS_WRITER_FILE_SERVER_H
 #define GOTRACE_WORKERS_WRITER_FILE_SERVER_H
@@ -19,6 +20,7 @@
 struct file_server_options {
 	const char *output; /* files are named OUTPUT.PID; NULL: gotrace-PID-UTCTIME.trace */
 	bool alone;         /* there is only one file, OUTPUT */
+	bool tree;          /* files are below the directory OUTPUT, where the client says */
 	const char *raw;    /* the same for raw logs; NULL: none are written */
 	time_t now;         /* for UTCTIME */
 	/* If not NULL, traces get no names: they are created in its directory and sent to handed_to. */
@@ -27,6 +29,8 @@ struct file_server_options {
 };
 
 struct file_server;
+
+enum { FILE_SERVER_PATH_BYTES = 512 }; /* of a file below OUTPUT, without a NUL */
 
 /* *fd is the other process's end of the socket; the caller owns it. On error, returns NULL and sets *err. */
 struct file_server *file_server_new(const struct file_server_options *options, int *fd, struct error *err);
@@ -53,5 +57,10 @@ enum file_role { FILE_ROLE_TRACE, FILE_ROLE_RAW };
  */
 int file_server_open(struct channel *server, enum file_role which, pid_t pid, uint32_t times,
 		     struct output *out, struct error *err);
+/*
+ * The same for a file of a tree; directories on its path are created. Names on the path may have letters,
+ * digits and -._=, and begin with a letter or digit.
+ */
+int file_server_open_below(struct channel *server, const char *path, struct output *out, struct error *err);
 
 #endif

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# Many traces as tables (docs/fleet.md), read by pyarrow, DuckDB, polars and ClickHouse. To be sourced after cases.sh and
+# analysis.sh.
+
+# lake_reader: prints the path of a Python with the readers, from PyPI.
+lake_reader() {
+	local home=$E2E/fleet
+	[ -x "$home/bin/python" ] || python3 -m venv "$home" >&2 || return 1
+	"$home/bin/python" -c 'import pyarrow, duckdb, polars, chdb' 2>/dev/null ||
+		"$home/bin/pip" install -q --no-deps --disable-pip-version-check --require-hashes \
+			-r tests/e2e/fleet-requirements.txt >&2 || return 1
+	echo "$home/bin/python"
+}
+
+# into_lake TRACE OPTION...: adds a trace to the lake.
+into_lake() {
+	run_gotrace convert -q "$1" --format parquet -o "$W/lake" "${@:2}"
+	want 0
+}
+
+# reads COMMAND ARG...: runs a check of fleet.py.
+reads() {
+	timeout 300 "$python" tests/e2e/fleet.py "$@" >"$W/said" 2>"$W/err" || die "$*: $(tail -n 1 "$W/err")"
+}
+
+case_fleet_tables() { # the tables have what gotrace sql says, to the nanosecond; formats without a clock
+	local python trace format
+	python=$(lake_reader) || skip "no readers of Parquet (PyPI)"
+	for trace in tests/fixtures/rawlog/*.trace; do
+		into_lake "$trace" --raw --resource service.name=fixture
+		reads tables "$GOTRACE" "$W/lake" "$trace"
+		for format in 1.22 1.19 1.11; do
+			run_gotrace convert -q "$trace" --format $format -o "$W/$format.trace"
+			want 0
+			touch -d 2026-11-20T12:00:00Z "$W/$format.trace"
+			into_lake "$W/$format.trace" --raw --resource service.name=fixture
+			reads tables "$GOTRACE" "$W/lake" "$W/$format.trace"
+		done
+		[ -d "$W/lake/trace/date=2026-11-20" ] || die "no date of the file's modification"
+		rm -r "$W/lake"
+	done
+}
+
+case_fleet_questions() { # the questions of docs/fleet.md, on planted faults: the same answers in two engines
+	local python binary host mode version
+	python=$(lake_reader) || skip "no readers of Parquet (PyPI)"
+	binary=$(planted_binary $NEWEST) || die "cannot build"
+	for host in h1 h2; do
+		for mode in lock-io outlier; do
+			for version in v1 v2; do
+				timeout 30 "$binary" $mode $([ $version = v1 ] && echo -clean) -seconds 2 \
+					-native "$W/$mode.$version.$host.trace" >"$W/target.out" 2>&1 || die "$mode ended"
+				into_lake "$W/$mode.$version.$host.trace" --raw --resource service.name=shop \
+					--resource service.version=$version --resource host.name=$host
+			done
+		done
+	done
+	reads questions "$W/lake" docs/fleet.md
+}
+
+case_fleet_bad_input() { # bad files among good ones; a lake that cannot be written; names that are no names
+	head -c 3000 tests/fixtures/rawlog/go1.26.8.trace >"$W/cut.trace"
+	echo nothing >"$W/bad.trace"
+	run_gotrace convert -q tests/fixtures/rawlog/go1.25.1.trace "$W/none.trace" "$W/bad.trace" "$W/cut.trace" \
+		tests/fixtures/rawlog/go1.26.8.trace --format parquet -o "$W/lake" --resource service.name='../../x y'
+	want 1
+	[ "$(wc -l <"$W/err")" -eq 3 ] || die "not a line for each: $(cat "$W/err")"
+	[ "$(find "$W/lake/trace" -name '*.parquet' | wc -l)" -eq 2 ] || die "$(find "$W/lake" -name '*.parquet')"
+	[ "$(find "$W" -path '*x y*' | wc -l)" -eq 0 ] || die "a service's name is a path"
+	find "$W/lake" -type f | sort | xargs sha256sum >"$W/first"
+	run_gotrace convert -q tests/fixtures/rawlog/go1.2[56]*.trace --format parquet -o "$W/lake" --resource service.name='../../x y'
+	want 0
+	find "$W/lake" -type f | sort | xargs sha256sum | cmp -s - "$W/first" || die "not the same files again"
+	echo x >"$W/file"
+	run_gotrace convert -q tests/fixtures/rawlog/go1.26.8.trace --format parquet -o "$W/file"
+	want 1
+	[ "$(cat "$W/file")" = x ] || die "a file was replaced by a directory"
+	run_gotrace convert -q tests/fixtures/rawlog/go1.26.8.trace --format parquet -o -
+	want 2
+	run_gotrace convert -q tests/fixtures/rawlog/go1.26.8.trace --format parquet -o "$W/lake" --resource color=red
+	want 2
+}
