@@ -184,10 +184,10 @@ static void notice_gaps(struct recorder_pipeline *recorder, const struct log_rec
 	const struct log_note *note = record->type == LOG_NOTE ? record->data : NULL;
 	bool gap = note && note->flags & (LOG_NOTE_GAP | LOG_NOTE_RESUMED);
 
-	if (recorder->eval && (gap || lost != recorder->lost))
-		trigger_eval_forget(recorder->eval, gap ? note->time : 0);
 	if (recorder->eval && gap) /* each of them has closed a generation */
-		trigger_eval_blind(recorder->eval, note->flags & LOG_NOTE_GAP);
+		trigger_eval_gap(recorder->eval, note->time, note->flags & LOG_NOTE_GAP);
+	else if (recorder->eval && lost != recorder->lost)
+		trigger_eval_forget(recorder->eval);
 	recorder->lost = lost;
 }
 

@@ -5,20 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/ops/transition.h"
-#include "util/array.h"
+#include "trace/ledger/ledger.h"
 #include "trace/ops/gap_log.h"
-
-/* The current state of a goroutine. */
-struct interval {
-	uint64_t since;
-	uint32_t reason, stack;
-	uint16_t still;    /* one bit per trigger: reported as still open */
-	uint16_t fired;    /* one bit per trigger: fired for this interval */
-	uint8_t status;    /* enum g_status, 0 = dead or unknown */
-	bool counts;       /* its start was observed */
-	bool has_deferred; /* a deferred match of the goroutine is pending */
-};
+#include "util/array.h"
 
 /*
  * A match while the goroutine was not running. It is reported when the goroutine runs next, or at the end of
@@ -37,17 +26,20 @@ struct open_call {
 	uint16_t still; /* one bit per trigger: reported as still open */
 };
 
-/* The open calls of a goroutine, innermost last. */
-struct open_calls {
-	struct open_call *open;
-	size_t n, capacity;
+/* What is known of a goroutine, beside its state. */
+struct evaluated {
+	uint16_t still;         /* one bit per trigger: reported as still open */
+	uint16_t fired;         /* one bit per trigger: fired for its state */
+	bool has_deferred;      /* a deferred match of the goroutine is pending */
+	struct open_call *open; /* its open calls, innermost last */
+	size_t nopen, capacity;
 };
 
 struct trigger_eval {
 	struct trigger_eval_options options;
-	struct interval *gs;      /* by goroutine index */
-	struct open_calls *calls; /* by goroutine index; NULL without TRIGGER_FUNCTION */
-	uint32_t ngs;
+	struct ledger ledger;
+	struct evaluated *gs; /* by goroutine index */
+	size_t ngs;
 	bool functions;                    /* there is a TRIGGER_FUNCTION */
 	uint32_t region_ids[MAX_TRIGGERS]; /* string ids of the regions' names; 0 = not seen yet */
 	struct deferred_match *deferred;
@@ -56,12 +48,20 @@ struct trigger_eval {
 	uint64_t alive;                 /* number of goroutines */
 	uint64_t now;                   /* end of the last generation */
 	uint16_t above;                 /* one bit per trigger: has fired and is still above the limit */
-	uint64_t seen_from;             /* before this time, events may be missing */
-	bool blind;                     /* the target is not watched: nothing fires */
+	long place;                     /* index of the current op */
 	struct trigger_match stw; /* the open stop: time, g, reason, stack; time 0 = the world is running */
 };
 
 _Static_assert(MAX_TRIGGERS <= 16, "a bit for each trigger");
+
+static int on_change(void *ctx, const struct ledger_change *change);
+static int on_gap(void *ctx, uint64_t time, bool begins);
+
+static void begin_ledger(struct trigger_eval *eval)
+{
+	ledger_init(&eval->ledger,
+		    &(struct ledger_observer){.ctx = eval, .change = on_change, .gap = on_gap});
+}
 
 struct trigger_eval *trigger_eval_new(const struct trigger_eval_options *options)
 {
@@ -77,6 +77,7 @@ struct trigger_eval *trigger_eval_new(const struct trigger_eval_options *options
 		free(eval);
 		return NULL;
 	}
+	begin_ledger(eval);
 	return eval;
 }
 
@@ -84,46 +85,18 @@ void trigger_eval_free(struct trigger_eval *eval)
 {
 	if (!eval)
 		return;
-	for (uint32_t g = 0; eval->calls && g < eval->ngs; g++)
-		free(eval->calls[g].open);
-	free(eval->calls);
+	for (size_t g = 0; g < eval->ngs; g++)
+		free(eval->gs[g].open);
+	ledger_free(&eval->ledger);
 	free(eval->gs);
 	free(eval->deferred);
 	free(eval);
 }
 
-static int fit_calls(struct trigger_eval *eval, uint32_t n)
+/* Returns a goroutine of the ledger, or of an op; NULL when out of memory. */
+static struct evaluated *evaluated_at(struct trigger_eval *eval, uint32_t g)
 {
-	struct open_calls *calls = realloc(eval->calls, n * sizeof(*calls));
-
-	if (!calls)
-		return -ENOMEM;
-	memset(calls + eval->ngs, 0, (n - eval->ngs) * sizeof(*calls));
-	eval->calls = calls;
-	return 0;
-}
-
-static int fit(struct trigger_eval *eval, uint32_t g)
-{
-	uint32_t n = eval->ngs ? eval->ngs : 256;
-	struct interval *gs;
-
-	if (g < eval->ngs)
-		return 0;
-	while (n <= g) {
-		if (n > UINT32_MAX / 2)
-			return -ENOMEM;
-		n *= 2;
-	}
-	if (eval->functions && fit_calls(eval, n))
-		return -ENOMEM;
-	gs = realloc(eval->gs, n * sizeof(*gs));
-	if (!gs)
-		return -ENOMEM;
-	memset(gs + eval->ngs, 0, (n - eval->ngs) * sizeof(*gs));
-	eval->gs = gs;
-	eval->ngs = n;
-	return 0;
+	return array_grow(&eval->gs, &eval->ngs, (size_t)g + 1, sizeof(*eval->gs)) ? NULL : &eval->gs[g];
 }
 
 static bool may_fire(struct trigger_eval *eval, unsigned which)
@@ -160,11 +133,11 @@ static bool is_wait_for_others(const char *reason)
 }
 
 static bool is_meant(const struct trigger_eval *eval, const struct trigger *trigger,
-		     const struct interval *interval)
+		     const struct ledger_interval *interval)
 {
 	const char *reason;
 
-	switch (interval->status) {
+	switch (interval->state) {
 	case G_RUNNABLE:
 		return trigger->kind == TRIGGER_RUNNABLE;
 	case G_SYSCALL:
@@ -181,63 +154,62 @@ static bool is_meant(const struct trigger_eval *eval, const struct trigger *trig
 	}
 }
 
-/* Returns the triggers that this interval newly fires, one bit each. */
-static uint16_t triggered(struct trigger_eval *eval, uint32_t g, uint64_t now)
+/* Returns the triggers that this interval of g newly fires, one bit each. */
+static uint16_t triggered(struct trigger_eval *eval, uint32_t g, const struct ledger_interval *interval,
+			  uint64_t now)
 {
 	const struct trigger_eval_options *options = &eval->options;
-	struct interval *interval = &eval->gs[g];
 	uint16_t fired = 0;
 
-	if (!interval->counts || now <= interval->since || eval->blind)
+	if (interval->before || now <= interval->since)
 		return 0;
 	for (unsigned i = 0; i < options->ntriggers; i++) {
 		const struct trigger *trigger = &options->triggers[i];
 
-		if (now - interval->since > trigger->limit && !(interval->fired & 1u << i) &&
+		if (now - interval->since > trigger->limit && !(eval->gs[g].fired & 1u << i) &&
 		    is_meant(eval, trigger, interval) && !options->is_system(options->ctx, g))
 			fired |= (uint16_t)(1u << i);
 	}
-	interval->fired |= fired;
+	eval->gs[g].fired |= fired;
 	return fired;
 }
 
 static struct trigger_match match_of(const struct trigger_eval *eval, unsigned which, uint32_t g,
-				     uint64_t now)
+				     const struct ledger_interval *interval, uint64_t now)
 {
-	const struct interval *interval = &eval->gs[g];
-
 	return (struct trigger_match){
 		.trigger = &eval->options.triggers[which],
 		.g = g,
 		.place = NO_PLACE,
 		.value = now - interval->since,
 		.time = now,
-		.reason = interval->reason,
-		.stack = interval->stack,
+		.reason = interval->state == G_WAITING ? interval->reason : 0,
+		.stack = interval->others ? 0 : interval->stack,
 	};
 }
 
-/* Ends the interval. Reports matches after this op if the goroutine runs there, else when it runs next. */
-static void leave(struct trigger_eval *eval, uint32_t g, const struct op *op, long place)
+/* A state ends. Reports matches after ops[place] if the goroutine runs there, else when it runs next. */
+static void leave(struct trigger_eval *eval, const struct ledger_change *change, long place)
 {
-	uint16_t reported = eval->gs[g].still, fired = triggered(eval, g, op->time) | reported;
+	uint16_t reported = eval->gs[change->g].still;
+	uint16_t fired = triggered(eval, change->g, &change->from, change->time) | reported;
 
 	for (unsigned i = 0; fired >> i; i++) {
 		struct trigger_match match;
 
 		if (!(fired >> i & 1) || !may_fire(eval, i))
 			continue;
-		match = match_of(eval, i, g, op->time);
-		match.woken = op->kind == OP_GO_UNBLOCK;
-		match.waker = match.woken ? op->g : NO_G;
-		match.waker_stack = match.woken ? op->stack : 0;
+		match = match_of(eval, i, change->g, &change->from, change->time);
+		match.woken = change->wakes;
+		match.waker = change->by;
+		match.waker_stack = change->wakes ? change->to.stack : 0;
 		match.place = place;
 		match.over = reported >> i & 1;
 		if (place != NO_PLACE) {
 			eval->options.fire(eval->options.ctx, &match);
 		} else {
 			eval->deferred[eval->ndeferred++] = (struct deferred_match){.match = match};
-			eval->gs[g].has_deferred = true;
+			eval->gs[change->g].has_deferred = true;
 		}
 	}
 }
@@ -255,32 +227,6 @@ static void flush_deferred(struct trigger_eval *eval, uint32_t g, long place)
 		eval->options.fire(eval->options.ctx, &one->match);
 	}
 	eval->gs[g].has_deferred = false;
-}
-
-/* States found at the end of a gap are dated back to its start. Their durations count from seen_from. */
-static uint64_t beginning(const struct trigger_eval *eval, uint64_t time)
-{
-	return time > eval->seen_from ? time : eval->seen_from;
-}
-
-static void enter(struct trigger_eval *eval, uint32_t g, uint8_t status, const struct op *op, long place)
-{
-	struct interval *interval = &eval->gs[g];
-	bool own = g == op->g && (status == G_WAITING || status == G_SYSCALL || status == G_RUNNABLE);
-
-	if (g == NO_G)
-		return;
-	leave(eval, g, op, status == G_RUNNING ? place : NO_PLACE);
-	*interval = (struct interval){
-		.since = beginning(eval, op->time),
-		.reason = status == G_WAITING && op->kind == OP_GO_BLOCK ? op->string : 0,
-		.stack = own ? op->stack : 0,
-		.status = status,
-		.counts = true,
-		.has_deferred = interval->has_deferred,
-	};
-	if (status == G_RUNNING)
-		flush_deferred(eval, g, place);
 }
 
 /* --- calls of functions --- */
@@ -305,15 +251,17 @@ static uint16_t waiting_for(struct trigger_eval *eval, uint32_t region)
 
 static void begin_call(struct trigger_eval *eval, const struct op *op)
 {
-	struct open_calls *calls;
+	uint64_t watched = eval->ledger.watched_since;
+	struct evaluated *g;
 
 	if (!eval->functions || op->g == NO_G || !waiting_for(eval, op->string))
 		return;
-	calls = &eval->calls[op->g];
+	g = evaluated_at(eval, op->g);
 	/* Out of memory: the call does not fire. */
-	if (array_grow(&calls->open, &calls->capacity, calls->n + 1, sizeof(*calls->open)) == 0)
-		calls->open[calls->n++] = (struct open_call){
-			.since = beginning(eval, op->time), .region = op->string, .stack = op->stack};
+	if (!g || array_grow(&g->open, &g->capacity, g->nopen + 1, sizeof(*g->open)))
+		return;
+	g->open[g->nopen++] = (struct open_call){
+		.since = op->time > watched ? op->time : watched, .region = op->string, .stack = op->stack};
 }
 
 /* Fires for a call that has ended or is `still` open. The goroutine runs after ops[place]. */
@@ -335,7 +283,7 @@ static void fire_call(struct trigger_eval *eval, uint32_t g, struct open_call *c
 					      .reason = call->region,
 					      .stack = call->stack};
 
-		if (!(which >> i & 1) || now <= call->since || eval->blind ||
+		if (!(which >> i & 1) || now <= call->since || eval->ledger.unwatched ||
 		    match.value <= options->triggers[i].limit || (reported && still) || !may_fire(eval, i))
 			continue;
 		if (still)
@@ -347,29 +295,24 @@ static void fire_call(struct trigger_eval *eval, uint32_t g, struct open_call *c
 /* Regions nest, so only the innermost call can end. */
 static void end_call(struct trigger_eval *eval, const struct op *op, long place)
 {
-	struct open_calls *calls = eval->functions && op->g != NO_G ? &eval->calls[op->g] : NULL;
+	struct evaluated *g = op->g < eval->ngs ? &eval->gs[op->g] : NULL;
 
-	if (!calls || !calls->n || calls->open[calls->n - 1].region != op->string)
-		return;
-	fire_call(eval, op->g, &calls->open[--calls->n], op->time, place, false);
+	if (g && g->nopen && g->open[g->nopen - 1].region == op->string)
+		fire_call(eval, op->g, &g->open[--g->nopen], op->time, place, false);
 }
 
 /* Ends all open calls of a goroutine that has ended. */
 static void end_calls(struct trigger_eval *eval, uint32_t g, uint64_t now)
 {
-	struct open_calls *calls = eval->functions ? &eval->calls[g] : NULL;
-
-	while (calls && calls->n)
-		fire_call(eval, g, &calls->open[--calls->n], now, NO_PLACE, false);
+	while (eval->gs[g].nopen)
+		fire_call(eval, g, &eval->gs[g].open[--eval->gs[g].nopen], now, NO_PLACE, false);
 }
 
 static void check_calls(struct trigger_eval *eval, uint64_t now)
 {
 	for (uint32_t g = 1; eval->functions && g < eval->ngs; g++) {
-		struct open_calls *calls = &eval->calls[g];
-
-		for (unsigned i = 0; i < calls->n; i++)
-			fire_call(eval, g, &calls->open[i], now, NO_PLACE, true);
+		for (size_t i = 0; i < eval->gs[g].nopen; i++)
+			fire_call(eval, g, &eval->gs[g].open[i], now, NO_PLACE, true);
 	}
 }
 
@@ -399,28 +342,6 @@ static void count(struct trigger_eval *eval, const struct op *op, uint32_t creat
 						      .time = op->time,
 						      .stack = op->kind == OP_GO_STATUS ? 0 : op->stack});
 	}
-}
-
-static void enter_created(struct trigger_eval *eval, const struct op *op, uint32_t g, uint8_t status,
-			  long place)
-{
-	bool seen = op->kind != OP_GO_STATUS;
-
-	if (g == NO_G || (!seen && eval->gs[g].status))
-		return;
-	eval->alive += !eval->gs[g].status;
-	eval->gs[g] = (struct interval){.since = beginning(eval, op->time), .status = status, .counts = seen};
-	count(eval, op, seen && op->kind != OP_GO_CREATE_SYSCALL ? op->g : NO_G, place);
-}
-
-static void die(struct trigger_eval *eval, const struct op *op, uint32_t g)
-{
-	if (g == NO_G || !eval->gs[g].status)
-		return;
-	end_calls(eval, g, op->time);
-	eval->gs[g] = (struct interval){.status = 0};
-	eval->alive--;
-	count(eval, op, NO_G, NO_PLACE);
 }
 
 /* --- stop-the-world --- */
@@ -455,41 +376,67 @@ static void world_goes_on(struct trigger_eval *eval, const struct op *op, long p
 
 /* --- ops --- */
 
-static void eval_change(struct trigger_eval *eval, const struct op *op, const struct g_change *change,
-			long place)
+/* A goroutine appears or ends. Its creator runs after the op. */
+static void count_change(struct trigger_eval *eval, const struct ledger_change *change)
 {
-	if (change->appears)
-		enter_created(eval, op, change->g, change->status, place);
-	else if (change->status == G_DEAD)
-		die(eval, op, change->g);
-	else
-		enter(eval, change->g, change->status, op, place);
+	bool appears = change->was.state == LEDGER_NONE;
+
+	eval->gs[change->g].still = eval->gs[change->g].fired = 0;
+	eval->gs[change->g].has_deferred = false;
+	if (!appears)
+		end_calls(eval, change->g, change->time);
+	eval->alive += appears ? 1 : (uint64_t)-1;
+	count(eval, change->op, change->by, eval->place);
 }
 
-static void look(struct trigger_eval *eval, const struct op *op, long place)
+static int on_change(void *ctx, const struct ledger_change *change)
 {
-	struct g_change changes[2];
-	unsigned n = op_changes(op, changes);
+	struct trigger_eval *eval = ctx;
+	struct evaluated *g = evaluated_at(eval, change->g);
+	long place = NO_PLACE;
 
-	/* If two goroutines change, ops[place] belongs to the first. */
-	for (unsigned i = 0; i < n; i++)
-		eval_change(eval, op, &changes[i], i == 0 ? place : NO_PLACE);
+	if (!g)
+		return -ENOMEM;
+	if (!change->op) { /* of a gap: how long the state lasts in all will not be known */
+		g->still = 0;
+		return 0;
+	}
+	if (change->was.state == LEDGER_NONE || change->to.state == LEDGER_NONE) {
+		count_change(eval, change);
+		return 0;
+	}
+	/* In a coroutine switch, the op's place belongs to the other goroutine. */
+	if (change->to.state == G_RUNNING && change->op->g == change->g)
+		place = eval->place;
+	if (!change->hidden)
+		leave(eval, change, place);
+	g->still = g->fired = 0;
+	if (change->to.state == G_RUNNING)
+		flush_deferred(eval, change->g, place);
+	return 0;
+}
+
+static int look(struct trigger_eval *eval, const struct op *op)
+{
+	int rc = ledger_step(&eval->ledger, op);
+
 	switch (op->kind) {
 	case OP_REGION_BEGIN:
 		begin_call(eval, op);
 		break;
 	case OP_REGION_END:
-		end_call(eval, op, place);
+		end_call(eval, op, eval->place);
 		break;
 	case OP_STW_BEGIN:
 		world_stops(eval, op);
 		break;
 	case OP_STW_END:
-		world_goes_on(eval, op, place);
+		world_goes_on(eval, op, eval->place);
 		break;
 	default:
 		break;
 	}
+	return rc;
 }
 
 /* Reports deferred matches of goroutines that did not run again, and states that continue. */
@@ -501,8 +448,11 @@ static void eval_end(struct trigger_eval *eval, uint64_t now)
 		eval->gs[eval->deferred[i].match.g].has_deferred = false;
 	}
 	eval->ndeferred = 0;
-	for (uint32_t g = 1; g < eval->ngs; g++) {
-		uint16_t fired = eval->gs[g].status ? triggered(eval, g, now) : 0;
+	for (uint32_t g = 1; g < eval->ledger.ngs; g++) {
+		const struct ledger_g *alive = ledger_alive(&eval->ledger, g);
+		struct ledger_interval interval = alive ? ledger_watched(&eval->ledger, alive)
+							: (struct ledger_interval){.before = true};
+		uint16_t fired = triggered(eval, g, &interval, now);
 
 		eval->gs[g].still |= fired;
 		for (unsigned i = 0; fired; i++, fired >>= 1) {
@@ -510,7 +460,7 @@ static void eval_end(struct trigger_eval *eval, uint64_t now)
 
 			if (!(fired & 1) || !may_fire(eval, i))
 				continue;
-			match = match_of(eval, i, g, now);
+			match = match_of(eval, i, g, &interval, now);
 			match.still = true;
 			eval->options.fire(eval->options.ctx, &match);
 		}
@@ -519,18 +469,18 @@ static void eval_end(struct trigger_eval *eval, uint64_t now)
 
 static void forget_calls(struct trigger_eval *eval)
 {
-	for (uint32_t g = 0; eval->functions && g < eval->ngs; g++)
-		eval->calls[g].n = 0;
+	for (size_t g = 0; g < eval->ngs; g++)
+		eval->gs[g].nopen = 0;
 }
 
-/* Ops were not evaluated, so no state is known until the next op or status of each goroutine. */
+/* Ops were not evaluated, so no state is known until the next status of each goroutine. */
 static void forget_states(struct trigger_eval *eval)
 {
+	ledger_free(&eval->ledger);
+	begin_ledger(eval);
 	eval->ndeferred = 0;
 	eval->alive = 0;
 	eval->stw.time = 0;
-	if (eval->ngs)
-		memset(eval->gs, 0, eval->ngs * sizeof(*eval->gs));
 	forget_calls(eval);
 }
 
@@ -539,36 +489,40 @@ int trigger_eval_generation(struct trigger_eval *eval, const struct op *ops, siz
 	memset(eval->matches, 0, sizeof(eval->matches));
 	eval->now = now;
 	for (size_t i = 0; i < n; i++) {
-		uint32_t most = ops[i].g > ops[i].g2 ? ops[i].g : ops[i].g2;
-
-		if (fit(eval, most)) {
+		eval->place = (long)i;
+		if (look(eval, &ops[i])) {
 			forget_states(eval);
 			return -ENOMEM;
 		}
-		look(eval, &ops[i], (long)i);
 	}
-	if (eval->ngs) {
-		eval_end(eval, now);
-		check_calls(eval, now);
-	}
+	eval_end(eval, now);
+	check_calls(eval, now);
 	return 0;
 }
 
-void trigger_eval_blind(struct trigger_eval *eval, bool blind)
+/* A call may have ended without a record; it would then appear to last as long as its goroutine. */
+static int on_gap(void *ctx, uint64_t time, bool begins)
 {
-	eval->blind = blind;
-}
+	struct trigger_eval *eval = ctx;
 
-void trigger_eval_forget(struct trigger_eval *eval, uint64_t now)
-{
-	if (now < eval->now)
-		now = eval->now;
-	eval->seen_from = now;
-	for (uint32_t g = 0; g < eval->ngs; g++) {
-		eval->gs[g].since = now;
-		eval->gs[g].still = 0; /* how long the state lasts in all will not be known */
-	}
-	/* A call may have ended without a record; it would then appear to last as long as its goroutine. */
+	(void)time;
+	(void)begins;
 	forget_calls(eval);
 	eval->stw.time = 0;
+	return 0;
+}
+
+void trigger_eval_gap(struct trigger_eval *eval, uint64_t now, bool begins)
+{
+	uint64_t time = now > eval->now ? now : eval->now;
+
+	if (!begins) /* its begin was lost, unless it is known */
+		ledger_gap(&eval->ledger, time, true);
+	ledger_gap(&eval->ledger, time, begins);
+}
+
+void trigger_eval_forget(struct trigger_eval *eval)
+{
+	if (!eval->ledger.unwatched)
+		trigger_eval_gap(eval, 0, false);
 }

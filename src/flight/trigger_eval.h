@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Evaluates triggers on the ops of each generation: how long each goroutine has been in its state. A state
+ * Evaluates triggers on the ledger of each generation: how long each goroutine has been in its state. A state
  * that began before the trace does not count, because its duration is unknown. A gap restarts all durations.
  */
 #ifndef GOTRACE_FLIGHT_TRIGGER_EVAL_H
@@ -55,12 +55,12 @@ void trigger_eval_free(struct trigger_eval *eval);
  * forgotten, and matches that were pending are dropped.
  */
 int trigger_eval_generation(struct trigger_eval *eval, const struct op *ops, size_t n, uint64_t now);
-/* Generations that follow are those of a gap, in which nothing fires, or not any more. */
-void trigger_eval_blind(struct trigger_eval *eval, bool blind);
 /*
- * Restarts all durations at now (ns), or at the end of the last generation if that is later. Call it if
- * events before that time may be missing.
+ * Nothing is watched from this time (ns) on, or from this time on again, or from the end of the last
+ * generation if that is later. In a gap nothing fires, and all durations restart at its end.
  */
-void trigger_eval_forget(struct trigger_eval *eval, uint64_t now);
+void trigger_eval_gap(struct trigger_eval *eval, uint64_t now, bool begins);
+/* Restarts all durations at the end of the last generation: events before may be missing. */
+void trigger_eval_forget(struct trigger_eval *eval);
 
 #endif

@@ -232,17 +232,17 @@ static void after_a_loss_time_counts_again(void **state)
 	(void)state;
 	BEGIN(world, "blocked>500ms");
 	GENERATION(world, 1000 * MS, status(0, 1, G_RUNNING), block(900, 1, SYNC));
-	trigger_eval_forget(world.eval, 0);
+	trigger_eval_forget(world.eval);
 	GENERATION(world, 1450 * MS, status(1000, 1, G_WAITING));
 	assert_int_equal(world.n, 0);
-	trigger_eval_forget(world.eval, 3000 * MS);
+	trigger_eval_gap(world.eval, 3000 * MS, false);
 	GENERATION(world, 3450 * MS, status(3000, 1, G_WAITING));
 	assert_int_equal(world.n, 0);
 	GENERATION(world, 3550 * MS, status(3450, 1, G_WAITING));
 	assert_int_equal(world.n, 1);
 	assert_int_equal(world.fired[0].value, 550 * MS);
 	/* A state found at the end of the gap is dated back to its start. How long it lasted is not known. */
-	trigger_eval_forget(world.eval, 9000 * MS);
+	trigger_eval_gap(world.eval, 9000 * MS, false);
 	GENERATION(world, 9400 * MS, status(3550, 1, G_WAITING), unblock(3551, 0, 1), start(9100, 1),
 		   block(9101, 1, SYNC));
 	assert_int_equal(world.n, 0);
@@ -260,14 +260,13 @@ static void nothing_fires_while_nothing_is_watched(void **state)
 		   status(0, 3, G_RUNNING), status(0, 4, G_RUNNING), of(OP_GO_STOP, 990, 2),
 		   of(OP_SYSCALL_BEGIN, 990, 3), block(990, 4, SYNC), block(1000, 1, NOT_WATCHED));
 	assert_int_equal(world.n, 0);
-	trigger_eval_forget(world.eval, 1000 * MS);
-	trigger_eval_blind(world.eval, true);
+	trigger_eval_gap(world.eval, 1000 * MS, true);
+	trigger_eval_forget(world.eval); /* a loss in a gap changes nothing */
 	GENERATION(world, 2000 * MS, status(1000, 1, G_WAITING), status(1000, 2, G_RUNNABLE));
 	assert_int_equal(world.n, 0);
 	GENERATION(world, 3000 * MS, status(2000, 1, G_WAITING), start(2990, 2));
 	assert_int_equal(world.n, 0);
-	trigger_eval_forget(world.eval, 3000 * MS);
-	trigger_eval_blind(world.eval, false);
+	trigger_eval_gap(world.eval, 3000 * MS, false);
 	GENERATION(world, 3250 * MS, status(3000, 4, G_WAITING));
 	assert_int_equal(world.n, 1); /* in the system call since the gap ended, at least */
 	assert_int_equal(world.fired[0].g, 3);
@@ -417,7 +416,7 @@ static void generations_without_memory_leave_nothing_behind(void **state)
 		assert_int_equal(trigger_eval_generation(world.eval, ops, n, (ms + 999) * MS), -ENOMEM);
 	}
 	/* What was pending or open is forgotten. */
-	GENERATION(world, 1000 * ROUNDS * MS, start(1000 * ROUNDS - 1, 1));
+	GENERATION(world, 1000 * ROUNDS * MS, status(1000 * ROUNDS - 1, 1, G_RUNNING));
 	assert_int_equal(world.n, 0);
 	GENERATION(world, 1000 * (ROUNDS + 1) * MS, block(1000 * ROUNDS + 1, 1, SYNC),
 		   unblock(1000 * ROUNDS + 100, NO_G, 1));
@@ -478,7 +477,7 @@ static void calls_from_before_a_loss_are_silent(void **state)
 	(void)state;
 	BEGIN(world, "func main.handle>50ms");
 	GENERATION(world, 1000 * MS, status(0, 1, G_RUNNING), region(OP_REGION_BEGIN, 990, 1, HANDLE));
-	trigger_eval_forget(world.eval, 0);
+	trigger_eval_forget(world.eval);
 	GENERATION(world, 2000 * MS, region(OP_REGION_END, 1500, 1, HANDLE),
 		   region(OP_REGION_BEGIN, 1600, 1, HANDLE), region(OP_REGION_END, 1700, 1, HANDLE));
 	assert_int_equal(world.n, 1);

@@ -7,7 +7,10 @@
 #include "trace/ops/gap_log.h"
 #include "util/array.h"
 
-enum { MAX_LEDGER_PS = 1 << 16 }; /* limit of the encoders; GOMAXPROCS is at most 1024 */
+enum {
+	MAX_LEDGER_PS = 1 << 16, /* limit of the encoders; GOMAXPROCS is at most 1024 */
+	MAX_LEDGER_GS = 1 << 28, /* would take 20 GB */
+};
 
 void ledger_init(struct ledger *ledger, const struct ledger_observer *observer)
 {
@@ -49,6 +52,11 @@ static struct ledger_interval unwatched_part(const struct ledger *ledger, const 
 	return (struct ledger_interval){.since = since, .named = since, .p = NO_P, .state = LEDGER_UNWATCHED};
 }
 
+struct ledger_interval ledger_watched(const struct ledger *ledger, const struct ledger_g *g)
+{
+	return ledger->unwatched ? unwatched_part(ledger, g) : watched_part(ledger, g->known);
+}
+
 /* The goroutine's state changes to change->to. change->was is set here. */
 static int enter(struct ledger *ledger, struct ledger_g *g, struct ledger_change *change)
 {
@@ -83,7 +91,8 @@ static int appear(struct ledger *ledger, uint32_t index, uint32_t entry, uint32_
 	const struct tables *tables = ledger->tables;
 	struct ledger_g *g;
 
-	if (array_grow(&ledger->gs, &ledger->ngs, (size_t)index + 1, sizeof(*ledger->gs)))
+	if (index >= MAX_LEDGER_GS ||
+	    array_grow(&ledger->gs, &ledger->ngs, (size_t)index + 1, sizeof(*ledger->gs)))
 		return -ENOMEM;
 	g = &ledger->gs[index];
 	*g = (struct ledger_g){
@@ -130,6 +139,7 @@ static struct ledger_interval interval_after(const struct op *op, uint8_t state,
 		.m = held ? op->m : NO_M,
 		.p = held ? op->p : NO_P,
 		.state = state,
+		.others = op_is_creation(op->kind),
 	};
 }
 
@@ -161,12 +171,14 @@ static int leave(struct ledger *ledger, const struct op *op, uint8_t state, uint
 
 static int wake(struct ledger *ledger, const struct op *op)
 {
-	return move(ledger, op->g2,
-		    (struct ledger_change){.time = op->time,
-					   .op = op,
-					   .by = index_if_alive(ledger, op->g),
-					   .wakes = true,
-					   .to = interval_after(op, G_RUNNABLE, op->time)});
+	struct ledger_change change = {.time = op->time,
+				       .op = op,
+				       .by = index_if_alive(ledger, op->g),
+				       .wakes = true,
+				       .to = interval_after(op, G_RUNNABLE, op->time)};
+
+	change.to.others = true;
+	return move(ledger, op->g2, change);
 }
 
 static int start(struct ledger *ledger, const struct op *op, uint32_t g, uint64_t time)

@@ -31,6 +31,7 @@ struct ledger_interval {
 	int32_t p;       /* while it runs, or when it entered its system call; else NO_P */
 	uint8_t state;   /* enum g_status, or LEDGER_UNWATCHED */
 	bool before;     /* it began before the trace */
+	bool others;     /* the stack is its creator's or waker's */
 };
 
 /* One life of a goroutine. */
@@ -109,6 +110,9 @@ static inline const struct ledger_g *ledger_alive(const struct ledger *ledger, u
 {
 	return g < ledger->ngs && ledger->gs[g].known.state != LEDGER_NONE ? &ledger->gs[g] : NULL;
 }
+
+/* The state of a goroutine that exists, as far as it is watched. */
+struct ledger_interval ledger_watched(const struct ledger *ledger, const struct ledger_g *g);
 
 /* A P; status P_UNKNOWN if it has not appeared. */
 static inline struct ledger_p ledger_p(const struct ledger *ledger, int32_t p)
