@@ -46,7 +46,7 @@ function used(line, pattern) {
 	return line
 }
 BEGIN {
-	follows = "^src/(trace/(ops|wire|convert|ledger)|model|annotate|analysis)/"
+	follows = "^src/(trace/(ops|wire|convert|ledger)|model|annotate)/"
 	only_in("src/util/directory.c", "O_CREAT|O_TMPFILE|O_TRUNC|mkdir\\(|mkdirat\\(")
 	only_in("src/pipeline/hidden.c", "link\\(|linkat\\(|rename\\(|renameat\\(|renameat2\\(")
 	only_in("", "(creat|creat64|freopen|truncate|mknod|mknodat|mkfifo|mkfifoat|symlink|symlinkat)\\(")
@@ -67,7 +67,7 @@ BEGIN {
 	module_reads("trace/dump", "trace/wire")
 	module_reads("model", "bpf/site_list.h rawlog trace/ops")
 	module_reads("annotate", "rawlog trace/ops model/annotator.h model/model.h")
-	module_reads("analysis", "code/symbol trace/ops")
+	module_reads("analysis", "code/symbol trace/ops trace/ledger")
 	module_reads("analysis/goroutines", "rawlog code/symbol")
 	module_reads("export", "code/symbol trace/ops trace/ledger trace/wire")
 	module_reads("capture", "bpf rawlog code/symbol trace/ops/gap_log.h trace/ops/own_logs.h target target/functions target/names")

@@ -46,6 +46,7 @@ struct analysis *analysis_new(const struct analysis_options *options)
 		a->task_count = 1;
 	a->timeline->width = 1000000;
 	a->series_width = 1000000;
+	states_begin(a);
 	return a;
 }
 
@@ -85,7 +86,7 @@ void analysis_free(struct analysis *a)
 	if (a->strings)
 		strtab_free(a->strings);
 	map64_free(&a->places);
-	map64_free(&a->proc_of_m);
+	ledger_free(&a->ledger);
 	map64_free(&a->row_of);
 	map64_free(&a->pair_of);
 	map64_free(&a->lock_of);
@@ -125,7 +126,7 @@ int analysis_generation(struct analysis *a, const struct generation *gen)
 				a->procs = (uint32_t)gen->ops[i].arg;
 		}
 	}
-	map64_clear(&a->proc_of_m);
+	ledger_begin(&a->ledger, gen);
 	for (size_t i = 0; i < gen->nops; i++) {
 		if (gen->ops[i].kind != OP_NONE)
 			step(a, &gen->ops[i]);
@@ -137,7 +138,7 @@ int analysis_generation(struct analysis *a, const struct generation *gen)
 
 int analysis_end(struct analysis *a)
 {
-	goroutines_end(a);
+	states_end(a);
 	resources_end(a);
 	locks_end(a);
 	gc_end(a);

@@ -17,7 +17,7 @@ uint64_t watched_ns(const struct analysis *a)
 
 uint64_t watched_since(const struct analysis *a, uint64_t since)
 {
-	uint64_t until = a->unwatched_since ? a->unwatched_since : a->now;
+	uint64_t until = a->ledger.unwatched ? a->ledger.gap_since : a->now;
 
 	return until > since ? until - since : 0;
 }

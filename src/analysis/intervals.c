@@ -144,7 +144,7 @@ void interval_enter(struct analysis *a, struct goroutine *g, enum activity activ
 	g->activity = (uint8_t)activity;
 	g->since = a->now;
 	g->stack = stack;
-	g->cut = a->unwatched_since != 0;
+	g->cut = a->ledger.unwatched;
 	g->waker = 0;
 	/* A runnable goroutine's stack is its waker's. */
 	remember(g, a->now, activity, activity == ACT_RUNNABLE ? 0 : stack);
@@ -201,7 +201,7 @@ static void leave_runnable(struct analysis *a, struct goroutine *g, uint64_t ns)
 		a->latency_by[i] += a->delays[i] - g->delays_at[i];
 		waited += a->delays[i] - g->delays_at[i];
 	}
-	if (g->cut || a->unwatched_since)
+	if (g->cut || a->ledger.unwatched)
 		return;
 	if (histogram_add(&a->latency, ns) || histogram_add(&a->latency_from[g->origin], ns) ||
 	    histogram_add(&a->groups[g->group].latency, ns))
@@ -255,7 +255,7 @@ void interval_show_part(struct analysis *a, struct goroutine *g, bool watched)
 /* A wait or call that ends in a gap may have ended at any time since the gap began. */
 static bool ends_unseen(const struct analysis *a, const struct goroutine *g)
 {
-	return a->unwatched_since && (is_wait(g->activity) || g->activity == ACT_SYSCALL);
+	return a->ledger.unwatched && (is_wait(g->activity) || g->activity == ACT_SYSCALL);
 }
 
 void interval_leave(struct analysis *a, struct goroutine *g, const struct goroutine *waker,

@@ -85,7 +85,7 @@ void integrate(struct analysis *a, uint64_t now)
 
 	if (now <= a->integrated)
 		return;
-	if (!a->unwatched_since) {
+	if (!a->ledger.unwatched) {
 		for (unsigned use = 0; use < P_USE_COUNT; use++)
 			a->used_ns[use] += a->uses[use] * ns;
 		a->procs_ns += a->procs * ns;

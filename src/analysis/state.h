@@ -5,6 +5,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/histogram.h"
+#include "trace/ledger/ledger.h"
 #include "util/map64.h"
 #include "util/strtab.h"
 
@@ -384,6 +385,7 @@ struct observer {
 
 struct analysis {
 	struct observer observer;
+	struct ledger ledger;
 	struct analysis_options options;
 	bool oom;
 	uint64_t begin, end; /* ns */
@@ -409,8 +411,7 @@ struct analysis {
 	uint32_t most_procs;
 	uint32_t seen_procs; /* the highest number of a P in an event, plus 1 */
 
-	uint64_t now, integrated; /* ns: of the current op; end of the integrals below */
-	struct map64 proc_of_m;
+	uint64_t now, integrated;          /* ns: of the current op; end of the integrals below */
 	uint64_t starts, starts_as_thread; /* those of a goroutine whose id is its thread's */
 	uint32_t uses[P_USE_COUNT];
 	uint64_t used_ns[P_USE_COUNT];
@@ -455,7 +456,7 @@ struct analysis {
 	double system_running;
 	struct gc_figures gc;
 	uint64_t samples, sample_first, sample_last;
-	uint64_t unwatched_since, unwatched_ns;
+	uint64_t unwatched_ns;  /* complete at the end */
 	uint64_t over_limit_ns; /* of unwatched_ns: because of the limit on the cost */
 	bool gap_by_limit;
 	unsigned left_out; /* enum detail, as bits: what was not recorded for a time */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Applies one op: which goroutines and Ps leave a state, and which one they enter. */
+/* Observes the ledger: what goroutines do from one state to the next, and what the Ps are used for. */
 #include "analysis/step.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,28 +20,14 @@
 #include "trace/ops/gap_log.h"
 #include "trace/ops/own_logs.h"
 
-enum { MAX_GOROUTINES = 1 << 28, HERD = 8, SHARED = 4, LOCKED_STARTS = 100, SHORT_RUN_NS = 20000 };
+enum { HERD = 8, SHARED = 4, LOCKED_STARTS = 100, SHORT_RUN_NS = 20000 };
 /* Timers are late if LATE_TIMERS fire within AT_ONCE_NS of a slice as long as sysmon's limit or longer. */
 enum { LATE_TIMERS = 5, SLICE_NS = 10000000, AT_ONCE_NS = 1000000 };
 
+/* Of an op or of the ledger; NULL for none. */
 static struct goroutine *goroutine_at(struct analysis *a, uint32_t index)
 {
-	if (!index || index >= MAX_GOROUTINES)
-		return NULL;
-	if (index >= a->ngs && array_grow(&a->gs, &a->ngs, index + 1, sizeof(*a->gs))) {
-		a->oom = true;
-		return NULL;
-	}
-	return &a->gs[index];
-}
-
-/* Growing the array moves it, so it grows for both goroutines before either pointer is taken. */
-static void goroutines_of(struct analysis *a, const struct op *op, struct goroutine **g,
-			  struct goroutine **g2)
-{
-	goroutine_at(a, op->g > op->g2 ? op->g : op->g2);
-	*g = goroutine_at(a, op->g);
-	*g2 = goroutine_at(a, op->g2);
+	return index && index < a->ngs ? &a->gs[index] : NULL;
 }
 
 static uint32_t index_of(const struct analysis *a, const struct goroutine *g)
@@ -56,7 +43,7 @@ static void born(struct analysis *a, struct goroutine *g, const struct op *op)
 
 	open_regions_drop(a, g);
 	labels_drop(g);
-	*g = (struct goroutine){.goid = a->gen->tables->goids[index_of(a, g)], .born = a->now, .p = NO_P};
+	*g = (struct goroutine){.goid = a->ledger.gs[index_of(a, g)].goid, .born = a->now, .p = NO_P};
 	group_born(a, g, entry, stack, false);
 }
 
@@ -100,9 +87,9 @@ static void dead(struct analysis *a, struct goroutine *g)
 	labels_drop(g);
 }
 
-static enum activity status_activity(struct analysis *a, const struct op *op, uint32_t stack)
+static enum activity status_activity(struct analysis *a, const struct ledger_interval *to, uint32_t stack)
 {
-	switch (op->status) {
+	switch (to->state) {
 	case G_RUNNABLE:
 		return ACT_RUNNABLE;
 	case G_RUNNING:
@@ -110,17 +97,8 @@ static enum activity status_activity(struct analysis *a, const struct op *op, ui
 	case G_SYSCALL:
 		return ACT_SYSCALL;
 	default:
-		return wait_activity(a, op->string, stack);
+		return wait_activity(a, to->reason, stack);
 	}
-}
-
-/* The P that a thread holds when a generation begins. */
-static struct proc *proc_of_thread(struct analysis *a, const struct op *op, int32_t *p)
-{
-	const uint32_t *known = map64_get(&a->proc_of_m, op->m);
-
-	*p = known ? (int32_t)*known : NO_P;
-	return proc_at(a, *p);
 }
 
 /* Of a goroutine that is on a thread: in a trace of threads it has the thread's id. */
@@ -130,36 +108,38 @@ static void note_kind(struct analysis *a, const struct goroutine *g, const struc
 	a->starts_as_thread += g->goid == op->m;
 }
 
-static void go_status(struct analysis *a, const struct op *op)
+/* A status that was stated before may name a function. */
+static void state_again(struct analysis *a, const struct op *op)
 {
 	struct goroutine *g = goroutine_at(a, op->g);
+	uint32_t stack = g && !g->group ? stack_index(a, op->stack) : 0;
+
+	if (stack)
+		group_from_stack(a, g, stack);
+}
+
+/* The goroutine exists when the trace begins. */
+static void exist(struct analysis *a, struct goroutine *g, const struct op *op,
+		  const struct ledger_interval *to)
+{
 	uint32_t stack = stack_index(a, op->stack);
 
-	if (!g || (g->activity != ACT_NONE && g->goid == a->gen->tables->goids[op->g])) {
-		if (g && !g->group && stack)
-			group_from_stack(a, g, stack);
-		return;
-	}
-	interval_leave(a, g, NULL, 0, true);
-	lock_leave(a, g);
 	open_regions_drop(a, g);
 	labels_drop(g);
-	*g = (struct goroutine){.goid = a->gen->tables->goids[op->g], .p = NO_P};
+	*g = (struct goroutine){.goid = a->ledger.gs[op->g].goid, .p = to->p};
 	group_born(a, g, stack_index(a, op->stack2), 0, true);
 	if (!g->group && stack)
 		group_from_stack(a, g, stack);
-	interval_enter(a, g, status_activity(a, op, stack), stack);
+	interval_enter(a, g, status_activity(a, to, stack), stack);
 	g->cut = true;
 	if (g->activity == ACT_CODE) {
-		struct proc *proc = proc_of_thread(a, op, &g->p);
+		struct proc *proc = proc_at(a, g->p);
 
 		note_kind(a, g, op);
 		g->slice = a->now;
 		if (proc)
 			proc->g = op->g;
 		proc_use(a, g->p, g->worker ? P_GC : P_CODE);
-	} else if (g->activity == ACT_SYSCALL) {
-		proc_of_thread(a, op, &g->p);
 	}
 }
 
@@ -475,25 +455,19 @@ static void wake(struct analysis *a, struct goroutine *g, struct goroutine *wake
 	g->waker_goid = waker ? waker->goid : 0;
 }
 
-static void create(struct analysis *a, struct goroutine *g, const struct op *op)
+static void create(struct analysis *a, struct goroutine *g, const struct ledger_change *change)
 {
-	born(a, g, op);
-	interval_enter(a, g, op->kind == OP_GO_CREATE ? ACT_RUNNABLE : ACT_OTHER, stack_index(a, op->stack));
+	static const enum activity activities[] = {
+		[G_RUNNABLE] = ACT_RUNNABLE, [G_WAITING] = ACT_OTHER, [G_SYSCALL] = ACT_SYSCALL};
+	uint8_t state = a->ledger.gs[change->g].known.state;
+
+	born(a, g, change->op);
+	interval_enter(a, g, activities[state], stack_index(a, change->op->stack));
 	g->origin = FROM_CREATE;
-	g->creator = op->g < a->ngs ? op->g : 0;
+	g->creator = change->by;
 	g->creator_goid = a->gs[g->creator].goid;
 	g->waker = g->creator ? 1 + g->creator : 0;
 	g->waker_goid = g->creator_goid;
-}
-
-static void go_switch(struct analysis *a, struct goroutine *g, struct goroutine *g2, const struct op *op)
-{
-	if (g && op->kind == OP_GO_SWITCH)
-		block(a, g, op);
-	else if (g)
-		dead(a, g);
-	wake(a, g2, g, op);
-	start(a, g2, op);
 }
 
 /* --- system calls --- */
@@ -539,8 +513,6 @@ static void proc_status(struct analysis *a, const struct op *op)
 
 	if (!proc)
 		return;
-	if (op->m && map64_set(&a->proc_of_m, op->m, (uint32_t)op->p))
-		a->oom = true;
 	if (proc->use != P_NONE)
 		return;
 	proc_use(a, op->p,
@@ -584,25 +556,22 @@ static void assist(struct analysis *a, struct goroutine *g, const struct op *op)
 
 /* A runnable goroutine may run unseen in the gap, so its time there counts as not watched. A wait or a call
  * remains one interval unless it, or the trace, ends in the gap. */
-static void begin_gap(struct analysis *a)
+static void change_watch(struct analysis *a, struct goroutine *g, bool unwatched)
 {
-	a->unwatched_since = a->now;
-	for (size_t i = 1; i < a->ngs; i++) {
-		interval_show_part(a, &a->gs[i], true);
-		if (a->gs[i].activity != ACT_RUNNABLE)
-			continue;
-		interval_leave(a, &a->gs[i], NULL, 0, true);
-		interval_enter(a, &a->gs[i], ACT_UNWATCHED, 0);
-	}
+	interval_show_part(a, g, unwatched);
+	if (!unwatched || g->activity != ACT_RUNNABLE)
+		return;
+	interval_leave(a, g, NULL, 0, true);
+	interval_enter(a, g, ACT_UNWATCHED, 0);
 }
 
-static void end_gap(struct analysis *a)
+static int on_gap(void *ctx, uint64_t time, bool begins)
 {
-	a->unwatched_ns += a->now - a->unwatched_since;
-	if (a->gap_by_limit)
-		a->over_limit_ns += a->now - a->unwatched_since;
-	for (size_t i = 1; i < a->ngs; i++)
-		interval_show_part(a, &a->gs[i], false);
+	struct analysis *a = ctx;
+
+	if (!begins && a->gap_by_limit)
+		a->over_limit_ns += time - a->ledger.gap_since;
+	return 0;
 }
 
 static void user_log(struct analysis *a, const struct op *op, struct goroutine *g)
@@ -618,16 +587,12 @@ static void user_log(struct analysis *a, const struct op *op, struct goroutine *
 	a->left_out |= left_out_log_parse(category, text);
 	if (g)
 		lock_log(a, g, category, text);
-	if (kind == GAP_LOG_NONE)
-		return;
-	integrate(a, a->now);
-	if (kind == GAP_LOG_BEGINS && !a->unwatched_since) {
-		begin_gap(a);
+	if (kind != GAP_LOG_NONE)
+		integrate(a, a->now);
+	if (ledger_step(&a->ledger, op))
+		a->oom = true;
+	if (kind == GAP_LOG_BEGINS && a->ledger.gap_since == op->time)
 		a->gap_by_limit = gap_log_is_by_limit(text, len);
-	} else if (kind == GAP_LOG_ENDS && a->unwatched_since) {
-		end_gap(a);
-		a->unwatched_since = 0;
-	}
 }
 
 static void count_sample(struct analysis *a, const struct op *op)
@@ -661,96 +626,98 @@ static void step_proc(struct analysis *a, const struct op *op)
 	}
 }
 
-/* Applies an op about g, and in some ops g2, which may be NULL. */
-static void step_goroutine(struct analysis *a, const struct op *op, struct goroutine *g, struct goroutine *g2)
+/* --- states --- */
+
+static void run(struct analysis *a, struct goroutine *g, const struct ledger_change *change)
 {
-	switch (op->kind) {
-	case OP_GO_CREATE_SYSCALL:
-		born(a, g, op);
-		interval_enter(a, g, ACT_SYSCALL, 0);
-		break;
-	case OP_GO_START:
-		start(a, g, op);
-		break;
-	case OP_GO_DESTROY:
-		stop_running(a, g, op->p, 0);
-		g->activity = ACT_NONE;
-		dead(a, g);
-		break;
-	case OP_GO_DESTROY_SYSCALL:
-		dead(a, g);
-		break;
-	case OP_GO_STOP:
-		preempt(a, g, op);
-		break;
-	case OP_GO_BLOCK:
-		block(a, g, op);
-		break;
-	case OP_GO_SWITCH:
-	case OP_GO_SWITCH_DESTROY:
-		if (g2)
-			go_switch(a, g, g2, op);
-		break;
-	case OP_SYSCALL_BEGIN:
-		syscall_begin(a, g, op);
-		break;
-	case OP_SYSCALL_END:
-		syscall_end(a, g, op);
-		break;
-	case OP_SYSCALL_END_BLOCKED:
-		syscall_end_blocked(a, g);
-		break;
-	case OP_GC_ASSIST_ACTIVE ... OP_GC_ASSIST_END:
-		assist(a, g, op);
-		break;
-	case OP_REGION_BEGIN:
-		region_begin(a, op);
-		break;
-	case OP_REGION_END:
-		region_end(a, op);
-		break;
-	case OP_TASK_BEGIN:
-		task_begin(a, op);
-		break;
-	default:
-		break;
-	}
+	if (change->was.state == G_SYSCALL)
+		syscall_end(a, g, change->op);
+	else
+		start(a, g, change->op);
 }
 
-void step(struct analysis *a, const struct op *op)
+static void become_runnable(struct analysis *a, struct goroutine *g, const struct ledger_change *change)
 {
-	struct goroutine *g, *g2;
+	if (change->wakes)
+		wake(a, g, goroutine_at(a, change->by), change->op);
+	else if (change->was.state == G_SYSCALL)
+		syscall_end_blocked(a, g);
+	else
+		preempt(a, g, change->op);
+}
 
-	if (op->kind == OP_CPU_SAMPLE) {
-		count_sample(a, op);
-		return;
+static void end_life(struct analysis *a, struct goroutine *g, const struct ledger_change *change)
+{
+	if (change->was.state == G_RUNNING) {
+		stop_running(a, g, change->op->p, 0);
+		g->activity = ACT_NONE;
 	}
-	if (op->time > a->now)
-		a->now = op->time;
-	a->ops++;
-	a->inferred += op->inferred;
-	goroutines_of(a, op, &g, &g2);
+	dead(a, g);
+}
+
+static int on_change(void *ctx, const struct ledger_change *change)
+{
+	struct analysis *a = ctx;
+	uint8_t state = a->ledger.gs[change->g].known.state;
+	struct goroutine *g;
+
+	if (array_grow(&a->gs, &a->ngs, a->ledger.ngs, sizeof(*a->gs)))
+		return -ENOMEM;
+	g = &a->gs[change->g];
+	if (!change->op)
+		change_watch(a, g, a->ledger.unwatched);
+	else if (change->was.state == LEDGER_NONE && a->ledger.gs[change->g].known.before)
+		exist(a, g, change->op, &a->ledger.gs[change->g].known);
+	else if (change->was.state == LEDGER_NONE)
+		create(a, g, change);
+	else if (state == LEDGER_NONE)
+		end_life(a, g, change);
+	else if (state == G_RUNNING)
+		run(a, g, change);
+	else if (state == G_RUNNABLE)
+		become_runnable(a, g, change);
+	else if (state == G_SYSCALL)
+		syscall_begin(a, g, change->op);
+	else
+		block(a, g, change->op);
+	return 0;
+}
+
+void states_begin(struct analysis *a)
+{
+	ledger_init(&a->ledger, &(struct ledger_observer){.ctx = a, .change = on_change, .gap = on_gap});
+}
+
+/* What the op means beside the states. */
+static void step_rest(struct analysis *a, const struct op *op)
+{
+	struct goroutine *g = goroutine_at(a, op->g);
+
 	switch (op->kind) {
-	case OP_PROC_STATUS ... OP_PROC_STATUS:
+	case OP_PROC_STATUS:
 	case OP_PROCS_CHANGE ... OP_PROC_STEAL:
 		step_proc(a, op);
-		break;
-	case OP_GO_STATUS:
-		go_status(a, op);
-		break;
-	case OP_GO_CREATE:
-	case OP_GO_CREATE_BLOCKED:
-		if (g2)
-			create(a, g2, op);
-		break;
-	case OP_GO_UNBLOCK:
-		if (g2)
-			wake(a, g2, g, op);
 		break;
 	case OP_STW_BEGIN ... OP_GC_SWEEP_END:
 	case OP_HEAP_ALLOC:
 	case OP_HEAP_GOAL:
 		gc_step(a, op);
+		break;
+	case OP_GC_ASSIST_ACTIVE ... OP_GC_ASSIST_END:
+		if (g)
+			assist(a, g, op);
+		break;
+	case OP_REGION_BEGIN:
+		if (g)
+			region_begin(a, op);
+		break;
+	case OP_REGION_END:
+		if (g)
+			region_end(a, op);
+		break;
+	case OP_TASK_BEGIN:
+		if (g)
+			task_begin(a, op);
 		break;
 	case OP_TASK_END:
 		task_end(a, op);
@@ -760,17 +727,38 @@ void step(struct analysis *a, const struct op *op)
 		labels_log(a, op);
 		break;
 	default:
-		if (g)
-			step_goroutine(a, op, g, g2);
+		break;
 	}
 }
 
-void goroutines_end(struct analysis *a)
+void step(struct analysis *a, const struct op *op)
 {
+	if (op->kind == OP_CPU_SAMPLE) {
+		count_sample(a, op);
+		return;
+	}
+	if (op->time > a->now)
+		a->now = op->time;
+	a->ops++;
+	a->inferred += op->inferred;
+	if (op->kind == OP_GO_STATUS && ledger_alive(&a->ledger, op->g))
+		state_again(a, op);
+	else if (op->kind != OP_LOG && ledger_step(&a->ledger, op))
+		a->oom = true;
+	step_rest(a, op);
+}
+
+void states_end(struct analysis *a)
+{
+	bool unwatched = a->ledger.unwatched;
+
 	a->now = a->end > a->now ? a->end : a->now;
 	integrate(a, a->now);
-	if (a->unwatched_since)
-		end_gap(a);
+	a->unwatched_ns = ledger_unwatched_before(&a->ledger, a->now);
+	if (unwatched)
+		on_gap(a, a->now, false);
+	for (size_t i = 1; i < a->ngs && unwatched; i++)
+		interval_show_part(a, &a->gs[i], false);
 	for (size_t i = 1; i < a->ngs; i++) {
 		struct goroutine *g = &a->gs[i];
 
@@ -781,5 +769,5 @@ void goroutines_end(struct analysis *a)
 		count_handovers(a, g);
 		labels_end(a, g, true);
 	}
-	a->unwatched_since = 0;
+	ledger_free(&a->ledger);
 }
