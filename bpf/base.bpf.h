@@ -17,6 +17,8 @@
 #include "bpf/ring.bpf.h"
 #include "bpf/task.bpf.h"
 
+#define MAP_MMAPABLE (1u << 10) /* BPF_F_MMAPABLE: linux/bpf.h */
+
 /* Set by capture while the programs run. */
 volatile uint32_t most_frames; /* per stack, at most STACK_DEPTH */
 

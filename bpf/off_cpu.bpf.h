@@ -18,6 +18,7 @@ const volatile bool watch_cpus;
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, OFF_CPU_SLOTS);
+	__uint(map_flags, MAP_MMAPABLE);
 	__type(key, uint32_t);
 	__type(value, struct off_cpu_slot);
 } off_cpu_slots SEC(".maps");

@@ -10,7 +10,6 @@
 #include "bpf/pidns.bpf.h"
 #include "bpf/unwind_memo.bpf.h"
 
-#define MAP_MMAPABLE (1u << 10) /* BPF_F_MMAPABLE: linux/bpf.h */
 
 /* Filled by capture (src/capture/native_tables.h), which also sets their sizes. */
 struct {

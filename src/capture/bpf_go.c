@@ -86,16 +86,16 @@ static void choose_programs(struct bpf *bpf, const struct bpf_go_options *option
 static void choose_off_cpu(struct bpf *bpf, const struct bpf_go_options *options)
 {
 	struct gotrace_bpf *skeleton = bpf->skeleton;
-	struct kernel_facts kernel;
+	enum switch_form form;
 	struct error none;
 
 	if (!options->off_cpu || options->probe_only ||
-	    kernel_facts(options->features->btf, &kernel, &none)) {
+	    kernel_switch_form(options->features->btf, &form, &none)) {
 		bpf_map__set_max_entries(skeleton->maps.off_cpu_slots, 1);
 		return;
 	}
-	bpf->off_cpu = kernel.switch_form == SWITCH_STATE_LAST    ? skeleton->progs.off_cpu
-		       : kernel.switch_form == SWITCH_STATE_FIRST ? skeleton->progs.off_cpu_516
+	bpf->off_cpu = form == SWITCH_STATE_LAST    ? skeleton->progs.off_cpu
+		       : form == SWITCH_STATE_FIRST ? skeleton->progs.off_cpu_516
 								  : skeleton->progs.off_cpu_old;
 	bpf_program__set_autoload(bpf->off_cpu, true);
 	bpf_program__set_autoload(skeleton->progs.list_waiting, options->features->tracing);

@@ -6,9 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <bpf/btf.h>
+
+/* The first release with SWITCH_STATE_LAST. */
+enum { LAST_FORM_MAJOR = 5, LAST_FORM_MINOR = 18 };
 
 /* The tracepoint's prototype. Its first parameter is not an argument of the tracepoint. */
 static const struct btf_type *prototype(const struct btf *btf, const char *name)
@@ -102,15 +106,49 @@ static void find_places_or_symbols(const struct btf *btf, struct cpu_places *pla
 		fclose(symbols);
 }
 
-int kernel_facts(const char *path, struct kernel_facts *facts, struct error *err)
+static struct btf *read_btf(const char *path, struct error *err)
 {
 	struct btf *btf = path ? btf__parse(path, NULL) : btf__load_vmlinux_btf();
 
+	if (!btf)
+		error_set(err, errno, "cannot read the kernel's BTF: %s", strerror(errno));
+	return btf;
+}
+
+int kernel_facts(const char *path, struct kernel_facts *facts, struct error *err)
+{
+	struct btf *btf = read_btf(path, err);
+
 	*facts = (struct kernel_facts){0};
 	if (!btf)
-		return error_set(err, errno, "cannot read the kernel's BTF: %s", strerror(errno));
+		return -EIO;
 	facts->switch_form = switch_form(btf);
 	find_places_or_symbols(btf, &facts->cpu_places);
+	btf__free(btf);
+	return 0;
+}
+
+bool kernel_has_last_switch_form(const char *release)
+{
+	unsigned major, minor;
+
+	/* Before 5.18, distributions have kernels with changes of later ones. */
+	return sscanf(release, "%u.%u", &major, &minor) == 2 &&
+	       (major > LAST_FORM_MAJOR || (major == LAST_FORM_MAJOR && minor >= LAST_FORM_MINOR));
+}
+
+int kernel_switch_form(const char *path, enum switch_form *form, struct error *err)
+{
+	struct utsname name;
+	struct btf *btf;
+
+	*form = SWITCH_STATE_LAST;
+	if (uname(&name) == 0 && kernel_has_last_switch_form(name.release))
+		return 0;
+	btf = read_btf(path, err);
+	if (!btf)
+		return -EIO;
+	*form = switch_form(btf);
 	btf__free(btf);
 	return 0;
 }

@@ -3,6 +3,7 @@
 #ifndef GOTRACE_CAPTURE_KERNEL_H
 #define GOTRACE_CAPTURE_KERNEL_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "bpf/record.h"
@@ -25,6 +26,11 @@ struct kernel_facts {
 
 /* Reads the facts from file `btf`, or from the kernel's own BTF if NULL. Returns 0 or a negative errno. */
 int kernel_facts(const char *btf, struct kernel_facts *facts, struct error *err);
+/* Finds the form alone. Reads BTF, which takes 20 ms and more, only where the kernel's release does not say
+ * it. Returns 0 or a negative errno. */
+int kernel_switch_form(const char *btf, enum switch_form *form, struct error *err);
+/* Pure: returns true if a kernel with this release (uname -r) has SWITCH_STATE_LAST for certain. */
+bool kernel_has_last_switch_form(const char *release);
 
 /* Pure: takes the places from the lines of /proc/kallsyms. Places that are not found stay unchanged. symbols
  * may be NULL. */

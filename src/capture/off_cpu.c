@@ -6,9 +6,10 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 
 #include "bpf/gotrace.skel.h"
 #include "util/clock.h"
@@ -100,72 +101,77 @@ void off_cpu_find_waiting(struct capture *capture)
 	bpf_link__destroy(link);
 }
 
-/* The programs may change a slot while it is read, so it may mix two threads; readers of the log tolerate
+/* The programs may change a slot while it is copied, so it may mix two threads; readers of the log tolerate
  * that. */
 static bool is_open(const struct off_cpu_slot *slot, uint64_t now)
 {
 	return slot->pid && slot->since && slot->since < now && slot->left <= LEFT_STOPPED;
 }
 
-static unsigned find_cpus(const struct off_cpu_slot *slots, uint32_t n, uint64_t now,
-			  struct raw_record *records)
+static unsigned find_cpus(const volatile struct off_cpu_slot *slots, uint64_t now, struct raw_record *records)
 {
 	unsigned found = 0;
 
-	for (uint32_t i = 0; i < n && found < MAX_REPEATED; i++) {
-		if (!slots[i].cpu_pid || !slots[i].cpu)
+	for (uint32_t i = 0; i < OFF_CPU_SLOTS && found < MAX_REPEATED; i++) {
+		struct off_cpu_slot slot;
+
+		if (!slots[i].cpu_pid)
 			continue;
-		records[found++] = (struct raw_record){
-			.tid = slots[i].cpu_tid, .site = SITE_CPU, .time = now, .arg = slots[i].cpu};
+		slot = slots[i];
+		if (slot.cpu)
+			records[found++] = (struct raw_record){
+				.tid = slot.cpu_tid, .site = SITE_CPU, .time = now, .arg = slot.cpu};
 	}
 	return found;
 }
 
-static unsigned find_open(const struct off_cpu_slot *slots, uint32_t n, uint64_t now,
-			  struct raw_record *records)
+static unsigned find_open(const volatile struct off_cpu_slot *slots, uint64_t now, struct raw_record *records)
 {
 	unsigned found = 0;
 
-	for (uint32_t i = 0; i < n && found < MAX_OPEN; i++) {
-		const struct off_cpu_slot *slot = &slots[i];
+	for (uint32_t i = 0; i < OFF_CPU_SLOTS && found < MAX_OPEN; i++) {
+		struct off_cpu_slot slot;
 
-		if (!is_open(slot, now))
+		if (!slots[i].pid)
+			continue;
+		slot = slots[i];
+		if (!is_open(&slot, now))
 			continue;
 		records[found++] = (struct raw_record){
-			.tid = slot->tid,
+			.tid = slot.tid,
 			.site = SITE_OFF_CPU,
-			.status = slot->left,
+			.status = slot.left,
 			.time = now,
-			.g = slot->by,
-			.goid = slot->comm[0],
-			.p = slot->comm[1],
-			.arg = slot->since,
-			.arg2 = slot->is_throttled ? now - slot->since : 0,
+			.g = slot.by,
+			.goid = slot.comm[0],
+			.p = slot.comm[1],
+			.arg = slot.since,
+			.arg2 = slot.is_throttled ? now - slot.since : 0,
 		};
 	}
 	return found;
 }
 
+/* Nearly all slots are empty, so they are read in place. */
 static int log_open(struct capture *capture)
 {
 	int map = bpf_map__fd(capture->bpf.skeleton->maps.off_cpu_slots);
-	struct off_cpu_slot *slots = calloc(OFF_CPU_SLOTS, sizeof(*slots));
+	size_t bytes = OFF_CPU_SLOTS * sizeof(struct off_cpu_slot);
+	volatile struct off_cpu_slot *slots = mmap(NULL, bytes, PROT_READ, MAP_SHARED, map, 0);
 	struct raw_record *records = calloc(MAX_OPEN + MAX_REPEATED, sizeof(*records));
-	uint32_t *keys = calloc(OFF_CPU_SLOTS, sizeof(*keys)), n = OFF_CPU_SLOTS, next;
 	uint64_t now = now_ns();
 	unsigned found = 0;
 	int rc = 0;
 
-	if (slots && records && keys &&
-	    (bpf_map_lookup_batch(map, NULL, &next, keys, slots, &n, NULL) == 0 || errno == ENOENT))
-		found = find_open(slots, n, now, records);
-	if (slots && records && capture->options.cpus)
-		found += find_cpus(slots, n, now, records + found);
+	if (slots != MAP_FAILED && records)
+		found = find_open(slots, now, records);
+	if (slots != MAP_FAILED && records && capture->options.cpus)
+		found += find_cpus(slots, now, records + found);
 	if (found)
 		rc = drain_put(&capture->drain, LOG_RECORDS, records, found * sizeof(*records));
-	free(slots);
+	if (slots != MAP_FAILED)
+		munmap((void *)(uintptr_t)slots, bytes);
 	free(records);
-	free(keys);
 	return rc;
 }
 

@@ -108,16 +108,27 @@ static inline void date(struct op_list *list, struct op_spacing *before, size_t 
 	op_dated(before, op->m, op->time);
 }
 
-void op_list_keep_apart(struct op_list *list, size_t from)
+/* The spacing that op_dated() gives after the first n ops. */
+static struct op_spacing spacing_after(const struct op_list *list, size_t n)
 {
 	struct op_spacing before = {.last = 0};
 
-	for (size_t i = 0; i < list->n; i++) {
-		if (i < from)
-			op_dated(&before, list->ops[i].m, list->ops[i].time);
-		else
-			date(list, &before, i, false);
-	}
+	if (n == 0)
+		return before;
+	before.last = list->ops[n - 1].time;
+	before.m = list->ops[n - 1].m;
+	while (n && list->ops[n - 1].m == before.m)
+		n--;
+	before.other = n ? list->ops[n - 1].time : 0;
+	return before;
+}
+
+void op_list_keep_apart(struct op_list *list, size_t from)
+{
+	struct op_spacing before = spacing_after(list, from);
+
+	for (size_t i = from; i < list->n; i++)
+		date(list, &before, i, false);
 	if (list->n && list->ops[list->n - 1].time > list->last_time)
 		list->last_time = list->ops[list->n - 1].time;
 }

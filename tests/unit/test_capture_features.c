@@ -363,6 +363,19 @@ static void test_symbols(void **state)
 	kernel_places_by_symbols(NULL, &places);
 }
 
+/* Older releases may have later changes (RHEL's 5.14), so their types must be read. */
+static void test_switch_form(void **state)
+{
+	(void)state;
+	assert_true(kernel_has_last_switch_form("5.18.0-1-amd64"));
+	assert_true(kernel_has_last_switch_form("6.1.0-44-cloud-amd64"));
+	assert_true(kernel_has_last_switch_form("10.0.0"));
+	assert_false(kernel_has_last_switch_form("5.17.15"));
+	assert_false(kernel_has_last_switch_form("5.14.0-503.el9"));
+	assert_false(kernel_has_last_switch_form("4.19.0"));
+	assert_false(kernel_has_last_switch_form(""));
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_capabilities, make_root, remove_root),
 	cmocka_unit_test_setup_teardown(test_btf, make_root, remove_root),
@@ -377,6 +390,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_target, make_root, remove_root),
 	cmocka_unit_test(test_stat),
 	cmocka_unit_test(test_syscall),
+	cmocka_unit_test(test_switch_form),
 	cmocka_unit_test(test_symbols),
 };
 

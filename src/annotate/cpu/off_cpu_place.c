@@ -221,14 +221,20 @@ static void walk(struct places *places)
 	const struct op_list *list = places->off->view->ops;
 	uint64_t start = places->off->view->generation->start;
 
+	struct place_thread *on = thread_of(places, NO_M);
+	uint32_t m = NO_M;
+
 	places->next_end = UINT64_MAX;
 	for (size_t i = 0; i < list->n; i++) {
 		const struct op *op = &list->ops[i];
-		struct place_thread *on = op->kind == OP_NONE ? NULL : thread_of(places, op->m);
 
+		if (op->m != m) {
+			m = op->m;
+			on = thread_of(places, m);
+		}
 		if (i >= list->statuses)
 			pass_time(places, i, op->time, start);
-		if (!on)
+		if (!on || op->kind == OP_NONE)
 			continue;
 		end_piece(places, on, i, op->time);
 		runs_on_follow(&on->on, op);
