@@ -49,7 +49,7 @@ struct flight {
 
 static enum wire_format format_of(const struct flight *flight)
 {
-	enum wire_format wanted = flight->recorder->options->record.format;
+	enum wire_format wanted = flight->recorder->options->record.trace_options.format;
 
 	if (wanted != WIRE_NONE)
 		return wanted;
@@ -112,16 +112,13 @@ static int functions_of(const struct flight *flight, struct function_want wanted
  */
 static int begin_recorder(struct flight *flight, struct error *err)
 {
-	const struct record_options *record = &flight->recorder->options->record;
-	const struct writer_options options = {.format = format_of(flight),
-					       .runtime_frames = record->runtime_frames,
-					       .off_cpu_ns = record->os.regions_ns,
-					       .locks = record->locks};
+	struct writer_options options = {.trace_options = flight->recorder->options->record.trace_options};
 	struct recording *recording = &flight->recording;
 	int ends[2], rc;
 
 	recording->writer = flight->session.workers.writer;
-	recording->format = options.format;
+	options.trace_options.format = format_of(flight);
+	recording->format = options.trace_options.format;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
 		return error_set(err, errno, "cannot set up the sandbox: %s", strerror(errno));
 	recording->files = snapshot_files_new(&flight->recorder->store, ends[0]);

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "export/export.h"
+#include "pipeline/pipeline.h"
 #include "target/functions/functions.h"
 #include "workers/summary/style.h"
 #include "util/error.h"
@@ -27,9 +28,8 @@ enum record_detail {
 
 /* --os: what is recorded of the times when a Go program's threads have no CPU. */
 struct os_detail {
-	bool off;            /* nothing */
-	bool cpus;           /* also which CPUs threads run on, and interrupts */
-	uint64_t regions_ns; /* as off_cpu_ns of model_options */
+	bool off;  /* nothing */
+	bool cpus; /* also which CPUs threads run on, and interrupts */
 };
 
 struct record_options {
@@ -47,12 +47,11 @@ struct record_options {
 	enum record_detail detail;
 	bool kernel_stacks; /* of waiting threads */
 	struct os_detail os;
-	bool locks;              /* as in model_options */
-	bool alloc;              /* record heap spans and goroutine stacks */
-	const char *output;      /* NULL = default name */
-	const char *raw;         /* NULL = none */
-	enum wire_format format; /* WIRE_NONE = that of the target's release */
-	bool syscalls, labels, runtime_frames, json, quiet, version;
+	bool alloc;         /* record heap spans and goroutine stacks */
+	const char *output; /* NULL = default name */
+	const char *raw;    /* NULL = none */
+	struct trace_options trace_options;
+	bool syscalls, labels, json, quiet, version;
 	struct summary_style style;
 	enum record_as as;
 	bool children;                                 /* also trace descendants; all as threads */
@@ -71,9 +70,8 @@ struct record_options {
 
 struct replay_options {
 	const char *input, *output;
-	enum wire_format format;
-	bool locks, runtime_frames, json, quiet;
-	struct os_detail os; /* cpus and off have no effect */
+	struct trace_options trace_options;
+	bool json, quiet;
 	struct summary_style style;
 };
 

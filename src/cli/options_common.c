@@ -74,14 +74,9 @@ int option_set_sort(void *member, const char *option, const char *text, struct e
 	return parse_sort(text, member, err);
 }
 
-int option_set_os(void *member, const char *option, const char *text, struct error *err)
-{
-	return parse_os(option, text, member, err);
-}
-
 int option_set_os_regions(void *member, const char *option, const char *text, struct error *err)
 {
-	return parse_os_regions(option, text, &((struct os_detail *)member)->regions_ns, err);
+	return parse_os_regions(option, text, member, err);
 }
 
 const char *options_long_name(const struct argp *argp, int key)

@@ -27,7 +27,7 @@ struct option_binding {
 
 option_setter option_set_true, option_set_false, option_set_text, option_set_operand, option_set_pid,
 	option_set_time, option_set_duration, option_set_id, option_set_format, option_set_sort,
-	option_set_os, option_set_os_regions;
+	option_set_os_regions;
 
 /* The offset of a member. Does not compile if the member has another type. */
 #define OPTION_MEMBER(type, options, member)                                                                 \
@@ -42,13 +42,12 @@ option_setter option_set_true, option_set_false, option_set_text, option_set_ope
 #define OPTION_DURATION(key, options, member)                                                                \
 	key, OPTION_MEMBER(uint64_t, options, member), option_set_duration
 #define OPTION_ID(key, options, member) key, OPTION_MEMBER(uint64_t, options, member), option_set_id
-/* --format, --sort, --os, and --os-regions, the old name for the time of --os */
+/* --format, --sort, and --os-regions, the old name for the time of --os */
 #define OPTION_FORMAT(key, options, member)                                                                  \
 	key, OPTION_MEMBER(enum wire_format, options, member), option_set_format
 #define OPTION_SORT(key, options, member) key, OPTION_MEMBER(uint8_t, options, member), option_set_sort
-#define OPTION_OS(key, options, member)   key, OPTION_MEMBER(struct os_detail, options, member), option_set_os
 #define OPTION_OS_REGIONS(key, options, member)                                                              \
-	key, OPTION_MEMBER(struct os_detail, options, member), option_set_os_regions
+	key, OPTION_MEMBER(uint64_t, options, member), option_set_os_regions
 /* The one file that a command works on. */
 #define OPTION_FILE(options, member)                                                                         \
 	ARGP_KEY_ARG, OPTION_MEMBER(const char *, options, member), option_set_operand

@@ -47,27 +47,28 @@ static const struct argp_option replay_table[] = {
 /* What the log has cannot be switched off, and "all" is every interval in it. */
 static int set_replay_os(void *member, const char *option, const char *text, struct error *err)
 {
-	struct os_detail *os = &((struct replay_options *)member)->os;
-	int rc = parse_os(option, text, os, err);
+	uint64_t *regions_ns = &((struct replay_options *)member)->trace_options.off_cpu_ns;
+	struct os_detail os;
+	int rc = parse_os(option, text, &os, regions_ns, err);
 
-	if (rc == 0 && os->off)
+	if (rc == 0 && os.off)
 		return error_set(err, EINVAL, "%s=off is for recording; without marks: %s=summary", option,
 				 option);
-	if (rc == 0 && os->cpus && !os->regions_ns)
-		os->regions_ns = 1;
+	if (rc == 0 && os.cpus && !*regions_ns)
+		*regions_ns = 1;
 	return rc;
 }
 
 static const struct option_binding replay_bindings[] = {
 	{OPTION_FILE(replay_options, input)},
 	{OPTION_TEXT('o', replay_options, output)},
-	{OPTION_FORMAT(KEY_FORMAT, replay_options, format)},
-	{OPTION_TRUE(KEY_RUNTIME_FRAMES, replay_options, runtime_frames)},
+	{OPTION_FORMAT(KEY_FORMAT, replay_options, trace_options.format)},
+	{OPTION_TRUE(KEY_RUNTIME_FRAMES, replay_options, trace_options.runtime_frames)},
 	{OPTION_TRUE(KEY_JSON, replay_options, json)},
 	{OPTION_TRUE(KEY_STATS, replay_options, style.stats)},
 	{OPTION_WITH(KEY_OS, set_replay_os)},
-	{OPTION_OS_REGIONS(KEY_OS_REGIONS, replay_options, os)},
-	{OPTION_TRUE(KEY_LOCKS, replay_options, locks)},
+	{OPTION_OS_REGIONS(KEY_OS_REGIONS, replay_options, trace_options.off_cpu_ns)},
+	{OPTION_TRUE(KEY_LOCKS, replay_options, trace_options.locks)},
 	{OPTION_SORT(KEY_SORT, replay_options, style.sort)},
 	{OPTION_TRUE('q', replay_options, quiet)},
 	{OPTION_END},

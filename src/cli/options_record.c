@@ -119,7 +119,8 @@ static int check_together(const struct record_options *options, struct error *er
 		return error_set(err, EINVAL, "-o - and --json both write to standard output");
 	if (standard && options->command)
 		return error_set(err, EINVAL, "-o - and the program after -- both write to standard output");
-	if (options->alloc && options->format != WIRE_NONE && options->format < WIRE_GO123)
+	if (options->alloc && options->trace_options.format != WIRE_NONE &&
+	    options->trace_options.format < WIRE_GO123)
 		return error_set(err, EINVAL,
 				 "--alloc: formats before that of Go 1.23 have no memory events");
 	if (options->raw && strcmp(options->raw, "-") == 0)

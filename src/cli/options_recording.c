@@ -209,6 +209,13 @@ static int set_detail(void *detail, const char *option, const char *text, struct
 	return parse_detail(option, text, detail, err);
 }
 
+static int set_os(void *options, const char *option, const char *text, struct error *err)
+{
+	struct record_options *record = options;
+
+	return parse_os(option, text, &record->os, &record->trace_options.off_cpu_ns, err);
+}
+
 /* --- old names --- */
 
 static int set_exact(void *detail, const char *option, const char *text, struct error *err)
@@ -265,19 +272,19 @@ static const struct option_binding bindings[] = {
 	{OPTION_WITH(KEY_TASK, add_task)},
 	{OPTION_WITH(KEY_REQUESTS, set_requests)},
 	{OPTION_TRUE(KEY_REQUEST_VALUES, record_options, request_values)},
-	{OPTION_FORMAT(KEY_FORMAT, record_options, format)},
+	{OPTION_FORMAT(KEY_FORMAT, record_options, trace_options.format)},
 	{OPTION_FALSE(KEY_NO_SYSCALLS, record_options, syscalls)},
 	{OPTION_FALSE(KEY_NO_LABELS, record_options, labels)},
 	{OPTION_TRUE(KEY_KERNEL_STACKS, record_options, kernel_stacks)},
-	{OPTION_OS(KEY_OS, record_options, os)},
+	{OPTION_WITH(KEY_OS, set_os)},
 	{KEY_NO_OS, OPTION_MEMBER(struct os_detail, record_options, os), set_no_os},
-	{OPTION_OS_REGIONS(KEY_OS_REGIONS, record_options, os)},
+	{OPTION_OS_REGIONS(KEY_OS_REGIONS, record_options, trace_options.off_cpu_ns)},
 	{KEY_CPUS, OPTION_MEMBER(struct os_detail, record_options, os), set_cpus},
-	{OPTION_TRUE(KEY_LOCKS, record_options, locks)},
-	{OPTION_FALSE(KEY_NO_LOCKS, record_options, locks)},
+	{OPTION_TRUE(KEY_LOCKS, record_options, trace_options.locks)},
+	{OPTION_FALSE(KEY_NO_LOCKS, record_options, trace_options.locks)},
 	{OPTION_WITH(KEY_CPU_SAMPLES, set_samples)},
 	{OPTION_WITH(KEY_NO_CPU_SAMPLES, set_no_samples)},
-	{OPTION_TRUE(KEY_RUNTIME_FRAMES, record_options, runtime_frames)},
+	{OPTION_TRUE(KEY_RUNTIME_FRAMES, record_options, trace_options.runtime_frames)},
 	{OPTION_WITH(KEY_RING_SIZE, set_ring)},
 	{OPTION_WITH(KEY_RINGS, set_rings)},
 	{OPTION_WITH(KEY_MAX_OVERHEAD, set_overhead)},
@@ -346,7 +353,7 @@ struct record_options recording_live_defaults(void)
 {
 	struct record_options options = recording_defaults();
 
-	options.locks = true;
+	options.trace_options.locks = true;
 	return options;
 }
 

@@ -138,11 +138,8 @@ static int begin_writing(struct record *record, struct error *err)
 	const struct writer_options wanted = {
 		.trace = &record->trace,
 		.raw = options->raw ? &record->raw : NULL,
-		.format = options->format,
+		.trace_options = options->trace_options,
 		.max_bytes = options->max_bytes,
-		.runtime_frames = options->runtime_frames,
-		.off_cpu_ns = options->os.regions_ns,
-		.locks = options->locks,
 		.json = options->json,
 		.quiet = options->quiet || options->parts,
 		.style = style_of(options),

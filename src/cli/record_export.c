@@ -105,7 +105,7 @@ static int trace(struct live_export *live)
 
 	export_process_forget(&live->exporter);
 	options.parts = &parts;
-	if (!options.os.off && options.os.regions_ns != OFF_CPU_NO_REGIONS)
+	if (!options.os.off && options.trace_options.off_cpu_ns != OFF_CPU_NO_REGIONS)
 		options.os.cpus = true; /* Perfetto shows them */
 	status = live->record(&options);
 	titles_save(&titles, live->titles);

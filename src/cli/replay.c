@@ -93,10 +93,7 @@ static int replay(const struct replay_options *options, int fd, struct output *t
 {
 	struct pipeline_options wanted = {
 		.trace = trace,
-		.format = options->format,
-		.runtime_frames = options->runtime_frames,
-		.off_cpu_ns = options->os.regions_ns,
-		.locks = options->locks,
+		.trace_options = options->trace_options,
 	};
 	struct pipeline *pipe = pipeline_new(&wanted);
 	struct rawlog_reader *names = NULL;

@@ -195,14 +195,14 @@ int session_open_target(struct session *session, struct error *err)
 int session_check_options(const struct session *session, const char *go_only, struct error *err)
 {
 	const struct record_options *options = session->options;
-	const char *wrong = options->alloc                        ? "--alloc"
-			    : options->detail                     ? "--detail"
-			    : options->runtime_frames             ? "--runtime-frames"
-			    : options->probe_only                 ? "--probe-only"
-			    : options->layout                     ? "--layout"
-			    : options->requests                   ? "--requests"
-			    : options->os.cpus && !options->parts ? "--os=all"
-								  : go_only;
+	const char *wrong = options->alloc                          ? "--alloc"
+			    : options->detail                       ? "--detail"
+			    : options->trace_options.runtime_frames ? "--runtime-frames"
+			    : options->probe_only                   ? "--probe-only"
+			    : options->layout                       ? "--layout"
+			    : options->requests                     ? "--requests"
+			    : options->os.cpus && !options->parts   ? "--os=all"
+								    : go_only;
 
 	if (options->children && options->max_overhead)
 		return error_set(err, EINVAL, "--max-overhead is for one process, not with --children");

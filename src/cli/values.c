@@ -108,26 +108,30 @@ int parse_os_regions(const char *option, const char *text, uint64_t *ns, struct 
 	return 0;
 }
 
-int parse_os(const char *option, const char *text, struct os_detail *os, struct error *err)
+int parse_os(const char *option, const char *text, struct os_detail *os, uint64_t *regions_ns,
+	     struct error *err)
 {
 	static const char all[] = "all,";
 	const char *regions = text;
 	struct os_detail parsed = {0};
+	uint64_t ns = 0;
 
 	if (strcmp(text, "off") == 0) {
 		*os = (struct os_detail){.off = true};
+		*regions_ns = 0;
 		return 0;
 	}
 	parsed.cpus = strcmp(text, "all") == 0 || strncmp(text, all, sizeof(all) - 1) == 0;
 	if (parsed.cpus)
 		regions += strlen("all") + (text[strlen("all")] == ',');
 	if (strcmp(regions, "summary") == 0)
-		parsed.regions_ns = OFF_CPU_NO_REGIONS;
-	else if (strcmp(text, "all") != 0 && parse_duration(option, regions, &parsed.regions_ns, NULL))
+		ns = OFF_CPU_NO_REGIONS;
+	else if (strcmp(text, "all") != 0 && parse_duration(option, regions, &ns, NULL))
 		return error_set(err, EINVAL,
 				 "%s: '%.*s' is not off, summary, a time (1ms or more), or all (all,5ms)",
 				 option, text_fit(text, 40), text);
 	*os = parsed;
+	*regions_ns = ns;
 	return 0;
 }
 

@@ -14,8 +14,12 @@
 
 /* "500ms", "1.5s", "2m", "1h"; a number without a unit is in seconds. From 1 ms to 1000 h. */
 int parse_duration(const char *option, const char *text, uint64_t *ns, struct error *err);
-/* --os: "off", "all", a duration, "summary" (no regions), or "all," and one of the last two. */
-int parse_os(const char *option, const char *text, struct os_detail *os, struct error *err);
+/*
+ * --os: "off", "all", a duration, "summary" (no regions), or "all," and one of the last two. Sets *regions_ns
+ * as off_cpu_ns of annotate_options.
+ */
+int parse_os(const char *option, const char *text, struct os_detail *os, uint64_t *regions_ns,
+	     struct error *err);
 /* Its time alone: a duration, or "none" for no regions (OFF_CPU_NO_REGIONS). */
 int parse_os_regions(const char *option, const char *text, uint64_t *ns, struct error *err);
 /* --detail: exact, auto, light or starts. */

@@ -292,12 +292,10 @@ static bool make_pipeline(struct recorder_pipeline *recorder)
 	};
 	struct pipeline_options wanted = {
 		.keep = &keep,
-		.format = snapshot_kept_format(recorder->options.format),
-		.runtime_frames = recorder->options.runtime_frames,
-		.off_cpu_ns = recorder->options.off_cpu_ns,
-		.locks = recorder->options.locks,
+		.trace_options = recorder->options.trace_options,
 	};
 
+	wanted.trace_options.format = snapshot_kept_format(wanted.trace_options.format);
 	recorder->pipe = pipeline_new(&wanted);
 	return recorder->pipe;
 }

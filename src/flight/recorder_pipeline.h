@@ -16,13 +16,10 @@
 struct recorder_pipeline;
 
 struct recorder_pipeline_options {
-	const struct flight_plan *flight; /* not owned */
-	enum wire_format format;          /* of the files */
-	bool runtime_frames;              /* as in pipeline_options */
-	uint64_t off_cpu_ns;              /* the same */
-	bool locks;                       /* the same */
-	struct snapshot_worker *worker;   /* not owned */
-	struct status_page *page;         /* not owned */
+	const struct flight_plan *flight;   /* not owned */
+	struct trace_options trace_options; /* of the files */
+	struct snapshot_worker *worker;     /* not owned */
+	struct status_page *page;           /* not owned */
 };
 
 /* Returns NULL if out of memory. */

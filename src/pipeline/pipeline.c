@@ -119,7 +119,7 @@ static int pipeline_open_wire(struct pipeline *pipe)
 	struct wire_options options = {
 		.format = pipe->format,
 		.out = keeps ? pipe->keep.out : file,
-		.symbol_flags = pipe->options.runtime_frames ? SYMBOL_RUNTIME_FRAMES : 0,
+		.symbol_flags = pipe->options.trace_options.runtime_frames ? SYMBOL_RUNTIME_FRAMES : 0,
 	};
 
 	if (pipe->wire)
@@ -172,8 +172,8 @@ struct pipeline *pipeline_new(const struct pipeline_options *options)
 		.ctx = pipe,
 	};
 	struct annotate_options annotate = {
-		.off_cpu_ns = options->off_cpu_ns,
-		.locks = options->locks,
+		.off_cpu_ns = options->trace_options.off_cpu_ns,
+		.locks = options->trace_options.locks,
 		.lock_kind = find_lock_kind,
 		.lock_ctx = pipe,
 	};
@@ -181,7 +181,7 @@ struct pipeline *pipeline_new(const struct pipeline_options *options)
 	if (!pipe)
 		return NULL;
 	pipe->options = *options;
-	pipe->format = options->format;
+	pipe->format = options->trace_options.format;
 	if (options->keep) {
 		pipe->keep = *options->keep;
 		model.any_first = true;

@@ -29,14 +29,19 @@ struct pipeline_keep {
 	void *ctx;
 };
 
-struct pipeline_options {
-	const struct pipeline_keep *keep; /* copied; NULL = the trace goes into a file */
-	struct output *trace; /* not owned; may be opened later than the pipeline, before the first record */
-	struct output *raw;   /* not owned; NULL = no raw log is written */
+/* What a trace is to be. The same for every way in which a raw log becomes one. */
+struct trace_options {
 	enum wire_format format; /* WIRE_NONE: the format of the target's own release */
 	uint64_t off_cpu_ns;     /* annotate.h */
 	bool locks;              /* annotate.h */
 	bool runtime_frames;     /* keep the runtime's frames in stacks */
+};
+
+struct pipeline_options {
+	const struct pipeline_keep *keep; /* copied; NULL = the trace goes into a file */
+	struct output *trace; /* not owned; may be opened later than the pipeline, before the first record */
+	struct output *raw;   /* not owned; NULL = no raw log is written */
+	struct trace_options trace_options;
 };
 
 struct pipeline;

@@ -42,7 +42,7 @@ static void record_a_process(void **state)
 	assert_int_equal(options.pid, 42);
 	assert_int_equal(options.duration_ns, 500000000);
 	assert_string_equal(options.output, "x.trace");
-	assert_int_equal(options.format, WIRE_GO123);
+	assert_int_equal(options.trace_options.format, WIRE_GO123);
 	assert_int_equal(options.max_bytes, 10 << 20);
 	assert_true(options.syscalls);
 	assert_null(options.command);
@@ -80,7 +80,8 @@ static void record_flags(void **state)
 	     "r", "--ring-size", "1M", "--rings", "2", "--probe-only");
 	assert_int_equal(options_record(line.argc, line.argv, &options, &err), 0);
 	assert_false(options.syscalls || options.labels);
-	assert_true(options.runtime_frames && options.json && options.quiet && options.probe_only);
+	assert_true(options.trace_options.runtime_frames && options.json && options.quiet &&
+		    options.probe_only);
 	assert_string_equal(options.raw, "r");
 	assert_int_equal(options.ring_bytes, 1 << 20);
 	assert_int_equal(options.rings, 2);
@@ -182,11 +183,11 @@ static void details(void **state)
 	assert_int_equal(RECORDED("--detail=starts", "--detail=auto").detail, DETAIL_AUTO);
 }
 
-static void os_is(struct os_detail os, bool off, bool cpus, uint64_t regions_ns)
+static void os_is(struct record_options options, bool off, bool cpus, uint64_t off_cpu_ns)
 {
-	assert_int_equal(os.off, off);
-	assert_int_equal(os.cpus, cpus);
-	assert_int_equal(os.regions_ns, regions_ns);
+	assert_int_equal(options.os.off, off);
+	assert_int_equal(options.os.cpus, cpus);
+	assert_int_equal(options.trace_options.off_cpu_ns, off_cpu_ns);
 }
 
 static void os_details(void **state)
@@ -196,16 +197,16 @@ static void os_details(void **state)
 	struct line line;
 
 	(void)state;
-	os_is(RECORDED("-q").os, false, false, 0);
-	os_is(RECORDED("--os=off").os, true, false, 0);
-	os_is(RECORDED("--os=off", "--os", "5ms").os, false, false, 5000000);
-	os_is(RECORDED("--os=all").os, false, true, 0);
-	os_is(RECORDED("--os=summary").os, false, false, OFF_CPU_NO_REGIONS);
-	os_is(RECORDED("--os=all,2ms").os, false, true, 2000000);
-	os_is(RECORDED("--os=all,summary").os, false, true, OFF_CPU_NO_REGIONS);
+	os_is(RECORDED("-q"), false, false, 0);
+	os_is(RECORDED("--os=off"), true, false, 0);
+	os_is(RECORDED("--os=off", "--os", "5ms"), false, false, 5000000);
+	os_is(RECORDED("--os=all"), false, true, 0);
+	os_is(RECORDED("--os=summary"), false, false, OFF_CPU_NO_REGIONS);
+	os_is(RECORDED("--os=all,2ms"), false, true, 2000000);
+	os_is(RECORDED("--os=all,summary"), false, true, OFF_CPU_NO_REGIONS);
 	LINE(line, "raw", "-o", "x", "--os=all");
 	assert_int_equal(options_replay(line.argc, line.argv, &replay, &err), 0);
-	assert_int_equal(replay.os.regions_ns, 1); /* of what the log has, all */
+	assert_int_equal(replay.trace_options.off_cpu_ns, 1); /* of what the log has, all */
 	LINE(line, "raw", "-o", "x", "--os=off");
 	assert_int_equal(options_replay(line.argc, line.argv, &replay, &err), -EINVAL);
 	assert_non_null(strstr(err.text, "--os=summary"));
@@ -225,18 +226,18 @@ static void old_names(void **state)
 	assert_int_equal(RECORDED("--light").detail, DETAIL_LIGHT);
 	assert_int_equal(RECORDED("--starts-only").detail, DETAIL_STARTS);
 	assert_int_equal(RECORDED("--spans").detail, DETAIL_STARTS);
-	os_is(RECORDED("--no-os").os, true, false, 0);
-	os_is(RECORDED("--cpus", "--os-regions=2ms").os, false, true, 2000000);
-	os_is(RECORDED("--os-regions", "none").os, false, false, OFF_CPU_NO_REGIONS);
+	os_is(RECORDED("--no-os"), true, false, 0);
+	os_is(RECORDED("--cpus", "--os-regions=2ms"), false, true, 2000000);
+	os_is(RECORDED("--os-regions", "none"), false, false, OFF_CPU_NO_REGIONS);
 	assert_int_equal(RECORDED("--no-cpu-samples").sample_hz, 0);
-	assert_false(RECORDED("--locks", "--no-locks").locks);
+	assert_false(RECORDED("--locks", "--no-locks").trace_options.locks);
 	options = RECORDED("--rings=2", "--ring-size=1M", "--btf=types");
 	assert_int_equal(options.rings, 2);
 	assert_int_equal(options.ring_bytes, 1 << 20);
 	assert_string_equal(options.btf, "types");
 	LINE(line, "raw", "-o", "x", "--os-regions=none");
 	assert_int_equal(options_replay(line.argc, line.argv, &replay, &err), 0);
-	assert_int_equal(replay.os.regions_ns, OFF_CPU_NO_REGIONS);
+	assert_int_equal(replay.trace_options.off_cpu_ns, OFF_CPU_NO_REGIONS);
 	LINE(line, "--region=main.f", "42");
 	assert_int_equal(options_sites(line.argc, line.argv, &sites, &err), 0);
 	assert_int_equal(sites.pid, 42);
@@ -311,12 +312,12 @@ static void nonsense_is_refused(void **state)
 static void recording_as_in(const struct record_options *options)
 {
 	assert_int_equal(options->as, AS_GO);
-	assert_int_equal(options->format, WIRE_GO123);
-	assert_int_equal(options->os.regions_ns, 2000000);
+	assert_int_equal(options->trace_options.format, WIRE_GO123);
+	assert_int_equal(options->trace_options.off_cpu_ns, 2000000);
 	assert_int_equal(options->sample_hz, 49);
 	assert_int_equal(options->max_overhead, OVERHEAD_NONE);
 	assert_int_equal(options->buffer_bytes, 8 << 20);
-	assert_true(options->os.cpus && options->locks && !options->os.off && options->labels);
+	assert_true(options->os.cpus && options->trace_options.locks && !options->os.off && options->labels);
 	assert_false(options->syscalls || options->detail);
 }
 
@@ -357,7 +358,7 @@ static void flight_defaults(void **state)
 	assert_int_equal(options_flight(line.argc, line.argv, &flight, &err), 0);
 	assert_int_equal(flight.record.max_overhead, 10);
 	assert_int_equal(flight.record.sample_hz, 100);
-	assert_false(flight.record.locks || flight.record.os.cpus || flight.record.requests);
+	assert_false(flight.record.trace_options.locks || flight.record.os.cpus || flight.record.requests);
 	LINE(line, "-p1", "--cpu-samples", "7");
 	assert_int_equal(options_flight(line.argc, line.argv, &flight, &err), 0);
 	assert_int_equal(flight.record.sample_hz, 7);
@@ -399,13 +400,13 @@ static void live_recording(void **state)
 	assert_int_equal(options_report(line.argc, line.argv, &report, &err), 0);
 	assert_int_equal(report.record.pid, 42);
 	assert_int_equal(report.record.duration_ns, 5000000000);
-	assert_true(report.record.locks && report.record.labels && !report.record.os.off);
+	assert_true(report.record.trace_options.locks && report.record.labels && !report.record.os.off);
 	assert_int_equal(report.record.sample_hz, 100);
 	LINE(line, "-p", "42", "-d", "2s", "--no-locks", "--os=off", "--requests=http", "--layout", "table",
 	     "--region", "main.f");
 	assert_int_equal(options_report(line.argc, line.argv, &report, &err), 0);
 	assert_int_equal(report.record.duration_ns, 2000000000);
-	assert_false(report.record.locks || report.record.try_functions);
+	assert_false(report.record.trace_options.locks || report.record.try_functions);
 	assert_true(report.record.os.off);
 	assert_string_equal(report.record.requests, "http");
 	assert_string_equal(report.record.layout, "table");
@@ -413,7 +414,7 @@ static void live_recording(void **state)
 	assert_int_equal(options_top(line.argc, line.argv, &top, &err), 0);
 	assert_int_equal(top.record.duration_ns, 2000000000);
 	assert_string_equal(top.record.layout, "table");
-	assert_false(top.record.locks);
+	assert_false(top.record.trace_options.locks);
 	LINE(line, "-p", "42", "--detail=exact", "--max-overhead=9");
 	assert_int_equal(options_report(line.argc, line.argv, &report, &err), -EINVAL);
 	assert_int_equal(options_top(line.argc, line.argv, &top, &err), -EINVAL);
@@ -483,7 +484,7 @@ static void why_a_function(void **state)
 	assert_int_equal(options_why(line.argc, line.argv, &why, &err), 0);
 	assert_int_equal(why.record.nfunctions, 1);
 	assert_int_equal(why.record.functions[0].kind, FUNCTION_REGION);
-	assert_true(why.record.try_functions && why.record.locks && !why.record.syscalls);
+	assert_true(why.record.try_functions && why.record.trace_options.locks && !why.record.syscalls);
 	LINE(line, "-p1", "--task", "main.f");
 	assert_int_equal(options_why(line.argc, line.argv, &why, &err), 0);
 	assert_int_equal(why.record.functions[0].kind, FUNCTION_TASK);

@@ -74,7 +74,7 @@ static void trigger(struct world *world, const char *text)
 static void begin(struct world *world, enum wire_format format)
 {
 	struct recorder_pipeline_options options = {
-		.flight = &world->plan, .format = format, .page = &world->page};
+		.flight = &world->plan, .trace_options = {.format = format}, .page = &world->page};
 	int ends[2];
 
 	world->format = format;

@@ -182,8 +182,7 @@ static int traced_process_open(struct traced_process *process, const struct trac
 {
 	struct pipeline_options wanted = {
 		.trace = &process->trace,
-		.format = process->tree->options.format,
-		.locks = process->tree->options.locks,
+		.trace_options = process->tree->options.trace_options,
 	};
 	int rc = take_files(process, err);
 

@@ -12,9 +12,8 @@
 struct process_tree_options {
 	struct channel *file_server; /* not owned; opens the files */
 	bool raw;                    /* write raw logs */
-	enum wire_format format;
-	bool locks; /* as in pipeline_options */
-	bool json;  /* make JSON summaries of the processes */
+	struct trace_options trace_options;
+	bool json; /* make JSON summaries of the processes */
 };
 
 struct process_tree;

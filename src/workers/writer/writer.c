@@ -256,11 +256,8 @@ int writer_begin(struct writer *writer, const struct writer_options *options, st
 
 	if (!setup)
 		return error_set(err, ENOMEM, "out of memory");
-	setup->format = (uint32_t)options->format;
+	setup->trace_options = options->trace_options;
 	setup->max_bytes = options->max_bytes;
-	setup->runtime_frames = options->runtime_frames;
-	setup->off_cpu_ns = options->off_cpu_ns;
-	setup->locks = options->locks;
 	setup->json = options->json;
 	setup->quiet = options->quiet;
 	setup->exact = options->exact;
@@ -280,10 +277,7 @@ int writer_begin_recorder(struct writer *writer, const struct writer_options *op
 
 	if (!setup)
 		return error_set(err, ENOMEM, "out of memory");
-	setup->format = (uint32_t)options->format;
-	setup->runtime_frames = options->runtime_frames;
-	setup->off_cpu_ns = options->off_cpu_ns;
-	setup->locks = options->locks;
+	setup->trace_options = options->trace_options;
 	rc = send_setup(writer, setup, worker, -1, err);
 	free(setup);
 	return rc;

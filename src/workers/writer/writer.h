@@ -19,10 +19,9 @@
 struct writer_options {
 	struct output *trace; /* not owned; open */
 	struct output *raw;   /* not owned; open; NULL = no raw log is written */
-	enum wire_format format;
-	uint64_t max_bytes;  /* approximate size of the trace; 0 = no limit */
-	uint64_t off_cpu_ns; /* as in model_options */
-	bool locks, runtime_frames, json, quiet, exact;
+	struct trace_options trace_options;
+	uint64_t max_bytes; /* approximate size of the trace; 0 = no limit */
+	bool json, quiet, exact;
 	struct summary_style style;
 	const char *layout; /* where the layout of an unknown release comes from; "" = the release is known */
 	/* First of several processes (--children): trace and raw are then unused. 0 = one process. */
@@ -50,8 +49,8 @@ int writer_attend(struct writer *writer, struct broker *broker, struct error *er
 /* Sets up the files. Call it before the first record. Returns 0, or a negative errno and sets *err. */
 int writer_begin(struct writer *writer, const struct writer_options *options, struct error *err);
 /*
- * The same for a flight recorder, which uses only format, off_cpu_ns, locks and runtime_frames of the
- * options. worker: the snapshot worker's end of a socket; the caller keeps ownership.
+ * The same for a flight recorder, which uses only trace_options of the options. worker: the snapshot worker's
+ * end of a socket; the caller keeps ownership.
  */
 int writer_begin_recorder(struct writer *writer, const struct writer_options *options, int worker,
 			  struct error *err);

@@ -174,10 +174,7 @@ static int writer_work_begin_one(struct work *work, int fd)
 	struct pipeline_options wanted = {
 		.trace = &work->trace,
 		.raw = setup->has_raw ? &work->raw : NULL,
-		.format = (enum wire_format)setup->format,
-		.runtime_frames = setup->runtime_frames,
-		.off_cpu_ns = setup->off_cpu_ns,
-		.locks = setup->locks,
+		.trace_options = setup->trace_options,
 	};
 
 	if (output_adopt(&work->trace, fd, setup->trace, setup->regular, setup->borrowed))
@@ -193,10 +190,7 @@ static int writer_work_begin_recorder(struct work *work, int fd)
 {
 	struct recorder_pipeline_options wanted = {
 		.flight = work->flight,
-		.format = (enum wire_format)work->setup.format,
-		.runtime_frames = work->setup.runtime_frames,
-		.off_cpu_ns = work->setup.off_cpu_ns,
-		.locks = work->setup.locks,
+		.trace_options = work->setup.trace_options,
 		.page = &work->shared->page,
 	};
 
@@ -216,8 +210,7 @@ static int writer_work_begin_several(struct work *work, int fd)
 	struct process_tree_options wanted = {
 		.file_server = &work->file_server,
 		.raw = work->setup.has_raw,
-		.format = (enum wire_format)work->setup.format,
-		.locks = work->setup.locks,
+		.trace_options = work->setup.trace_options,
 		.json = work->setup.json,
 	};
 	struct error err = {""};

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdint.h>
 
+#include "pipeline/pipeline.h"
 #include "flight/status_page.h"
 #include "flight/flight.h"
 #include "rawlog/queue.h"
@@ -28,11 +29,10 @@ enum writer_kind {
 };
 
 struct writer_setup {
-	uint32_t format;     /* enum wire_format */
-	uint32_t first;      /* first of several processes; 0: there is only one */
-	uint64_t off_cpu_ns; /* as in model_options */
-	uint64_t max_bytes;  /* of the trace; later records are dropped. 0: no limit */
-	uint8_t locks, runtime_frames, json, quiet, exact, has_raw;
+	struct trace_options trace_options;
+	uint32_t first;     /* first of several processes; 0: there is only one */
+	uint64_t max_bytes; /* of the trace; later records are dropped. 0: no limit */
+	uint8_t json, quiet, exact, has_raw;
 	struct summary_style style;
 	uint8_t regular, borrowed, raw_regular, raw_borrowed; /* as in struct output */
 	char trace[PATH_MAX], raw[PATH_MAX];
