@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/cpu.h"
 #include "analysis/findings.h"
 #include "analysis/gc.h"
 #include "analysis/groups.h"
@@ -47,6 +48,7 @@ struct analysis *analysis_new(const struct analysis_options *options)
 	a->timeline->width = 1000000;
 	a->series_width = 1000000;
 	states_begin(a);
+	a->cpu.next = UINT64_MAX;
 	return a;
 }
 
@@ -108,6 +110,9 @@ void analysis_free(struct analysis *a)
 	free(a->groups);
 	free(a->instances);
 	free(a->tasks);
+	free(a->cpu.rows);
+	free(a->cpu.pending);
+	map64_free(&a->cpu.row_of);
 	free(a);
 }
 
@@ -128,9 +133,13 @@ int analysis_generation(struct analysis *a, const struct generation *gen)
 	}
 	ledger_begin(&a->ledger, gen);
 	for (size_t i = 0; i < gen->nops; i++) {
-		if (gen->ops[i].kind != OP_NONE)
-			step(a, &gen->ops[i]);
+		if (gen->ops[i].kind == OP_NONE)
+			continue;
+		if (gen->ops[i].time > a->cpu.next)
+			cpu_flush(a, gen->ops[i].time - 1);
+		step(a, &gen->ops[i]);
 	}
+	cpu_flush(a, UINT64_MAX);
 	a->end = gen->end;
 	a->gen = NULL;
 	return a->oom ? -ENOMEM : 0;

@@ -44,6 +44,13 @@ static const struct rule rules[] = {
 	{"retake", rule_retake, DETAIL_CALLS, "threads need no P"},
 	{"locked-thread", rule_locked_thread, 0, "each is a thread"},
 	{"dns", rule_dns, 0, NULL},
+	{"busy-owner", rule_busy_owner, DETAIL_WAKERS, NULL},
+	{"yield-spin", rule_yield_spin, 0, NULL},
+	{"leak-awake", rule_leak_awake, 0, NULL},
+	{"conn-churn", rule_conn_churn, DETAIL_CALLS, NULL},
+	{"long-runs", rule_long_runs, 0, "threads need no P"},
+	{"task-place", rule_task_place, 0, NULL},
+	{"cpu-place", rule_cpu_place, 0, NULL},
 };
 
 /* A finding of the first rule explains one of the second, wholly or largely. */
@@ -65,6 +72,8 @@ static const struct explanation {
 	{"neighbour", "lock-syscall"},
 	{"neighbour", "lock-convoy"},
 	{"neighbour", "burst"},
+	{"neighbour", "netpoll"},
+	{"neighbour", "timer-late"},
 	{"hog", "stw-stop"},
 	{"stw-stop", "hog"},
 	{"gc-limit", "assist"},
@@ -115,6 +124,13 @@ static const struct explanation {
 	{"hog", "timer-late"},
 	{"spin", "stw-stop"},
 	{"procs-low", "timer-late"},
+	{"busy-owner", "outlier"},
+	{"busy-owner", "pool-small"},
+	{"busy-owner", "single-flight"},
+	{"yield-spin", "procs-low"},
+	{"yield-spin", "hog"},
+	{"yield-spin", "netpoll"},
+	{"leak-awake", "timer-storm"},
 };
 
 static const struct finding *find(const struct analysis *a, const char *id)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/top.h"
 #include "analysis/names.h"
 #include "util/array.h"
 #include "trace/ops/own_names.h"
@@ -138,6 +139,39 @@ void task_begin(struct analysis *a, const struct op *op)
 		.id = op->arg, .begin = a->now, .g = op->g, .name = name_string(a, op->string)};
 	spent_now(a, &a->gs[op->g], task->spent);
 	task->goid = a->gs[op->g].goid;
+	task->outer = a->gs[op->g].task;
+	a->gs[op->g].task = index;
+}
+
+/* Returns to the task that the goroutine was in before. */
+static void leave_task(struct analysis *a, uint32_t index)
+{
+	struct open_task *task = &a->tasks[index], *outer = &a->tasks[task->outer];
+	struct goroutine *g = &a->gs[task->g];
+
+	if (g->task == index && g->goid == task->goid)
+		g->task = outer->id && outer->goid == g->goid ? task->outer : 0;
+	task->id = 0;
+}
+
+/* Counts the samples of a task that has ended. */
+static void count_samples(const struct open_task *task, struct instances *all)
+{
+	if (!task->samples)
+		return;
+	all->samples += task->samples;
+	top_add(all->cpu, task->cpu_row, task->samples);
+}
+
+void task_spend(struct analysis *a, const struct goroutine *g, uint64_t ns)
+{
+	const struct open_task *task = &a->tasks[g->task];
+	struct instances *all;
+
+	if (task->goid != g->goid || !task->id || ns > a->now - task->begin)
+		return;
+	all = instances_get(a, INSTANCE_TASK, task->name);
+	top_add(all->where, (uint64_t)g->stack << 8 | g->activity, ns);
 }
 
 void task_end(struct analysis *a, const struct op *op)
@@ -159,8 +193,16 @@ void task_end(struct analysis *a, const struct op *op)
 		since_then(a, g, task->spent, one.spent);
 		instance_longest_wait(a, g, &one);
 	}
-	if (!a->options.label || (g->goid == task->goid && g->matches))
-		instance_add(a, instances_get(a, INSTANCE_TASK, task->name), &one);
+	one.samples = task->samples;
+	one.cpu_row = task->cpu_row;
+	one.cpu_votes = task->cpu_votes;
+	if (!a->options.label || (g->goid == task->goid && g->matches)) {
+		struct instances *all = instances_get(a, INSTANCE_TASK, task->name);
+
+		instance_add(a, all, &one);
+		count_samples(task, all);
+	}
+	leave_task(a, free_index);
 	map64_del(&a->task_of, op->arg);
 	task->next = a->free_task;
 	a->free_task = free_index;

@@ -10,6 +10,8 @@ void instance_add(struct analysis *a, struct instances *all, const struct instan
 /* Sets one->stack and one->activity to the longest remembered wait of g since one->begin. */
 void instance_longest_wait(const struct analysis *a, const struct goroutine *g, struct instance *one);
 void task_begin(struct analysis *a, const struct op *op);
+/* Adds the activity of g, which ends now after ns, to the task that g is in. */
+void task_spend(struct analysis *a, const struct goroutine *g, uint64_t ns);
 void task_end(struct analysis *a, const struct op *op);
 void region_begin(struct analysis *a, const struct op *op);
 void region_end(struct analysis *a, const struct op *op);

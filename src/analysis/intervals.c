@@ -6,42 +6,13 @@
 #include <string.h>
 
 #include "analysis/figures.h"
+#include "analysis/instances.h"
 #include "analysis/path.h"
 #include "analysis/procs.h"
 #include "util/array.h"
 #include "trace/ops/own_names.h"
 
 #define MS 1000000ull
-
-void top_add(struct top tops[TOPS], uint64_t key, uint64_t weight)
-{
-	struct top *least = &tops[0];
-
-	for (unsigned i = 0; i < TOPS; i++) {
-		if (tops[i].n && tops[i].key == key) {
-			tops[i].weight += weight;
-			tops[i].n++;
-			return;
-		}
-		if (tops[i].weight < least->weight || !tops[i].n)
-			least = &tops[i];
-		if (!least->n)
-			break;
-	}
-	/* The new key inherits the weight of the one it replaces, so that late heavy keys are kept. */
-	*least = (struct top){.key = key, .weight = least->weight + weight, .n = least->n + 1};
-}
-
-const struct top *top_first(const struct top tops[TOPS])
-{
-	const struct top *first = &tops[0];
-
-	for (unsigned i = 1; i < TOPS; i++) {
-		if (tops[i].n && tops[i].weight > first->weight)
-			first = &tops[i];
-	}
-	return first;
-}
 
 /* --- tables --- */
 
@@ -176,6 +147,12 @@ static void count_whole(struct analysis *a, struct row *row, const struct gorout
 		row->max_waker = waker ? waker->goid : 0;
 	}
 	top_add(row->functions, g->group, ns);
+	if (g->task)
+		row->task_ns += ns;
+	if (waker && waker->slice != row->waker_slice) {
+		row->waker_slice = waker->slice;
+		row->waker_slices++;
+	}
 	if (waker) {
 		top_add(row->wakers, waker->goid, ns);
 		top_add(row->waker_groups, waker->group, ns);
@@ -271,6 +248,8 @@ void interval_leave(struct analysis *a, struct goroutine *g, const struct gorout
 		show(a, g, (enum activity)g->activity, waker, waker_stack, cut_end);
 	g->spent[g->activity] += ns;
 	g->spent[ACT_UNWATCHED] += all - ns;
+	if (g->task)
+		task_spend(a, g, ns);
 	if (g->activity == ACT_RUNNABLE)
 		leave_runnable(a, g, ns);
 	if (g->activity == ACT_CODE || g->activity == ACT_UNWATCHED || (a->options.label && !g->matches) ||

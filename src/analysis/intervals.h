@@ -4,6 +4,7 @@
 #define GOTRACE_ANALYSIS_INTERVALS_H
 
 #include "analysis/state.h"
+#include "analysis/top.h"
 
 struct time_span {
 	struct goroutine *g;
@@ -20,8 +21,6 @@ void interval_leave(struct analysis *a, struct goroutine *g, const struct gorout
 /* Adds what a goroutine did in [from, to) to spent and, if not NULL, by stack to did. */
 void interval_meanwhile(const struct analysis *a, const struct goroutine *g, uint64_t from, uint64_t to,
 			uint64_t spent[ACT_COUNT], struct top did[TOPS]);
-void top_add(struct top tops[TOPS], uint64_t key, uint64_t weight);
-const struct top *top_first(const struct top tops[TOPS]);
 struct row *row_get(struct analysis *a, enum activity activity, uint32_t stack);
 struct pair *pair_get(struct analysis *a, const struct row *row, uint32_t stack);
 

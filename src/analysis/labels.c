@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/instances.h"
+#include "analysis/top.h"
 #include "util/array.h"
 #include "util/hash.h"
 #include "trace/ops/labels.h"
@@ -197,6 +198,16 @@ void labels_end(struct analysis *a, struct goroutine *g, bool cut)
 	for (size_t i = 0; i < g->nlabels; i++)
 		end_label(a, g, &g->labels[i], cut);
 	g->nlabels = 0;
+}
+
+void labels_sample(struct analysis *a, const struct goroutine *g, uint32_t row)
+{
+	for (size_t i = 0; i < g->nlabels; i++) {
+		struct instances *all = &a->instances[g->labels[i].row];
+
+		all->samples++;
+		top_add(all->cpu, row, 1);
+	}
 }
 
 void labels_drop(struct goroutine *g)

@@ -23,6 +23,7 @@ const char *table_name(enum table table)
 		[TABLE_ASSISTS] = "assists",
 		[TABLE_ADDRESSES] = "locks_by_address",
 		[TABLE_LABELS] = "labels",
+		[TABLE_CPU] = "cpu",
 	};
 
 	return names[table];
@@ -79,6 +80,8 @@ static uint64_t weigh(const struct analysis *a, enum table table, size_t i)
 		return a->locks[i].waits.sum + a->locks[i].waits.n;
 	case TABLE_LABELS:
 		return a->instances[i].kind == INSTANCE_LABEL ? total(a->instances[i].spent) : 0;
+	case TABLE_CPU:
+		return a->cpu.rows[i].self;
 	case TABLE_LEAKS:
 		return a->groups[i].system ? 0 : a->groups[i].suspects;
 	default:
@@ -126,6 +129,8 @@ static size_t size_of(const struct analysis *a, enum table table)
 		return a->ngroups;
 	case TABLE_LOCKS:
 		return a->nresources;
+	case TABLE_CPU:
+		return a->cpu.nrows;
 	case TABLE_ADDRESSES:
 		return a->nlocks;
 	case TABLE_TASKS:
@@ -149,8 +154,8 @@ static int by_weight(const void *one, const void *other)
 uint32_t *order_table(const struct analysis *a, enum table table, enum report_sort sort, size_t *n)
 {
 	size_t size = size_of(a, table);
-	struct weighed *all = calloc(size, sizeof(*all));
-	uint32_t *order = calloc(size, sizeof(*order));
+	struct weighed *all = calloc(size + 1, sizeof(*all));
+	uint32_t *order = calloc(size + 1, sizeof(*order));
 
 	*n = 0;
 	for (size_t i = table == TABLE_GOROUTINES ? 0 : 1; all && i < size; i++) {

@@ -16,6 +16,7 @@ enum table {
 	TABLE_ASSISTS,
 	TABLE_ADDRESSES, /* locks by address, if the trace has addresses */
 	TABLE_LABELS,
+	TABLE_CPU,
 	TABLE_COUNT
 };
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/cpu.h"
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/intervals.h"
@@ -225,13 +226,34 @@ static void put_leak(struct json *json, const struct analysis *a, uint32_t i)
 	put_frames(json, a, "created_by", group->creator);
 }
 
+static void put_cpu(struct json *json, const struct analysis *a, uint32_t i)
+{
+	const struct cpu_row *row = &a->cpu.rows[i];
+	uint32_t stack = (uint32_t)top_first(row->stacks)->key;
+	const struct code_place *site = stack_site(a, stack);
+
+	put_text(json, "function", name_text(a, row->func));
+	put_text(json, "file", name_text(a, site->file));
+	json_number(json, "line", site->line);
+	json_number(json, "self_samples", row->self);
+	json_number(json, "total_samples", row->total);
+	json_number(json, "self_ns", (uint64_t)((double)row->self * cpu_sample_ns(a)));
+	json_number(json, "total_ns", (uint64_t)((double)row->total * cpu_sample_ns(a)));
+	put_text(json, "where", label_stack(a, stack).text);
+	if (top_first(row->groups)->n)
+		put_text(json, "goroutine", name_text(a, a->groups[top_first(row->groups)->key].func));
+	if (top_first(row->tasks)->n)
+		put_text(json, "task", name_text(a, (uint32_t)top_first(row->tasks)->key));
+	put_frames(json, a, "stack", stack);
+}
+
 typedef void (*put_item)(struct json *json, const struct analysis *a, uint32_t i);
 
 static const put_item putters[TABLE_COUNT] = {
 	[TABLE_GOROUTINES] = put_group, [TABLE_WAITS] = put_row,       [TABLE_LOCKS] = put_lock,
 	[TABLE_SYSCALLS] = put_row,     [TABLE_TASKS] = put_instances, [TABLE_REGIONS] = put_instances,
 	[TABLE_LEAKS] = put_leak,       [TABLE_ASSISTS] = put_row,     [TABLE_ADDRESSES] = put_address,
-	[TABLE_LABELS] = put_label,
+	[TABLE_LABELS] = put_label,     [TABLE_CPU] = put_cpu,
 };
 
 static void put_finding(struct json *json, const struct analysis *a, uint32_t i)
@@ -327,6 +349,7 @@ static void put_trace(struct json_report *report)
 	json_number(json, "created", a->created);
 	json_number(json, "ended", a->ended);
 	json_number(json, "cpu_samples", a->samples);
+	json_number(json, "cpu_samples_scheduler", a->cpu.scheduler);
 	put_spent(json, "states_ns", a->total_spent);
 	json_close(json, '}');
 }
@@ -397,9 +420,11 @@ static void put_not_applicable(struct json_report *report)
 	json_close(&report->json, ']');
 }
 
-/* Only traces made with --locks have addresses of locks. */
+/* Only traces made with --locks have addresses of locks, and few by other tools have CPU samples. */
 static bool has_table(const struct analysis *a, enum table table)
 {
+	if (table == TABLE_CPU)
+		return a->cpu.nrows > 1;
 	return table != TABLE_ADDRESSES || a->nlocks > 1;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/cpu.h"
 #include "analysis/figures.h"
 #include "analysis/findings.h"
 #include "analysis/intervals.h"
@@ -399,6 +400,39 @@ static void print_leak(const struct page *page, uint32_t i)
 		spot(page, (uint32_t)(where->key >> 8), 44).bytes);
 }
 
+static void print_cpu(const struct page *page, uint32_t i)
+{
+	const struct analysis *a = page->a;
+	const struct cpu_row *row = &a->cpu.rows[i];
+	const struct top *group = top_first(row->groups), *task = top_first(row->tasks);
+	double all = (double)cpu_counted(a), each = cpu_sample_ns(a);
+	uint32_t stack = (uint32_t)top_first(row->stacks)->key;
+
+	fprintf(page->out, "%8s%8s%5u%%  %s\n", time_cell((uint64_t)((double)row->self * each)).text,
+		time_cell((uint64_t)((double)row->total * each)).text, percent((double)row->self, all),
+		spot(page, stack, 24).bytes);
+	if (row->self * 10 < cpu_counted(a))
+		return;
+	if (group->n)
+		fprintf(page->out, "%24srun by %s\n", "",
+			fit(page, label_function(a, a->groups[group->key].func).text, 31).bytes);
+	if (task->n)
+		fprintf(page->out, "%24sfor %s\n", "",
+			fit(page, label_function(a, (uint32_t)task->key).text, 28).bytes);
+}
+
+/* Says which samples the table is about. */
+static void print_cpu_head(const struct page *page)
+{
+	const struct analysis *a = page->a;
+
+	fprintf(page->out, "%llu samples", (unsigned long long)cpu_counted(a));
+	if (a->cpu.scheduler)
+		fprintf(page->out, "; not %llu in the scheduler, where gotrace's probes are",
+			(unsigned long long)a->cpu.scheduler);
+	fputc('\n', page->out);
+}
+
 static const struct {
 	enum table table;
 	const char *title, *columns;
@@ -406,6 +440,7 @@ static const struct {
 } tables[] = {
 	{TABLE_TASKS, "TASKS", "      n   total     p50     p99      max  name", print_instances},
 	{TABLE_REGIONS, "REGIONS", "      n   total     p50     p99      max  name", print_instances},
+	{TABLE_CPU, "CPU", "    self   total  CPU  function", print_cpu},
 	{TABLE_LOCKS, "LOCKS", "  waits   total hold p50 hold max wait max  where", print_lock},
 	{TABLE_ADDRESSES, "LOCKS BY ADDRESS", "  waits   total     p50      max  which", print_address},
 	{TABLE_WAITS, "WAITS", "      n   total     p50     p99      max  for       where", print_row},
@@ -425,6 +460,8 @@ static void print_table(const struct page *page, size_t which)
 
 	if (n) {
 		heading(page, tables[which].title);
+		if (tables[which].table == TABLE_CPU)
+			print_cpu_head(page);
 		fprintf(page->out, "%s%s%s\n", paint(page, "\033[2m"), tables[which].columns,
 			paint(page, "\033[0m"));
 	}

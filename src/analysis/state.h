@@ -146,6 +146,7 @@ struct goroutine {
 	uint64_t burst;             /* burst_begin of the last burst that it was counted in */
 	uint64_t ran_at_wake;       /* ns: its running time when it was woken in a herd */
 	uint32_t herd_stack;        /* of the wait that the herd wake-up ended */
+	uint32_t task;              /* index of the last one that it began and did not end; 0 = none */
 	uint32_t creator;           /* index; 0 = unknown */
 	uint64_t creator_goid;      /* detects reuse of that index */
 	uint64_t child_end;         /* ns: last end of a goroutine that it created */
@@ -185,9 +186,11 @@ struct row {
 	uint64_t max_waker;      /* goid, 0 = none */
 	struct top wakers[TOPS]; /* by goid */
 	struct top waker_groups[TOPS];
-	struct top functions[TOPS]; /* groups of goroutines that wait here */
-	uint64_t no_waker;          /* intervals in hist without a known waker */
-	uint64_t lost_p;            /* system calls that lost their P */
+	struct top functions[TOPS];         /* groups of goroutines that wait here */
+	uint64_t no_waker;                  /* intervals in hist without a known waker */
+	uint64_t task_ns;                   /* of those that are part of a task */
+	uint64_t waker_slice, waker_slices; /* start of the last waker's time slice; how many there were */
+	uint64_t lost_p;                    /* system calls that lost their P */
 	/* wake-ups in a herd after which the goroutine waited here again; ns that it ran */
 	uint64_t futile, futile_ns;
 	uint32_t herd_most; /* most goroutines that one of these herds had */
@@ -295,6 +298,11 @@ struct group {
 	struct handovers handovers;
 	/* the slice after which the most timers fired: its end in ns, their number, its goid */
 	uint64_t late_at, late_most, late_g;
+	uint64_t yields;
+	struct top yield_stacks[TOPS];
+	uint64_t delaying, delaying_ns; /* slices of 2 ms or more while goroutines waited for a P */
+	uint64_t samples;               /* of the CPU */
+	struct top cpu[TOPS];           /* rows of cpu_profile */
 	bool system, worker;
 };
 
@@ -303,6 +311,7 @@ struct instance {
 	uint64_t spent[ACT_COUNT];
 	uint32_t stack; /* of the longest wait */
 	uint8_t activity;
+	uint32_t samples, cpu_row, cpu_votes; /* tasks: as in struct open_task */
 };
 
 enum instance_kind { INSTANCE_TASK, INSTANCE_REGION, INSTANCE_LIFE, INSTANCE_LABEL };
@@ -315,6 +324,9 @@ struct instances {
 	struct histogram hist;
 	uint64_t cut;                     /* labels: how many began before the trace or did not end in it */
 	uint64_t spent[ACT_COUNT];        /* labels: includes the cut ones */
+	uint64_t samples;                 /* of the CPU, of tasks and labels */
+	struct top cpu[TOPS];             /* the same by row of cpu_profile */
+	struct top where[TOPS];           /* tasks: stack << 8 | activity, ns */
 	struct instance slowest[SLOWEST]; /* descending */
 	unsigned nslowest;
 	float sample[RESERVOIR];         /* ns, a uniform sample */
@@ -327,8 +339,37 @@ struct open_task {
 	uint64_t spent[ACT_COUNT];
 	uint32_t g; /* the one that began it; 0 = a free slot */
 	uint32_t name;
-	uint32_t next; /* free list */
+	uint32_t next;                        /* free list */
+	uint32_t outer;                       /* index of the task that its goroutine was in; 0 = none */
+	uint32_t samples, cpu_row, cpu_votes; /* CPU samples; the row of the most, if of over half */
 	uint64_t goid;
+};
+
+/* A function of the program's own code. */
+struct cpu_row {
+	uint32_t func;        /* string */
+	uint64_t self, total; /* samples in it and what the library does for it; with it in the stack */
+	uint64_t counted;     /* scratch: the last sample in total */
+	struct top stacks[TOPS];
+	struct top groups[TOPS];
+	struct top tasks[TOPS]; /* by name */
+};
+
+struct pending_sample {
+	uint64_t time, goid;
+	uint32_t g, stack;
+};
+
+struct cpu_profile {
+	struct cpu_row *rows; /* [0] = none */
+	size_t nrows, row_capacity;
+	struct map64 row_of;            /* by func */
+	uint64_t scheduler;             /* samples in Go's scheduler, where gotrace's probes are */
+	uint64_t unknown;               /* without a stack, or beyond the table */
+	struct pending_sample *pending; /* of the generation, by time from `first` on if sorted */
+	size_t npending, pending_capacity, first;
+	uint64_t next; /* ns: the earliest one; UINT64_MAX = none */
+	bool sorted;
 };
 
 struct gc_figures {
@@ -381,6 +422,8 @@ struct observer {
 	void (*span)(void *ctx, const struct analysis *a, uint64_t goid, const struct span *span);
 	void (*instance)(void *ctx, const struct analysis *a, const struct instances *all,
 			 const struct instance *one);
+	/* For each CPU sample of a known goroutine; NULL = not wanted. */
+	void (*sample)(void *ctx, uint64_t goid, uint64_t time, uint32_t stack);
 };
 
 struct analysis {
@@ -456,6 +499,7 @@ struct analysis {
 	double system_running;
 	struct gc_figures gc;
 	uint64_t samples, sample_first, sample_last;
+	struct cpu_profile cpu;
 	uint64_t unwatched_ns;  /* complete at the end */
 	uint64_t over_limit_ns; /* of unwatched_ns: because of the limit on the cost */
 	bool gap_by_limit;

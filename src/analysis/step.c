@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/cpu.h"
 #include "analysis/gc.h"
 #include "analysis/groups.h"
 #include "analysis/instances.h"
@@ -22,6 +23,7 @@
 
 enum { HERD = 8, SHARED = 4, LOCKED_STARTS = 100, SHORT_RUN_NS = 20000 };
 /* Timers are late if LATE_TIMERS fire within AT_ONCE_NS of a slice as long as sysmon's limit or longer. */
+enum { DELAYING_NS = 2000000 };
 enum { LATE_TIMERS = 5, SLICE_NS = 10000000, AT_ONCE_NS = 1000000 };
 
 /* Of an op or of the ledger; NULL for none. */
@@ -213,11 +215,13 @@ static void note_slice(struct analysis *a, struct goroutine *g, uint32_t stack)
 	struct group *group = &a->groups[g->group];
 	uint64_t ns = a->now - g->slice;
 
-	if ((ns < 30000000 && ns <= group->longest_slice) || g->worker || g->cut)
+	if (ns < DELAYING_NS || g->worker || g->cut)
 		return;
 	integrate(a, a->now);
 	if (a->delays[DELAY_NO_P] - g->delays_at[DELAY_NO_P] < 0.8 * (double)ns || !a->runnable)
 		return;
+	group->delaying++;
+	group->delaying_ns += ns;
 	if (ns >= 30000000) {
 		group->long_slices++;
 		group->long_slices_ns += ns;
@@ -305,8 +309,12 @@ static void preempt(struct analysis *a, struct goroutine *g, const struct op *op
 	stop_running(a, g, op->p, stack);
 	interval_enter(a, g, ACT_RUNNABLE, stack);
 	g->origin = strcmp(reason, "preempted") == 0 ? FROM_PREEMPTION : FROM_YIELD;
-	if (g->origin == FROM_PREEMPTION)
+	if (g->origin == FROM_PREEMPTION) {
 		note_preemption(a, g, stack);
+	} else {
+		a->groups[g->group].yields++;
+		top_add(a->groups[g->group].yield_stacks, stack, 1);
+	}
 }
 
 /* --- wake-ups --- */
@@ -595,14 +603,6 @@ static void user_log(struct analysis *a, const struct op *op, struct goroutine *
 		a->gap_by_limit = gap_log_is_by_limit(text, len);
 }
 
-static void count_sample(struct analysis *a, const struct op *op)
-{
-	if (!a->samples++ || op->time < a->sample_first)
-		a->sample_first = op->time;
-	if (op->time > a->sample_last)
-		a->sample_last = op->time;
-}
-
 static void step_proc(struct analysis *a, const struct op *op)
 {
 	struct proc *proc;
@@ -734,7 +734,7 @@ static void step_rest(struct analysis *a, const struct op *op)
 void step(struct analysis *a, const struct op *op)
 {
 	if (op->kind == OP_CPU_SAMPLE) {
-		count_sample(a, op);
+		cpu_sample(a, op);
 		return;
 	}
 	if (op->time > a->now)

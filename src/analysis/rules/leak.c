@@ -51,6 +51,17 @@ static bool grows(const struct analysis *a, const struct group *group)
 	return falls <= 1 && alive[SLICES - 1] - alive[SLICES / 2 - 1] >= 0.3 * alive[SLICES - 1];
 }
 
+bool group_grows_throughout(const struct analysis *a, const struct group *group)
+{
+	double alive[SLICES];
+	unsigned rises = 0;
+
+	alive_by_slice(a, group, alive);
+	for (unsigned i = 0; i < SLICES; i++)
+		rises += alive[i] > (i ? alive[i - 1] : 0);
+	return rises >= SLICES - 2 && alive[SLICES - 1] - alive[SLICES / 2 - 1] >= 0.4 * alive[SLICES - 1];
+}
+
 static void describe(struct analysis *a, const struct group *group, double rate)
 {
 	const struct top *where = top_first(group->suspect_stacks);

@@ -53,7 +53,7 @@ static bool happens_again(const struct instances *all)
 }
 
 /* The name as one word of a shell. A name that would need more than quotes is left out. */
-static void suggest_why(const struct analysis *a, struct finding *finding, const struct instances *all)
+void instances_suggest_why(const struct analysis *a, struct finding *finding, const struct instances *all)
 {
 	const char *name = name_text(a, all->name);
 	size_t len = strlen(name);
@@ -79,6 +79,9 @@ static void look_at(struct analysis *a, const struct instances *all)
 	if (!happens_again(all) && (all->kind == INSTANCE_LIFE || one->ns < MIN_SINGLE_NS))
 		return;
 	cause = cause_of(all, one, &excess);
+	/* How long a connection lives is up to its other end. */
+	if (all->kind == INSTANCE_LIFE && cause == ACT_NETWORK)
+		return;
 	/* A wait for a goroutine that did not get a CPU is only bad luck. */
 	if (!is_cause(cause) || one->ns - p50 < 2 * a->latency.max || excess < 0.5 * (double)(one->ns - p50))
 		return;
@@ -106,7 +109,7 @@ static void look_at(struct analysis *a, const struct instances *all)
 		finding_next(finding, "gotrace why %s --goroutine %llu", a->options.file,
 			     (unsigned long long)one->goid);
 	else
-		suggest_why(a, finding, all);
+		instances_suggest_why(a, finding, all);
 }
 
 void rule_outlier(struct analysis *a)

@@ -48,6 +48,23 @@ void rule_straggler(struct analysis *a);
 void rule_single_flight(struct analysis *a);
 void rule_locked_thread(struct analysis *a);
 void rule_dns(struct analysis *a);
+void rule_cpu_place(struct analysis *a);
+void rule_task_place(struct analysis *a);
+void rule_busy_owner(struct analysis *a);
+void rule_yield_spin(struct analysis *a);
+void rule_leak_awake(struct analysis *a);
+void rule_conn_churn(struct analysis *a);
+void rule_long_runs(struct analysis *a);
+
+/* --- leak.c --- */
+
+/* The number of the group's goroutines rises in each tenth of the trace but one or two, and not ever less. */
+bool group_grows_throughout(const struct analysis *a, const struct group *group);
+
+/* --- outlier.c --- */
+
+/* Suggests `gotrace why` for tasks or regions of this name. */
+void instances_suggest_why(const struct analysis *a, struct finding *finding, const struct instances *all);
 
 /* --- pairs.c: shared by the rules about waits --- */
 

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "analysis/cpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/figures.h"
+#include "analysis/top.h"
+#include "analysis/labels.h"
+#include "analysis/names.h"
+#include "code/symbol/library.h"
+#include "util/array.h"
+
+/* gotrace takes 99 samples per second of CPU time; Go's profiler takes about as many. */
+#define SAMPLE_NS 10100000.0
+
+uint64_t cpu_counted(const struct analysis *a)
+{
+	return a->samples - a->cpu.scheduler;
+}
+
+double cpu_sample_ns(const struct analysis *a)
+{
+	return a->options.host.cpu_ns && a->samples ? (double)a->options.host.cpu_ns / (double)a->samples
+						    : SAMPLE_NS;
+}
+
+uint32_t cpu_first(const struct top tops[TOPS])
+{
+	return top_first(tops)->n ? (uint32_t)top_first(tops)->key : 0;
+}
+
+struct label cpu_place(const struct analysis *a, uint32_t row)
+{
+	const struct cpu_row *found = &a->cpu.rows[row < a->cpu.nrows ? row : 0];
+
+	return label_stack(a, (uint32_t)top_first(found->stacks)->key);
+}
+
+/* --- rows --- */
+
+static uint32_t row_of(struct analysis *a, uint32_t func)
+{
+	struct cpu_profile *cpu = &a->cpu;
+	const uint32_t *known = map64_get(&cpu->row_of, func);
+
+	if (known)
+		return *known;
+	if (cpu->nrows >= MAX_ROWS)
+		return 0;
+	if (array_grow(&cpu->rows, &cpu->row_capacity, cpu->nrows + 2, sizeof(*cpu->rows)) ||
+	    map64_set(&cpu->row_of, func, (uint32_t)(cpu->nrows + !cpu->nrows))) {
+		a->oom = true;
+		return 0;
+	}
+	cpu->nrows += !cpu->nrows;
+	cpu->rows[cpu->nrows].func = func;
+	return (uint32_t)cpu->nrows++;
+}
+
+/* Counts the sample once for each function in the stack. */
+static void count_total(struct analysis *a, const struct stack_info *info)
+{
+	for (uint32_t i = 0; i < info->n; i++) {
+		uint32_t func = a->frames[info->first + i].func, row;
+
+		if (library_has(name_text(a, func)))
+			continue;
+		row = row_of(a, func);
+		if (row && a->cpu.rows[row].counted != a->samples) {
+			a->cpu.rows[row].counted = a->samples;
+			a->cpu.rows[row].total++;
+		}
+	}
+}
+
+/*
+ * The functions of Go's scheduler. In a trace by gotrace most of their time is that of its probes
+ * (src/target/ sites.c), so it is no finding about the program.
+ */
+static bool is_scheduler(const struct analysis *a, const struct stack_info *info)
+{
+	static const char *const leaves[] = {
+		"runtime.park_m",      "runtime.newproc1",
+		"runtime.ready",       "runtime.execute",
+		"runtime.casgstatus",  "runtime.gdestroy",
+		"runtime.goexit0",     "runtime.gopreempt_m",
+		"runtime.goschedImpl", "runtime.gosched_m",
+		"runtime.goyield_m",   "runtime.entersyscall",
+		"runtime.exitsyscall", "runtime.reentersyscall",
+		"runtime.cgocall",     "runtime.entersyscallblock",
+		"runtime.schedule",    "runtime.findRunnable",
+		"runtime.wakep",       "runtime.handoffp",
+		"runtime.acquirep",    "runtime.releasep",
+		"runtime.wirep",       "runtime.injectglist",
+	};
+	static const char *const roots[] = {"runtime.mcall", "runtime.mstart", "runtime.mstart1",
+					    "runtime.mstart0"};
+	const char *leaf = name_text(a, a->frames[info->first].func);
+	const char *root = name_text(a, a->frames[info->first + info->n - 1].func);
+
+	for (size_t i = 0; i < sizeof(leaves) / sizeof(leaves[0]); i++) {
+		if (strcmp(leaf, leaves[i]) == 0)
+			return true;
+	}
+	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
+		if (strcmp(root, roots[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void count_task(struct analysis *a, const struct goroutine *g, uint32_t row)
+{
+	struct open_task *task = g->task ? &a->tasks[g->task] : NULL;
+
+	if (!task || task->goid != g->goid || !task->id)
+		return;
+	/* Boyer and Moore's majority vote. */
+	task->samples++;
+	if (task->cpu_row == row || !task->cpu_votes)
+		task->cpu_votes++;
+	else
+		task->cpu_votes--;
+	if (task->cpu_votes == 1)
+		task->cpu_row = row;
+	top_add(a->cpu.rows[row].tasks, task->name, 1);
+}
+
+static void count_sample(struct analysis *a, const struct pending_sample *sample)
+{
+	const struct stack_info *info = &a->stacks[sample->stack];
+	struct goroutine *g = sample->g < a->ngs ? &a->gs[sample->g] : NULL;
+	uint32_t row;
+
+	a->samples++;
+	if (a->observer.sample && sample->goid)
+		a->observer.sample(a->observer.ctx, sample->goid, sample->time, sample->stack);
+	if (!info->n) {
+		a->cpu.unknown++;
+		return;
+	}
+	if (is_scheduler(a, info)) {
+		a->cpu.scheduler++;
+		return;
+	}
+	count_total(a, info);
+	row = row_of(a, a->frames[info->first + info->site].func);
+	if (!row) {
+		a->cpu.unknown++;
+		return;
+	}
+	a->cpu.rows[row].self++;
+	top_add(a->cpu.rows[row].stacks, sample->stack, 1);
+	if (!g || g->activity == ACT_NONE || g->goid != sample->goid)
+		return;
+	top_add(a->cpu.rows[row].groups, g->group, 1);
+	a->groups[g->group].samples++;
+	top_add(a->groups[g->group].cpu, row, 1);
+	count_task(a, g, row);
+	labels_sample(a, g, row);
+}
+
+/* --- order --- */
+
+void cpu_sample(struct analysis *a, const struct op *op)
+{
+	struct cpu_profile *cpu = &a->cpu;
+
+	if (array_grow(&cpu->pending, &cpu->pending_capacity, cpu->npending + 1, sizeof(*cpu->pending))) {
+		a->oom = true;
+		return;
+	}
+	if (op->time < a->sample_first || !a->sample_first)
+		a->sample_first = op->time;
+	if (op->time > a->sample_last)
+		a->sample_last = op->time;
+	cpu->pending[cpu->npending++] = (struct pending_sample){
+		.time = op->time,
+		.goid = op->g && op->g < a->gen->tables->ngoroutines ? a->gen->tables->goids[op->g] : 0,
+		.g = op->g,
+		.stack = stack_index(a, op->stack),
+	};
+	if (op->time < cpu->next)
+		cpu->next = op->time;
+	cpu->sorted = false;
+}
+
+static int by_time(const void *one, const void *other)
+{
+	const struct pending_sample *a = one, *b = other;
+
+	return a->time < b->time ? -1 : a->time > b->time;
+}
+
+void cpu_flush(struct analysis *a, uint64_t until)
+{
+	struct cpu_profile *cpu = &a->cpu;
+	size_t i = cpu->first;
+
+	if (!cpu->sorted && cpu->npending)
+		qsort(cpu->pending + cpu->first, cpu->npending - cpu->first, sizeof(*cpu->pending), by_time);
+	cpu->sorted = true;
+	while (i < cpu->npending && cpu->pending[i].time <= until)
+		count_sample(a, &cpu->pending[i++]);
+	cpu->first = i;
+	cpu->next = i < cpu->npending ? cpu->pending[i].time : UINT64_MAX;
+	if (i == cpu->npending)
+		cpu->first = cpu->npending = 0;
+}

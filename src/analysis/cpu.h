@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * CPU time by function, from the trace's CPU samples. A sample counts for the first function of the program's
+ * own code in its stack (code/symbol/library.h), so library functions count for their callers.
+ */
+#ifndef GOTRACE_ANALYSIS_CPU_H
+#define GOTRACE_ANALYSIS_CPU_H
+
+#include "analysis/state.h"
+
+/* Keeps a sample until cpu_flush(), because samples are not in the order of the other ops. */
+void cpu_sample(struct analysis *a, const struct op *op);
+/* Counts the samples up to this time: goroutines are in the states that they had then. */
+void cpu_flush(struct analysis *a, uint64_t until);
+/* The samples that the table is about: those outside the scheduler. */
+uint64_t cpu_counted(const struct analysis *a);
+/* The CPU time that a sample stands for, ns. */
+double cpu_sample_ns(const struct analysis *a);
+/* "main.hash (hash.go:33) in sha256.block": the row's most sampled line, and what it mostly calls. */
+struct label cpu_place(const struct analysis *a, uint32_t row);
+/* The heaviest row of a list of rows; 0 = none. */
+uint32_t cpu_first(const struct top tops[TOPS]);
+
+#endif

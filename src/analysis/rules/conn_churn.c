@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Connections are opened again and again. A trace does not say whether to the same peer, so it is
+ * information. */
+#include <string.h>
+
+#include "analysis/figures.h"
+#include "analysis/finding.h"
+#include "analysis/intervals.h"
+#include "analysis/names.h"
+#include "analysis/rules/rules.h"
+
+enum { LEAST = 50, LEAST_RATE = 20 };
+
+static bool has_function(const struct analysis *a, uint32_t stack, const char *func)
+{
+	const struct stack_info *info = &a->stacks[stack];
+
+	for (uint32_t i = 0; i < info->n; i++) {
+		if (strcmp(name_text(a, a->frames[info->first + i].func), func) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The call itself: (*netFD).connect makes others, too. */
+static bool is_connect(const struct analysis *a, const struct row *row)
+{
+	const struct stack_info *info = &a->stacks[row->stack];
+
+	if (!info->n || info->lookup)
+		return false;
+	if (row->activity == ACT_SYSCALL)
+		return has_function(a, row->stack, "syscall.connect") ||
+		       strncmp(name_text(a, a->frames[info->first].func), "connect(", 8) == 0;
+	return row->activity == ACT_NETWORK && has_function(a, row->stack, "net.(*netFD).connect");
+}
+
+struct dials {
+	const struct row *most;
+	uint64_t calls, waits, ns;
+};
+
+static struct dials gather(const struct analysis *a)
+{
+	struct dials all = {&a->rows[0], 0, 0, 0};
+
+	for (size_t i = 1; i < a->nrows; i++) {
+		const struct row *row = &a->rows[i];
+
+		if (!is_connect(a, row))
+			continue;
+		*(row->activity == ACT_SYSCALL ? &all.calls : &all.waits) += row->hist.n;
+		all.ns += row->hist.sum;
+		if (row->hist.n > all.most->hist.n || all.most == &a->rows[0])
+			all.most = row;
+	}
+	return all;
+}
+
+void rule_conn_churn(struct analysis *a)
+{
+	struct dials all = gather(a);
+	double seconds = (double)watched_ns(a) / 1e9;
+	uint64_t n = all.calls > all.waits ? all.calls : all.waits;
+	const struct group *group = &a->groups[top_first(all.most->functions)->key];
+	bool http = has_function(a, all.most->stack, "net/http.(*Transport).dialConn");
+	/* The client dials in a goroutine of its own: the program's code is where that was created. */
+	uint32_t stack = http && group->creator ? group->creator : all.most->stack;
+	struct finding *finding;
+
+	if (n < LEAST || (double)n < LEAST_RATE * seconds)
+		return;
+	finding = finding_add(a, "conn-churn", share_of_tasks(a, (double)all.ns));
+	finding->level = LEVEL_INFO;
+	finding_text(finding, "%s opens %.0f connections a second (%llu in all)%s.",
+		     label_stack(a, stack).text, (double)n / seconds, (unsigned long long)n,
+		     http ? " instead of reusing them" : "");
+	row_evidence(a, finding, all.most);
+	finding->n = n;
+	finding->total_ns = all.ns;
+	finding->stack = stack;
+	if (http)
+		finding_next(finding,
+			     "read bodies to the end and close them; MaxIdleConnsPerHost; keep-alive");
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * One function takes most of the CPU time. A trace cannot say whether that is what the program is for, so it
+ * is no more than information.
+ */
+#include "analysis/cpu.h"
+#include "analysis/figures.h"
+#include "analysis/finding.h"
+#include "analysis/intervals.h"
+#include "analysis/names.h"
+#include "analysis/rules/rules.h"
+
+enum { LEAST_SAMPLES = 50 };
+
+void rule_cpu_place(struct analysis *a)
+{
+	double each = cpu_sample_ns(a), all = (double)cpu_counted(a);
+	uint32_t most = 0;
+	const struct cpu_row *row;
+	struct finding *finding;
+
+	if (!a->samples) {
+		finding_not_applicable(a, "cpu-place", "there are no CPU samples");
+		return;
+	}
+	for (uint32_t i = 1; i < a->cpu.nrows; i++) {
+		if (a->cpu.rows[i].self > a->cpu.rows[most].self || !most)
+			most = i;
+	}
+	if (!most || all < LEAST_SAMPLES || all * each < 0.1 * (double)watched_ns(a))
+		return;
+	row = &a->cpu.rows[most];
+	if ((double)row->self < 0.5 * all || is_system_function(name_text(a, row->func)))
+		return;
+	finding = finding_add(a, "cpu-place", (double)row->self * each / p_time(a));
+	finding->level = LEVEL_INFO;
+	finding_text(finding, "%s takes %.0f %% of the CPU time: %s of %s.", cpu_place(a, most).text,
+		     100 * (double)row->self / all, label_time((uint64_t)((double)row->self * each)).text,
+		     label_time((uint64_t)(all * each)).text);
+	finding->n = row->self;
+	finding->total_ns = (uint64_t)((double)row->self * each);
+	finding->stack = (uint32_t)top_first(row->stacks)->key;
+	if (top_first(row->groups)->n)
+		finding_evidence(finding, "%llu of %.0f samples; run by %s%s%s",
+				 (unsigned long long)row->self, all,
+				 label_function(a, a->groups[top_first(row->groups)->key].func).text,
+				 top_first(row->tasks)->n ? ", for " : "",
+				 top_first(row->tasks)->n
+					 ? label_function(a, (uint32_t)top_first(row->tasks)->key).text
+					 : "");
+	finding_next(finding, "gotrace flame %s -o cpu.html", a->options.file);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Most of the tasks' time is one state at one place. A healthy server spends it waiting for its back ends,
+ * too, so it is no more than information.
+ */
+#include "analysis/cpu.h"
+#include "analysis/figures.h"
+#include "analysis/finding.h"
+#include "analysis/instances.h"
+#include "analysis/intervals.h"
+#include "analysis/kinds.h"
+#include "analysis/names.h"
+#include "analysis/rules/rules.h"
+
+enum { MIN_N = 10, MIN_SAMPLES = 20 };
+
+static double sum_of(const uint64_t spent[ACT_COUNT])
+{
+	double ns = 0;
+
+	for (unsigned i = 1; i < ACT_COUNT; i++)
+		ns += i == ACT_UNWATCHED ? 0 : (double)spent[i];
+	return ns;
+}
+
+/* Returns false if the place of running time is not known. */
+static bool name_place(const struct analysis *a, const struct instances *all, struct label *place)
+{
+	const struct top *most = top_first(all->where);
+	uint32_t stack = (uint32_t)(most->key >> 8), row = cpu_first(all->cpu);
+
+	if ((most->key & 0xff) == ACT_RUNNABLE)
+		return false;
+	if ((most->key & 0xff) == ACT_CODE) {
+		*place = cpu_place(a, row);
+		return row && all->samples >= MIN_SAMPLES && top_first(all->cpu)->weight * 2 >= all->samples;
+	}
+	*place = label_stack(a, stack);
+	return stack != 0;
+}
+
+static void look_at(struct analysis *a, const struct instances *all)
+{
+	const struct top *most = top_first(all->where);
+	unsigned activity = (unsigned)(most->key & 0xff);
+	double ns = (double)most->weight, of = sum_of(all->spent);
+	struct finding *finding;
+	struct label place;
+	uint64_t slow = 0, slow_there = 0;
+
+	if (all->hist.n < MIN_N || of <= 0 || ns < 0.5 * of || !name_place(a, all, &place))
+		return;
+	finding = finding_add(a, "task-place", share_of_tasks(a, ns));
+	finding->level = LEVEL_INFO;
+	finding_text(finding, "%.0f %% of the time of task %s is %s in %s.", ns > of ? 100 : 100 * ns / of,
+		     label_function(a, all->name).text, activity_name((enum activity)activity), place.text);
+	finding->n = all->hist.n;
+	finding->total_ns = most->weight;
+	finding->p50_ns = histogram_quantile(&all->hist, 0.5);
+	finding->p99_ns = histogram_quantile(&all->hist, 0.99);
+	finding->max_ns = all->hist.max;
+	finding->worst_ns = all->slowest[0].begin - a->begin;
+	finding->worst_goid = all->slowest[0].goid;
+	finding->stack = activity == ACT_CODE
+				 ? (uint32_t)top_first(a->cpu.rows[cpu_first(all->cpu)].stacks)->key
+				 : (uint32_t)(most->key >> 8);
+	for (unsigned i = 0; i < all->nslowest; i++) {
+		slow += all->slowest[i].ns / all->nslowest;
+		slow_there += all->slowest[i].spent[activity] / all->nslowest;
+	}
+	finding_evidence(finding, "n %llu, total %s, p50 %s, p99 %s; of the slowest %u (%s each), %s is %s",
+			 (unsigned long long)all->hist.n, label_time(all->hist.sum).text,
+			 label_time(finding->p50_ns).text, label_time(finding->p99_ns).text, all->nslowest,
+			 label_time(slow).text, label_time(slow_there).text,
+			 activity_name((enum activity)activity));
+	instances_suggest_why(a, finding, all);
+}
+
+void rule_task_place(struct analysis *a)
+{
+	for (size_t i = 1; i < a->ninstances; i++) {
+		if (a->instances[i].kind == INSTANCE_TASK)
+			look_at(a, &a->instances[i]);
+	}
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* A loop that yields until something happens, instead of waiting for it: runtime.Gosched, sched_yield. */
+#include <string.h>
+
+#include "analysis/figures.h"
+#include "analysis/finding.h"
+#include "analysis/intervals.h"
+#include "analysis/names.h"
+#include "analysis/rules/rules.h"
+
+/* A loop that does work between yields runs longer. */
+enum { LEAST_RATE = 5000, SHORT_RUN_NS = 20000 };
+
+static void describe(struct analysis *a, const struct group *group, uint64_t n, uint32_t stack, uint64_t ns)
+{
+	struct finding *finding = finding_add(a, "yield-spin", (double)ns / p_time(a));
+
+	finding_text(finding, "%s yields %.0f times a second in %s, instead of waiting: %s of CPU time.",
+		     label_function(a, group->func).text, (double)n / ((double)watched_ns(a) / 1e9),
+		     label_stack(a, stack).text, label_time(ns).text);
+	finding->n = n;
+	finding->total_ns = ns;
+	finding->stack = stack;
+	finding_evidence(finding, "%llu yields, %s of running before each; it blocked %llu times",
+			 (unsigned long long)n, label_time(ns / n).text, (unsigned long long)group->blocks);
+	finding_next(finding, "a Mutex, a channel or a condition in place of the loop");
+}
+
+static void of_goroutines(struct analysis *a, double seconds)
+{
+	for (size_t i = 1; i < a->ngroups; i++) {
+		const struct group *group = &a->groups[i];
+		uint64_t ran = group->spent[ACT_CODE] + group->spent[ACT_ASSIST];
+
+		if (group->system || (double)group->yields < LEAST_RATE * seconds ||
+		    group->yields < 2 * (group->blocks + group->preempted) ||
+		    ran > group->yields * SHORT_RUN_NS)
+			continue;
+		describe(a, group, group->yields, (uint32_t)top_first(group->yield_stacks)->key, ran);
+	}
+}
+
+static void of_threads(struct analysis *a, double seconds)
+{
+	for (size_t i = 1; i < a->nrows; i++) {
+		const struct row *row = &a->rows[i];
+		const struct top *function = top_first(row->functions);
+		const struct stack_info *info = &a->stacks[row->stack];
+		uint64_t ns;
+
+		if (row->activity != ACT_SYSCALL || (double)row->hist.n < LEAST_RATE * seconds || !info->n ||
+		    strncmp(name_text(a, a->frames[info->first].func), "sched_yield", 11))
+			continue;
+		ns = a->groups[function->key].spent[ACT_CODE] + row->hist.sum;
+		if (ns <= row->hist.n * SHORT_RUN_NS)
+			describe(a, &a->groups[function->key], row->hist.n, row->stack, ns);
+	}
+}
+
+void rule_yield_spin(struct analysis *a)
+{
+	double seconds = (double)watched_ns(a) / 1e9;
+
+	if (is_of_threads(a))
+		of_threads(a, seconds);
+	else
+		of_goroutines(a, seconds);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The heaviest keys of a stream of weighted keys. */
+#ifndef GOTRACE_ANALYSIS_TOP_H
+#define GOTRACE_ANALYSIS_TOP_H
+
+#include "analysis/state.h"
+
+void top_add(struct top tops[TOPS], uint64_t key, uint64_t weight);
+const struct top *top_first(const struct top tops[TOPS]); /* its n is 0 if there is none */
+
+#endif

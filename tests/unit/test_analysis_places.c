@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* CPU samples by function and task, and the rules about places and owners, each with a healthy twin. */
+#include <string.h>
+
+#include "unit.h"
+
+#include "analysis/cpu.h"
+#include "analysis/figures.h"
+#include "analysis/names.h"
+
+#include "script.h"
+
+static void sample(struct script *s, uint64_t ns, uint32_t g, uint32_t id)
+{
+	struct op *op = add(s, OP_CPU_SAMPLE, g, 0);
+
+	op->time = 1000 + ns;
+	op->stack = id;
+	s->now--;
+}
+
+/* g1 computes for 600 ms in two functions; samples come before all other ops, and not in order. */
+static void test_cpu(void **state)
+{
+	struct script *s = script_new(1000 * MS);
+	uint32_t entry = stack(s, "main.serve", NULL, 1, NULL);
+	uint32_t hash = stack(s, "bytes.growSlice", "main.hash", 33, "main.serve");
+	uint32_t rest = stack(s, "main.serve", NULL, 5, NULL);
+	uint32_t probe = stack(s, "runtime.park_m", "runtime.mcall", 1, NULL);
+	uint32_t wait = stack(s, "time.Sleep", "main.serve", 9, NULL);
+	struct analysis *a;
+	const struct finding *finding;
+	struct op *op;
+
+	(void)state;
+	for (unsigned i = 80; i--;)
+		sample(s, (100 + 7 * i) * MS, 1, i % 8 ? hash : rest);
+	for (unsigned i = 0; i < 10; i++)
+		sample(s, 200 * MS, 1, probe);
+	procs(s, 1);
+	create(s, 1, entry);
+	at(s, 50 * MS);
+	start(s, 1, 0);
+	op = add(s, OP_TASK_BEGIN, 1, 0);
+	op->arg = 7;
+	op->string = str(s, "checkout");
+	at(s, 700 * MS);
+	op = add(s, OP_TASK_END, 1, 0);
+	op->arg = 7;
+	block(s, 1, 0, "sleep", wait);
+	a = analyse(s, NULL);
+	assert_int_equal(a->samples, 90);
+	assert_int_equal(a->cpu.scheduler, 10);
+	assert_int_equal(cpu_counted(a), 80);
+	finding = found(a, "cpu-place");
+	assert_non_null(finding);
+	assert_int_equal(finding->level, LEVEL_INFO);
+	assert_non_null(strstr(finding->text, "main.hash"));
+	assert_non_null(strstr(finding->text, "in bytes.growSlice"));
+	assert_non_null(strstr(finding->text, "88 %"));
+	assert_non_null(strstr(finding->evidence[0], "checkout"));
+	for (size_t i = 1; i < a->cpu.nrows; i++) {
+		if (strcmp(name_text(a, a->cpu.rows[i].func), "main.serve") == 0) {
+			assert_int_equal(a->cpu.rows[i].self, 10);
+			assert_int_equal(a->cpu.rows[i].total, 80);
+		}
+	}
+	analysis_free(a);
+	script_free(s);
+}
+
+/* g1 looks and yields, 50,000 times a second; or works for 1 ms before it does. */
+static struct analysis *yielding(struct script *s, uint64_t run)
+{
+	uint32_t entry = stack(s, "main.poll", NULL, 1, NULL);
+	uint32_t yield = stack(s, "runtime.Gosched", "main.acquire", 12, "main.poll");
+
+	procs(s, 1);
+	create(s, 1, entry);
+	start(s, 1, 0);
+	while (s->now + run + 10 < s->end && s->n + 8 < MAX_OPS) {
+		struct op *op;
+
+		s->now += run;
+		op = add(s, OP_GO_STOP, 1, 0);
+		op->string = str(s, "runtime.Gosched");
+		op->stack = yield;
+		add(s, OP_GO_START, 1, 0);
+	}
+	s->end = s->now;
+	return analyse(s, NULL);
+}
+
+static void test_yield(void **state)
+{
+	struct script *s = script_new(800 * MS), *clean = script_new(800 * MS);
+	struct analysis *a = yielding(s, 18000);
+	const struct finding *finding = found(a, "yield-spin");
+
+	(void)state;
+	assert_non_null(finding);
+	assert_true(finding->level >= LEVEL_MEDIUM);
+	assert_non_null(strstr(finding->text, "main.acquire"));
+	analysis_free(a);
+	a = yielding(clean, MS);
+	assert_null(found(a, "yield-spin"));
+	analysis_free(a);
+	script_free(s);
+	script_free(clean);
+}
+
+/*
+ * g1 answers g2 to g7 in turn, each after a sleep of 2 ms, and they ask again at once, in a task if `tasks`.
+ * Without tasks they might be workers that wait for work.
+ */
+static struct analysis *answering(struct script *s, bool tasks)
+{
+	uint32_t owner = stack(s, "main.audit", NULL, 1, NULL),
+		 client = stack(s, "main.order", NULL, 1, NULL);
+	uint32_t wait = stack(s, "runtime.chanrecv1", "main.ask", 7, "main.order");
+	uint32_t nap = stack(s, "time.Sleep", "main.store", 8, "main.audit");
+	uint32_t reply = stack(s, "runtime.chansend1", "main.audit", 9, NULL);
+
+	procs(s, 8);
+	create(s, 1, owner);
+	for (uint32_t g = 2; g <= 7; g++)
+		create(s, g, client);
+	start(s, 1, 0);
+	for (uint32_t g = 2; g <= 7; g++) {
+		start(s, g, (int32_t)g - 1);
+		if (tasks) {
+			struct op *op = add(s, OP_TASK_BEGIN, g, (int32_t)g - 1);
+
+			op->arg = g;
+			op->string = str(s, "order");
+		}
+		block(s, g, (int32_t)g - 1, "chan receive", wait);
+	}
+	for (unsigned i = 0; i < 400; i++) {
+		uint32_t g = 2 + i % 6;
+
+		block(s, 1, 0, "sleep", nap);
+		s->now += 2 * MS;
+		wake(s, 0, NO_P, 1, 0);
+		start(s, 1, 0);
+		wake(s, 1, 0, g, reply);
+		start(s, g, (int32_t)g - 1);
+		block(s, g, (int32_t)g - 1, "chan receive", wait);
+	}
+	s->end = s->now;
+	return analyse(s, NULL);
+}
+
+static void test_owner(void **state)
+{
+	struct script *s = script_new(900 * MS), *clean = script_new(900 * MS);
+	struct analysis *a = answering(s, true);
+	const struct finding *finding = found(a, "busy-owner");
+
+	(void)state;
+	assert_non_null(finding);
+	assert_true(finding->level >= LEVEL_MEDIUM);
+	assert_non_null(strstr(finding->text, "main.ask"));
+	assert_non_null(strstr(finding->text, "sleep in main.store"));
+	analysis_free(a);
+	a = answering(clean, false);
+	assert_null(found(a, "busy-owner"));
+	analysis_free(a);
+	script_free(s);
+	script_free(clean);
+}
+
+/* A goroutine is started every 20 ms; each sleeps for 40 ms, again and again, and ends after one time if
+ * `ends`. */
+static struct analysis *leaking(struct script *s, bool ends)
+{
+	uint32_t entry = stack(s, "main.watch", NULL, 1, NULL);
+	uint32_t nap = stack(s, "time.Sleep", "main.watch", 8, NULL);
+	uint32_t n = 0;
+
+	procs(s, 1);
+	for (unsigned i = 0; i < 150; i++) {
+		at(s, 20 * MS * i + 1000);
+		for (uint32_t g = 1; g <= n; g++) {
+			if ((g + i) % 2 || (ends && g + 4 < n))
+				continue;
+			wake(s, 0, NO_P, g, 0);
+			start(s, g, 0);
+			if (ends && g + 4 == n) {
+				add(s, OP_GO_DESTROY, g, 0);
+				add(s, OP_PROC_STOP, 0, 0);
+			} else {
+				block(s, g, 0, "sleep", nap);
+			}
+		}
+		create(s, ++n, entry);
+		start(s, n, 0);
+		block(s, n, 0, "sleep", nap);
+	}
+	return analyse(s, NULL);
+}
+
+static void test_awake(void **state)
+{
+	struct script *s = script_new(3010 * MS), *clean = script_new(3010 * MS);
+	struct analysis *a = leaking(s, false);
+	const struct finding *finding = found(a, "leak-awake");
+
+	(void)state;
+	assert_non_null(finding);
+	assert_true(finding->level >= LEVEL_MEDIUM);
+	assert_non_null(strstr(finding->text, "main.watch"));
+	analysis_free(a);
+	a = leaking(clean, true);
+	assert_null(found(a, "leak-awake"));
+	analysis_free(a);
+	script_free(s);
+	script_free(clean);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_cpu),
+	cmocka_unit_test(test_yield),
+	cmocka_unit_test(test_owner),
+	cmocka_unit_test(test_awake),
+};
+
+UNIT_TESTS(tests, NULL, NULL);
