@@ -6,7 +6,6 @@
 
 #include "annotate/annotations.h"
 #include "annotate/cpu/off_cpu.h"
-#include "annotate/notes.h"
 
 /*
  * In the order in which they are called: labels are listed before requests are named, requests end before the

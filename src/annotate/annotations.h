@@ -23,6 +23,9 @@ struct annotations {
 	struct samples *samples;
 };
 
+/* For the generation_watch: see annotate_log(). */
+void notes_add(struct notes *notes, long place, uint32_t stack, const char *text);
+
 extern const struct annotator requests_annotator;
 extern const struct annotator regions_annotator;
 extern const struct annotator user_annotator;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* User log events written by gotrace, not by the target: notes of the log, losses, repairs, and the
  * watcher's. */
-#include "annotate/notes.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -106,16 +106,6 @@ static void start_from_nothing(struct model *md, const struct raw_record *first)
 	generation_open(md);
 }
 
-/* Whether the record comes with texts: records of these sites and records with values do. */
-static bool has_texts(const struct raw_record *rec)
-{
-	uint8_t site = rec->site;
-
-	return rec->flags & RAW_VALUES || site == SITE_TASK_BEGIN || site == SITE_REGION_BEGIN ||
-	       site == SITE_REGION_END || site == SITE_LOG || site == SITE_REGION_START ||
-	       site == SITE_LABELS;
-}
-
 /* A record with texts comes alone, with `text`; otherwise text is NULL. */
 static int feed_some(struct model *md, const struct raw_record *records, size_t n,
 		     const struct raw_text *text)
@@ -148,7 +138,7 @@ static int feed_records(struct model *md, const struct log_record *record)
 
 	/* Skip records that come without their texts: they are no annotations. */
 	for (size_t i = 0, next; i < n && ret == 0; i = next + 1) {
-		for (next = i; next < n && !has_texts(&records[next]);)
+		for (next = i; next < n && !raw_has_texts(&records[next]);)
 			next++;
 		if (next > i)
 			ret = feed_some(md, records + i, next - i, NULL);
@@ -158,7 +148,7 @@ static int feed_records(struct model *md, const struct log_record *record)
 
 static int feed_text(struct model *md, const struct raw_text *text)
 {
-	return has_texts(&text->record) ? feed_some(md, &text->record, 1, text) : 0;
+	return raw_has_texts(&text->record) ? feed_some(md, &text->record, 1, text) : 0;
 }
 
 static bool is_with_values(const struct raw_text *text)
@@ -264,7 +254,7 @@ static void observe_early(struct model *md, size_t from)
 	for (size_t i = 0; i < early->n; i++) {
 		const struct raw_record *rec = &early->records[i];
 
-		md->text = has_texts(rec) ? early_next_text(early, &text) : NULL;
+		md->text = raw_has_texts(rec) ? early_next_text(early, &text) : NULL;
 		if (i >= from)
 			md->front->observe(md, rec);
 	}

@@ -55,6 +55,16 @@ enum log_type {
 
 #define LOG_LAST LOG_PLUGIN_FUNCTAB
 
+/* Whether the record comes with texts, in a LOG_TEXT: those of these sites and those with values do. */
+static inline bool raw_has_texts(const struct raw_record *rec)
+{
+	uint8_t site = rec->site;
+
+	return rec->flags & RAW_VALUES || site == SITE_TASK_BEGIN || site == SITE_REGION_BEGIN ||
+	       site == SITE_REGION_END || site == SITE_LOG || site == SITE_REGION_START ||
+	       site == SITE_LABELS;
+}
+
 /* Whether it is big, and so has a compressed block of its own. */
 static inline bool log_is_table(uint32_t type)
 {
