@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/cpu.h"
+#include "analysis/figures.h"
 #include "analysis/findings.h"
 #include "analysis/gc.h"
 #include "analysis/groups.h"
@@ -145,6 +146,24 @@ int analysis_generation(struct analysis *a, const struct generation *gen)
 	return a->oom ? -ENOMEM : 0;
 }
 
+/* What the live process says is newer than what the trace says. */
+static void take_host(struct analysis *a)
+{
+	const struct host_log *log = &a->host_log;
+	double watched = (double)watched_ns(a), all = watched + (double)a->unwatched_ns;
+
+	if (a->options.host.known || !log->cpus)
+		return;
+	a->options.host.known = true;
+	a->options.host.cpus = log->cpus;
+	a->options.host.quota_cpus = log->period_us ? (double)log->quota_us / (double)log->period_us : 0;
+	a->options.host.quota_period = log->period_us * 1000;
+	a->options.host.throttled = log->throttled;
+	a->options.host.throttled_ns = log->throttled_ns;
+	a->options.host.cpu_ns = all > 0 ? (uint64_t)((double)log->used_ns * watched / all) : 0;
+	a->options.host.machine_busy = log->busy_percent / 100.0;
+}
+
 int analysis_end(struct analysis *a)
 {
 	states_end(a);
@@ -154,6 +173,7 @@ int analysis_end(struct analysis *a)
 	if (!a->procs)
 		a->procs = a->most_procs = a->seen_procs;
 	groups_end(a);
+	take_host(a);
 	findings_make(a);
 	return a->oom ? -ENOMEM : 0;
 }

@@ -145,14 +145,15 @@ static void merge(struct analysis *a, uint32_t one, uint32_t other)
 }
 
 /*
- * While a goroutine that was woken for a lock has not run, the lock may be free, or others may take it and
- * release it without an event. Otherwise it is held when one begins to wait for it.
+ * Until a goroutine that was woken for a lock has taken it, the lock may be free, or others may take it and
+ * release it without an event. Otherwise it is held when one begins to wait for it. A goroutine that runs may
+ * have no CPU, and so not have taken it.
  */
 static bool is_surely_held(const struct analysis *a, const struct resource *res, const struct goroutine *g)
 {
 	const struct goroutine *woken = &a->gs[res->woken];
 
-	return !res->woken || woken == g || woken->activity != ACT_RUNNABLE;
+	return !res->woken || woken == g || woken->activity > ACT_RUNNABLE;
 }
 
 void resource_wait(struct analysis *a, const struct goroutine *g)
@@ -218,8 +219,10 @@ static uint64_t held_since(struct analysis *a, const struct resource *res, const
 {
 	uint64_t since = res->held_at ? res->held_at : a->now;
 
-	if (waker->held && waker->held_since && resource_root(a, waker->held) == res)
-		since = waker->held_since > res->contended_since ? waker->held_since : res->contended_since;
+	/* If another one has released it since then, it has taken it again. */
+	if (waker->held && waker->held_since >= res->contended_since && waker->held_since &&
+	    resource_root(a, waker->held) == res)
+		since = waker->held_since;
 	return since;
 }
 
@@ -233,14 +236,19 @@ static void charge_time(struct analysis *a, struct resource *res, const struct g
 	bool io = false;
 
 	interval_meanwhile(a, waker, since, a->now, spent, did);
-	for (unsigned i = 0; i < ACT_COUNT; i++)
-		res->meanwhile[i] += (uint64_t)((double)spent[i] * times);
 	for (unsigned i = 0; i < TOPS; i++) {
 		if (!did[i].n)
 			continue;
+		if (is_io(a, did[i].key) && (did[i].key & 0xff) == ACT_OTHER) {
+			spent[ACT_OTHER] -=
+				did[i].weight < spent[ACT_OTHER] ? did[i].weight : spent[ACT_OTHER];
+			spent[ACT_SYSCALL] += did[i].weight;
+		}
 		io = io || is_io(a, did[i].key);
 		top_add(res->did, did[i].key, (uint64_t)((double)did[i].weight * times));
 	}
+	for (unsigned i = 0; i < ACT_COUNT; i++)
+		res->meanwhile[i] += (uint64_t)((double)spent[i] * times);
 	io = io || spent[ACT_NETWORK] || spent[ACT_DISK];
 	res->calls += io || spent[ACT_SYSCALL];
 	res->io_calls += io;

@@ -6,6 +6,7 @@
 #include "analysis/analysis.h"
 #include "analysis/histogram.h"
 #include "trace/ledger/ledger.h"
+#include "trace/ops/own_logs.h"
 #include "util/map64.h"
 #include "util/strtab.h"
 
@@ -503,6 +504,9 @@ struct analysis {
 	uint64_t unwatched_ns;  /* complete at the end */
 	uint64_t over_limit_ns; /* of unwatched_ns: because of the limit on the cost */
 	bool gap_by_limit;
+	struct host_log host_log; /* cpus is 0: the trace has none */
+	struct beside_log beside[MAX_BESIDE];
+	unsigned nbeside;
 	unsigned left_out; /* enum detail, as bits: what was not recorded for a time */
 	uint64_t repaired; /* events, by the trace's own notes */
 	uint64_t net_wakes, net_wakes_sysmon, net_late_ns;

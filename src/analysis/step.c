@@ -582,6 +582,17 @@ static int on_gap(void *ctx, uint64_t time, bool begins)
 	return 0;
 }
 
+/* What the trace itself says of the machine. */
+static void host_log(struct analysis *a, const char *category, const char *text)
+{
+	struct beside_log beside;
+
+	if (host_log_parse(category, text, &a->host_log))
+		a->nbeside = 0;
+	if (a->nbeside < MAX_BESIDE && beside_log_parse(category, text, &beside))
+		a->beside[a->nbeside++] = beside;
+}
+
 static void user_log(struct analysis *a, const struct op *op, struct goroutine *g)
 {
 	size_t category_len, len;
@@ -593,6 +604,7 @@ static void user_log(struct analysis *a, const struct op *op, struct goroutine *
 	if (repair_log_parse(category, text, &repaired) && repaired <= UINT32_MAX)
 		a->repaired += repaired;
 	a->left_out |= left_out_log_parse(category, text);
+	host_log(a, category, text);
 	if (g)
 		lock_log(a, g, category, text);
 	if (kind != GAP_LOG_NONE)

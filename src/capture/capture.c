@@ -144,6 +144,9 @@ int capture_start(struct capture *capture, struct error *err)
 		if (rc == 0)
 			rc = off_cpu_log(capture);
 	}
+	/* The processes of a tree would all be said to have used what this one did. */
+	if (rc == 0 && !capture->options.probe_only && !capture->options.children)
+		host_begin(&capture->host, capture->options.pid);
 	now = now_ns();
 	capture->next_boundary_ns = now + GENERATION_MS * 1000000ull;
 	return rc;
@@ -425,6 +428,8 @@ int capture_stop(struct capture *capture, enum log_end_reason reason, struct err
 	}
 	if (!capture->info_logged)
 		rc = capture_log_info(capture, err);
+	if (rc == 0)
+		rc = host_end(&capture->host, capture);
 	/* Still recording: the present state of the threads settles the last system calls. */
 	if (rc == 0 && capture->gap.state != GAP_CLOSING)
 		rc = log_boundary(capture, err);
@@ -507,6 +512,7 @@ void capture_free(struct capture *capture)
 		capture->backend->close(capture);
 	watch_close(&capture->watch);
 	quota_close(&capture->quota);
+	host_free(&capture->host);
 	free(capture->ms);
 	free(capture);
 }

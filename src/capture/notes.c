@@ -11,7 +11,7 @@ int note_put_at(struct capture *capture, uint64_t time, uint32_t flags, const ch
 	size_t len = strlen(text);
 	struct {
 		struct log_note head;
-		char text[128];
+		char text[MAX_NOTE];
 	} record = {.head = {.time = time, .len = (uint32_t)len, .flags = flags}};
 
 	memcpy(record.text, text, len);

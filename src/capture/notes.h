@@ -5,7 +5,9 @@
 
 #include "capture/state.h"
 
-/* Adds a note; flags: enum log_note_flags. text: less than 128 bytes. Returns 0 or a negative errno. */
+enum { MAX_NOTE = 160 };
+
+/* Adds a note; flags: enum log_note_flags. text: at most MAX_NOTE bytes. Returns 0 or a negative errno. */
 int note_put(struct capture *capture, uint32_t flags, const char *text);
 /* The same for a time in the past: CLOCK_MONOTONIC, ns. */
 int note_put_at(struct capture *capture, uint64_t time, uint32_t flags, const char *text);

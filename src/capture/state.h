@@ -7,6 +7,7 @@
 #include "capture/control.h"
 #include "capture/drain.h"
 #include "capture/hit_cost.h"
+#include "capture/host.h"
 #include "capture/quota.h"
 #include "capture/processes.h"
 #include "capture/sampler.h"
@@ -74,6 +75,7 @@ struct capture {
 	uint64_t cost_ns;         /* cost of all hits so far */
 	bool interrupted;         /* there was a gap since the last tally */
 	struct quota quota;
+	struct host host;
 	struct log_m *ms;
 	uint32_t markers; /* number of markers used */
 	uint64_t next_boundary_ns, next_snapshot_ns, next_exec_check_ns, next_heap_ns;

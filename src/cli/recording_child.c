@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/cpu_limit.h"
+#include "capture/cpu_limit.h"
 #include "cli/record.h"
 #include "pipeline/hidden.h"
 #include "sandbox/lifeline.h"

@@ -7,7 +7,17 @@
 #include <unistd.h>
 
 /* Field numbers. */
-enum { PARENT = 4, FLAGS = 9, THREADS = 20, START = 22, STACK_START = 28, CPU = 39, FIELDS };
+enum {
+	PARENT = 4,
+	FLAGS = 9,
+	USER = 14,
+	KERNEL = 15,
+	THREADS = 20,
+	START = 22,
+	STACK_START = 28,
+	CPU = 39,
+	FIELDS
+};
 
 /* Reads the numbers after the state: field 4 and following. */
 static bool read_numbers(const char *at, uint64_t fields[FIELDS])
@@ -46,6 +56,7 @@ bool proc_stat_parse(const char *text, struct proc_stat *stat)
 	stat->state = close[2];
 	stat->parent = (int32_t)fields[PARENT];
 	stat->flags = (uint32_t)fields[FLAGS];
+	stat->cpu_ticks = fields[USER] + fields[KERNEL];
 	stat->threads = (int32_t)fields[THREADS];
 	stat->start_ticks = fields[START];
 	stat->stack_start = fields[STACK_START];

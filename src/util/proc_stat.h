@@ -12,6 +12,7 @@ struct proc_stat {
 	char state;           /* 3, a letter of fs/proc/array.c */
 	int32_t parent;       /* 4 */
 	uint32_t flags;       /* 9, PF_* of include/linux/sched.h */
+	uint64_t cpu_ticks;   /* 14 and 15: in user and kernel mode, in units of sysconf(_SC_CLK_TCK) */
 	int32_t threads;      /* 20 */
 	uint64_t start_ticks; /* 22, since boot, in units of sysconf(_SC_CLK_TCK) */
 	uint64_t stack_start; /* 28, randomised by each exec; 0 or 1 for readers without privilege */

@@ -114,6 +114,43 @@ static void test_lock_while_woken(void **state)
 	script_free(s);
 }
 
+/* A wait without a name of its own, as Go 1.19's for the collector, is no I/O. */
+static void test_lock_assist_wait(void **state)
+{
+	struct script *s = script_new(2000 * MS);
+	uint32_t entry = stack(s, "main.get", NULL, 1, NULL);
+	uint32_t wait = stack(s, "sync.(*Mutex).Lock", "main.get", 7, "main.main");
+	uint32_t release = stack(s, "sync.(*Mutex).Unlock", "main.get", 9, "main.main");
+	uint32_t alloc = stack(s, "runtime.mallocgc", "main.get", 8, "main.main");
+	struct analysis *a;
+
+	(void)state;
+	procs(s, 2);
+	create(s, 1, entry);
+	create(s, 2, entry);
+	for (unsigned i = 0; i < 50; i++) {
+		start(s, 1, 0);
+		start(s, 2, 1);
+		block(s, 2, 1, "sync", wait);
+		block(s, 1, 0, "unknown", alloc);
+		s->now += 20 * MS;
+		wake(s, 0, NO_P, 1, 0);
+		start(s, 1, 0);
+		wake(s, 1, 0, 2, release);
+		block(s, 1, 0, "sleep", alloc);
+		start(s, 2, 1);
+		wake(s, 2, 1, 1, 0);
+		block(s, 2, 1, "sleep", alloc);
+		wake(s, 0, NO_P, 2, 0);
+	}
+	s->end = s->now > s->end ? s->now : s->end;
+	a = analyse(s, NULL);
+	assert_null(found(a, "lock-io"));
+	assert_non_null(found(a, "lock-long"));
+	analysis_free(a);
+	script_free(s);
+}
+
 /* Calls that a thread makes in order to unlock do not count as made under the lock. */
 static void test_lock_own_calls(void **state)
 {
@@ -375,6 +412,64 @@ static void test_unwatched(void **state)
 	check_unwatched("not watched from here on: records came faster than they could be read", true);
 }
 
+/* --- who used the CPUs --- */
+
+static void test_host_log(void **state)
+{
+	const struct host_log log = {2, 150000, 100000, 3, 7000, 1000, 3000000, 98};
+	struct beside_log beside = {.name = "a (PID 1) \xff\n", .pid = 42, .used_ns = 5000}, got;
+	struct host_log parsed;
+	char text[HOST_LOG_TEXT];
+
+	(void)state;
+	host_log_print(&log, text);
+	assert_true(host_log_parse("gotrace", text, &parsed));
+	assert_int_equal(parsed.quota_us, 150000);
+	assert_int_equal(parsed.throttled_ns, 7000);
+	assert_int_equal(parsed.used_ns, 1000);
+	assert_int_equal(parsed.busy_percent, 98);
+	assert_false(host_log_parse("other", text, &parsed));
+	strcat(text, "!");
+	assert_false(host_log_parse("gotrace", text, &parsed));
+	assert_false(host_log_parse("gotrace", "2 CPUs", &parsed));
+	beside_log_print(&beside, text);
+	assert_true(beside_log_parse("gotrace", text, &got));
+	assert_string_equal(got.name, "a (PID 1) ??");
+	assert_int_equal(got.pid, 42);
+	assert_int_equal(got.used_ns, 5000);
+	assert_false(
+		beside_log_parse("gotrace", "beside it, longer than a name can be (PID 1) used 3 us", &got));
+	assert_false(beside_log_parse("gotrace", "beside it, x", &got));
+}
+
+/* A goroutine has a P for a second, and the trace says that the program used CPUs for 0.2 s. */
+static void test_neighbour_named(void **state)
+{
+	const struct host_log log = {2, 0, 0, 0, 0, 200 * MS, 1000 * MS, 98};
+	const struct beside_log beside = {.name = "loop", .pid = 7, .used_ns = 800 * MS};
+	struct script *s = script_new(1000 * MS);
+	const struct finding *finding;
+	char text[HOST_LOG_TEXT];
+	struct analysis *a;
+
+	(void)state;
+	procs(s, 2);
+	create(s, 2, stack(s, "main.serve", NULL, 1, NULL));
+	start(s, 2, 1);
+	host_log_print(&log, text);
+	add_log(s, 999 * MS, text);
+	beside_log_print(&beside, text);
+	add_log(s, 999 * MS + 1000, text);
+	a = analyse(s, NULL);
+	finding = found(a, "neighbour");
+	assert_non_null(finding);
+	assert_non_null(strstr(finding->text, "most of all loop (800 ms)"));
+	assert_non_null(strstr(finding->evidence[1], "loop (PID 7) 800 ms"));
+	assert_string_equal(finding->next, "gotrace -p PID --os");
+	analysis_free(a);
+	script_free(s);
+}
+
 /* --- network waits that no P ends --- */
 
 /* One goroutine, or thread, that waits for the network 200 times, and one that is busy or not. */
@@ -584,6 +679,9 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_dns),
 	cmocka_unit_test(test_parked_threads),
 	cmocka_unit_test(test_unwatched),
+	cmocka_unit_test(test_host_log),
+	cmocka_unit_test(test_neighbour_named),
+	cmocka_unit_test(test_lock_assist_wait),
 	cmocka_unit_test(test_netpoll),
 	cmocka_unit_test(test_threads_that_burn_are_counted),
 	cmocka_unit_test(test_threads_that_sleep_are_threads),

@@ -47,8 +47,7 @@ double lock_share_io(const struct resource *res)
 {
 	const uint64_t *did = res->meanwhile;
 
-	return share(res,
-		     did[ACT_NETWORK] + did[ACT_SYSCALL] + did[ACT_DISK] + did[ACT_SLEEP] + did[ACT_OTHER]);
+	return share(res, did[ACT_NETWORK] + did[ACT_SYSCALL] + did[ACT_DISK] + did[ACT_SLEEP]);
 }
 
 double lock_share_running(const struct resource *res)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Something else uses the CPUs: threads are ready, or seem to run, but have no CPU. */
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "analysis/figures.h"
 #include "analysis/finding.h"
@@ -12,23 +14,56 @@
 /* Less is what a CPU takes to wake up, or to leave the thread before. */
 #define LONG_WAIT_NS 500000
 
+/* Names those who used the CPUs, if the trace has them: "other programs used them, most of it bash (1.20 s)".
+ */
+static const char *reason(const struct analysis *a, const char *them, char text[160])
+{
+	if (a->options.host.throttled)
+		return "its CPU quota ran out";
+	if (!a->nbeside && a->options.host.known)
+		snprintf(text, 160, "other programs used %s", them);
+	else if (!a->nbeside)
+		snprintf(text, 160, "other programs used %s, or a CPU quota ran out", them);
+	else
+		snprintf(text, 160, "other programs used %s, most of all %s (%.10s)", them, a->beside[0].name,
+			 label_time(a->beside[0].used_ns).text);
+	return text;
+}
+
+static void name_others(const struct analysis *a, struct finding *finding)
+{
+	char text[200] = "";
+
+	for (unsigned i = 0; i < a->nbeside; i++) {
+		const struct beside_log *one = &a->beside[i];
+		size_t n = strlen(text);
+
+		snprintf(text + n, sizeof(text) - n, "%s%s (PID %u) %.10s", i ? ", " : "", one->name,
+			 one->pid, label_time(one->used_ns).text);
+	}
+	if (a->nbeside)
+		finding_evidence(finding, "%s", text);
+}
+
 /* Threads that wait for each other, because the program uses all CPUs, do not count. */
 static void of_threads(struct analysis *a)
 {
 	double off = (double)a->queued_idle_ns, used = busy_ns(a);
 	uint64_t p99 = histogram_quantile(&a->latency, 0.99);
 	struct finding *finding;
+	char text[160];
 
 	if (off <= 0 || off < 0.1 * used || p99 < LONG_WAIT_NS)
 		return;
 	finding = finding_add(a, "neighbour", off / p_time(a));
-	finding_text(finding,
-		     "For %s a thread was ready and a CPU not used by the program, which used CPUs for %s: "
-		     "other programs used them, or a CPU quota ran out.",
-		     label_time((uint64_t)off).text, label_time((uint64_t)used).text);
+	finding_text(
+		finding,
+		"For %s a thread was ready and a CPU not used by the program, which used CPUs for %s: %s.",
+		label_time((uint64_t)off).text, label_time((uint64_t)used).text, reason(a, "them", text));
 	finding->total_ns = (uint64_t)off;
 	finding_evidence(finding, "CPUs %.0f %% used by this program; latency p99 %s, max %s",
 			 100 * utilisation(a), label_time(p99).text, label_time(a->latency.max).text);
+	name_others(a, finding);
 	finding_next(finding, "top");
 }
 
@@ -37,16 +72,18 @@ static void by_clock(struct analysis *a, double on_ps)
 {
 	double got = (double)a->options.host.cpu_ns, off = on_ps - got;
 	struct finding *finding;
+	char text[160];
 
 	if (on_ps <= 0 || off < 0.2 * on_ps || off < 0.05 * p_time(a))
 		return;
 	finding = finding_add(a, "neighbour", off / p_time(a));
 	finding_text(finding, "Goroutines had a P for %s, and a CPU for %s of it: %s.",
 		     label_time((uint64_t)on_ps).text, label_time((uint64_t)got).text,
-		     a->options.host.throttled ? "its CPU quota ran out" : "other programs used it");
+		     reason(a, "the rest", text));
 	finding->total_ns = (uint64_t)off;
 	finding_evidence(finding, "the machine's CPUs were %.0f %% busy", 100 * a->options.host.machine_busy);
-	finding_next(finding, "gotrace -p PID --as c");
+	name_others(a, finding);
+	finding_next(finding, "gotrace -p PID --os");
 }
 
 void rule_neighbour(struct analysis *a)
@@ -77,5 +114,5 @@ void rule_neighbour(struct analysis *a)
 		     label_time((uint64_t)on_ps).text, label_time((uint64_t)(got * SAMPLE_NS)).text);
 	finding->total_ns = (uint64_t)off;
 	finding_evidence(finding, "%llu CPU samples, %.0f expected", (unsigned long long)a->samples, want);
-	finding_next(finding, "gotrace -p PID --as c");
+	finding_next(finding, "gotrace -p PID --os");
 }

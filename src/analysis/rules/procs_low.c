@@ -40,5 +40,8 @@ void rule_procs_low(struct analysis *a)
 			 label_time(histogram_quantile(&a->latency, 0.5)).text,
 			 label_time(histogram_quantile(&a->latency, 0.99)).text,
 			 label_time(a->latency.max).text);
-	finding_next(finding, "GOMAXPROCS=%.0f", low ? usable_cpus(host) : a->procs * 2.0);
+	if (low)
+		finding_next(finding, "GOMAXPROCS=%.0f", usable_cpus(host));
+	else
+		finding_next(finding, "gotrace flame %s", a->options.file);
 }

@@ -8,7 +8,6 @@
 
 #include "analysis/figures.h"
 #include "analysis/state.h"
-#include "trace/ops/own_logs.h"
 
 struct rule {
 	const char *id;

@@ -2,6 +2,7 @@
 #include "trace/ops/own_logs.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,4 +83,70 @@ bool cpu_log_parse(const char *category, const char *message, uint32_t *cpu)
 	number = strtoul(message, &end, 10);
 	*cpu = (uint32_t)number;
 	return !*end && number < MAX_CPUS;
+}
+
+/* --- the machine --- */
+
+/* Longer times are nonsense, and their sums could wrap around. */
+#define MAX_US (1ull << 52)
+
+static const char host_format[] =
+	"%u CPUs, quota %llu of %llu us, throttled %llu times, %llu us; used %llu of %llu "
+	"us; machine %u %% busy";
+
+void host_log_print(const struct host_log *log, char text[HOST_LOG_TEXT])
+{
+	snprintf(text, HOST_LOG_TEXT, host_format, log->cpus, (unsigned long long)log->quota_us,
+		 (unsigned long long)log->period_us, (unsigned long long)log->throttled,
+		 (unsigned long long)log->throttled_ns / 1000, (unsigned long long)log->used_ns / 1000,
+		 (unsigned long long)log->length_ns / 1000, log->busy_percent);
+}
+
+bool host_log_parse(const char *category, const char *message, struct host_log *log)
+{
+	unsigned long long quota, period, throttled, throttled_us, used, length;
+	unsigned cpus, busy;
+	char again[HOST_LOG_TEXT];
+
+	if (strcmp(category, OWN_LOG_CATEGORY) != 0 || *message < '0' || *message > '9' ||
+	    sscanf(message, host_format, &cpus, &quota, &period, &throttled, &throttled_us, &used, &length,
+		   &busy) != 8 ||
+	    quota > MAX_US || period > MAX_US || throttled_us > MAX_US || used > MAX_US || length > MAX_US ||
+	    !cpus || busy > 100)
+		return false;
+	*log = (struct host_log){cpus,        quota,         period, throttled, throttled_us * 1000,
+				 used * 1000, length * 1000, busy};
+	host_log_print(log, again);
+	return strcmp(message, again) == 0;
+}
+
+static const char beside_begin[] = "beside it, ", beside_pid[] = " (PID ";
+
+void beside_log_print(const struct beside_log *log, char text[HOST_LOG_TEXT])
+{
+	char name[sizeof(log->name)] = "";
+
+	for (unsigned i = 0; i + 1 < sizeof(name) && log->name[i]; i++)
+		name[i] = log->name[i] >= ' ' && log->name[i] <= '~' ? log->name[i] : '?';
+	snprintf(text, HOST_LOG_TEXT, "%s%s%s%u) used %llu us", beside_begin, name, beside_pid, log->pid,
+		 (unsigned long long)log->used_ns / 1000);
+}
+
+bool beside_log_parse(const char *category, const char *message, struct beside_log *log)
+{
+	size_t begin = sizeof(beside_begin) - 1, len = strlen(message);
+	const char *pid = NULL;
+	unsigned long long us;
+
+	if (strcmp(category, OWN_LOG_CATEGORY) != 0 || strncmp(message, beside_begin, begin) != 0)
+		return false;
+	*log = (struct beside_log){.pid = 0};
+	for (size_t i = begin; i < len; i++)
+		pid = strncmp(message + i, beside_pid, sizeof(beside_pid) - 1) == 0 ? message + i : pid;
+	if (!pid || (size_t)(pid - message) - begin >= sizeof(log->name) ||
+	    sscanf(pid, " (PID %u) used %llu us", &log->pid, &us) != 2 || us > MAX_US)
+		return false;
+	memcpy(log->name, message + begin, (size_t)(pid - message) - begin);
+	log->used_ns = us * 1000;
+	return true;
 }

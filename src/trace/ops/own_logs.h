@@ -52,6 +52,31 @@ enum detail { DETAIL_WAKERS = 1, DETAIL_FRAMES = 2, DETAIL_CALLS = 4 };
 /* Returns which details are missing after this log; 0 = it says nothing of them. */
 unsigned left_out_log_parse(const char *category, const char *message);
 
+/* The machine, and its use from the beginning of the trace to its end, in the category of notes. */
+struct host_log {
+	uint32_t cpus;                /* that the program may use */
+	uint64_t quota_us, period_us; /* of its cgroup; 0 = none */
+	uint64_t throttled;           /* periods in which the quota was used up */
+	uint64_t throttled_ns;        /* of all threads together */
+	uint64_t used_ns, length_ns;  /* CPU time of the program; of that time */
+	uint32_t busy_percent;        /* of all CPUs of the machine */
+};
+
+/* Another process that used CPUs in that time. */
+struct beside_log {
+	char name[16];
+	uint32_t pid;
+	uint64_t used_ns;
+};
+
+enum { HOST_LOG_TEXT = 160, MAX_BESIDE = 4 };
+
+void host_log_print(const struct host_log *log, char text[HOST_LOG_TEXT]);
+bool host_log_parse(const char *category, const char *message, struct host_log *log);
+/* Bytes of the name that are not printable ASCII are shown as '?'. */
+void beside_log_print(const struct beside_log *log, char text[HOST_LOG_TEXT]);
+bool beside_log_parse(const char *category, const char *message, struct beside_log *log);
+
 /* "3". Returns false if the log has another category, or its message is not the number of a CPU. */
 bool cpu_log_parse(const char *category, const char *message, uint32_t *cpu);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include "cli/cpu_limit.h"
+#include "capture/cpu_limit.h"
 
 #include <fcntl.h>
 #include <limits.h>

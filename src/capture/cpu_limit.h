@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The CPU time available to a process: its affinity, and the quotas of its cgroups (v1 and v2). */
-#ifndef GOTRACE_CLI_CPU_LIMIT_H
-#define GOTRACE_CLI_CPU_LIMIT_H
+#ifndef GOTRACE_CAPTURE_CPU_LIMIT_H
+#define GOTRACE_CAPTURE_CPU_LIMIT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "capture/host.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/backend.h"
+#include "capture/notes.h"
+#include "trace/ops/own_logs.h"
+#include "util/array.h"
+#include "util/clock.h"
+#include "util/proc_stat.h"
+
+/* More processes are not looked at: reading takes some 10 us each. */
+enum { MAX_USERS = 4096 };
+
+struct cpu_user {
+	uint32_t pid;
+	uint64_t start_ticks; /* detects reuse of the PID */
+	uint64_t ticks;
+	char comm[16];
+};
+
+static uint64_t tick_ns(void)
+{
+	return 1000000000ull / (uint64_t)sysconf(_SC_CLK_TCK);
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct cpu_user *one = a, *other = b;
+
+	return one->pid < other->pid ? -1 : one->pid > other->pid;
+}
+
+static int by_use(const void *a, const void *b)
+{
+	const struct cpu_user *one = a, *other = b;
+
+	return one->ticks > other->ticks ? -1 : one->ticks < other->ticks;
+}
+
+/* Reads the CPU time of all processes but pid. Returns their number; *users is to be freed. */
+static size_t read_users(pid_t pid, struct cpu_user **users)
+{
+	DIR *proc = opendir("/proc");
+	size_t n = 0, capacity = 0;
+	struct dirent *entry;
+
+	*users = NULL;
+	while (proc && n < MAX_USERS && (entry = readdir(proc))) {
+		unsigned long id = strtoul(entry->d_name, NULL, 10);
+		struct proc_stat stat;
+		char path[64];
+
+		if (!id || id == (unsigned long)pid)
+			continue;
+		snprintf(path, sizeof(path), "/proc/%lu/stat", id);
+		if (!proc_stat_read(path, &stat) || array_grow(users, &capacity, n + 1, sizeof(**users)))
+			continue;
+		(*users)[n] = (struct cpu_user){
+			.pid = stat.pid, .start_ticks = stat.start_ticks, .ticks = stat.cpu_ticks};
+		memcpy((*users)[n++].comm, stat.comm, sizeof(stat.comm));
+	}
+	if (proc)
+		closedir(proc);
+	return n;
+}
+
+void host_begin(struct host *host, pid_t pid)
+{
+	cpu_meter_open(&host->meter, pid);
+	cpu_meter_read(&host->meter, &host->before);
+	host->nusers = read_users(pid, &host->users);
+	if (host->nusers)
+		qsort(host->users, host->nusers, sizeof(*host->users), by_pid);
+	host->began = now_ns();
+}
+
+/* Leaves in the users what they used since the beginning, those first that used most. */
+static void subtract(const struct host *host, struct cpu_user *users, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct cpu_user *before =
+			host->nusers ? bsearch(&users[i], host->users, host->nusers, sizeof(*users), by_pid)
+				     : NULL;
+
+		if (before && before->start_ticks == users[i].start_ticks)
+			users[i].ticks -= before->ticks < users[i].ticks ? before->ticks : users[i].ticks;
+	}
+	if (n)
+		qsort(users, n, sizeof(*users), by_use);
+}
+
+static int note_users(const struct host *host, struct capture *capture, uint64_t length)
+{
+	struct cpu_user *users;
+	size_t n = read_users(host->meter.pid, &users);
+	int rc = 0;
+
+	subtract(host, users, n);
+	for (size_t i = 0; i < n && i < MAX_BESIDE && rc == 0; i++) {
+		struct beside_log log = {.pid = users[i].pid, .used_ns = users[i].ticks * tick_ns()};
+		char text[HOST_LOG_TEXT];
+
+		if (log.used_ns * 50 < length)
+			break;
+		memcpy(log.name, users[i].comm, sizeof(users[i].comm));
+		beside_log_print(&log, text);
+		rc = note_put(capture, capture->backend->note_flags(capture), text);
+	}
+	free(users);
+	return rc;
+}
+
+int host_end(struct host *host, struct capture *capture)
+{
+	const struct cpu_limit *before = &host->before;
+	struct cpu_limit after;
+	char text[HOST_LOG_TEXT];
+	struct host_log log;
+	int rc;
+
+	if (!host->began || !before->known)
+		return 0;
+	cpu_meter_read(&host->meter, &after);
+	if (!after.known)
+		return 0;
+	log = (struct host_log){
+		.cpus = (uint32_t)after.cpus,
+		.quota_us = (uint64_t)(after.quota_cpus * (double)after.period_ns / 1000),
+		.period_us = after.period_ns / 1000,
+		.throttled = after.throttled - before->throttled,
+		.throttled_ns = after.throttled_ns - before->throttled_ns,
+		.used_ns = after.cpu_ns > before->cpu_ns ? after.cpu_ns - before->cpu_ns : 0,
+		.length_ns = now_ns() - host->began,
+	};
+	if (after.all > before->all)
+		log.busy_percent = (uint32_t)(100 * (after.busy - before->busy) / (after.all - before->all));
+	host_log_print(&log, text);
+	rc = note_put(capture, capture->backend->note_flags(capture), text);
+	return rc ? rc : note_users(host, capture, log.length_ns);
+}
+
+void host_free(struct host *host)
+{
+	if (host->began)
+		cpu_meter_close(&host->meter);
+	free(host->users);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Private to the module: notes in the log on the machine: its CPUs, and who used them during the trace. */
+#ifndef GOTRACE_CAPTURE_HOST_H
+#define GOTRACE_CAPTURE_HOST_H
+
+#include "capture/cpu_limit.h"
+
+struct capture;
+struct cpu_user;
+
+struct host {
+	struct cpu_meter meter;
+	struct cpu_limit before;
+	struct cpu_user *users; /* at the beginning, by PID; NULL = none */
+	size_t nusers;
+	uint64_t began; /* ns; 0 = not begun */
+};
+
+/* Reads the figures at the beginning. */
+void host_begin(struct host *host, pid_t pid);
+/* Adds notes on what was used since. Returns 0 or a negative errno. */
+int host_end(struct host *host, struct capture *capture);
+void host_free(struct host *host);
+
+#endif
