@@ -20,7 +20,7 @@ TESTS="pkg-config sqlite3 libcmocka-dev libclang-rt-14-dev clang-format bpftrace
 # To check packages.
 PACKAGES="lintian man-db file"
 # For programs in C and C++: compiler, debugger, tracers to compare with, and real programs to trace.
-NATIVE="g++ gdb strace linux-perf redis-server redis-tools postgresql postgresql-client nginx-light wrk"
+NATIVE="g++ gdb strace linux-perf redis-server redis-tools postgresql postgresql-client nginx-light wrk memcached prometheus etcd-server nats-server caddy"
 # For booting other kernels in an emulated machine, and for fetching them.
 VMS="qemu-system-x86 kmod busybox-static python3-venv debian-archive-keyring"
 # For building for arm64 and running the result in emulation.

@@ -49,6 +49,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/builds.sh
 . tests/e2e/hosts.sh
 . tests/e2e/bubble.sh
+. tests/e2e/real.sh
 CELL_SEED=${CELL_SEED:-$(($(date +%s) / 86400))}
 
 [ "$(id -u)" -eq 0 ] || { echo "e2e: needs root" >&2; exit 1; }

@@ -5,6 +5,7 @@
 // disturbs them alike.
 //
 //	bench [-rounds N] [-gotrace FILE] ladder|http|target|flight|consumer|replay|size|edges|shards|mix|overload|native|programs|real…
+//	bench serve NAME     (for tests/e2e/real.sh: a real program under load)
 //	bench load pingpong|http|http-inside|iter|gc|syscalls|timers|days    (the traced side, started by the above)
 package main
 
@@ -61,6 +62,10 @@ func main() {
 	fail(err)
 	defer os.RemoveAll(b.dir)
 	parts := flag.Args()
+	if len(parts) == 2 && parts[0] == "serve" {
+		b.serve(parts[1])
+		return
+	}
 	if len(parts) == 0 {
 		parts = []string{"ladder", "http", "target", "flight", "consumer", "replay", "size", "edges", "native", "programs", "real"}
 	}

@@ -3,12 +3,9 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
-	"net"
-	"net/http"
+
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -19,27 +16,6 @@ import (
 
 // Real servers, as Debian builds them, under requests: the CPU time that an operation takes the server, traced over
 // untraced. Each server lives through all rounds; the set-ups take turns.
-
-// service is a server and its clients.
-type service struct {
-	pid      string
-	load     func(rate float64, length time.Duration) answers // rate 0: as many as the server answers
-	end      func()
-	onlyFull bool // its clients have no other rate
-}
-
-var services = []struct {
-	name  string
-	needs string // program; empty: it is built
-	start func(b *bench) *service
-}{
-	{"prometheus, a query", "prometheus", (*bench).prometheus},
-	{"etcd, a put", "etcd", (*bench).etcd},
-	{"gRPC, a call", "", (*bench).grpc},
-	{"redis, a GET", "redis-server", (*bench).redisService},
-	{"nginx, a page", "nginx", (*bench).nginx},
-	{"pgbench -S", "pgbench", (*bench).pgbenchService},
-}
 
 // look is one way to trace a service.
 type look struct {
@@ -126,7 +102,7 @@ func (b *bench) real(only string) {
 	fmt.Println("| server | load | traced by | CPU an operation | ratio | throughput | p99 | watched |")
 	fmt.Println("|---|---|---|---|---|---|---|---|")
 	for _, one := range services {
-		if only != "" && !slices.Contains(strings.Split(only, ","), strings.Split(one.name, ",")[0]) {
+		if !one.bench || only != "" && !slices.Contains(strings.Split(only, ","), strings.Split(one.name, ",")[0]) {
 			continue
 		}
 		if !installed(one.needs) {
@@ -141,12 +117,6 @@ func (b *bench) real(only string) {
 		b.realRows(one.name, s)
 		s.end()
 	}
-}
-
-// Debian's postgresql keeps its programs in a directory of its own.
-func installed(name string) bool {
-	_, err := exec.LookPath(name)
-	return name == "" || err == nil
 }
 
 func (b *bench) realRows(name string, s *service) {
@@ -216,133 +186,4 @@ func shortRow(name string, full, half []measured) string {
 		}
 	}
 	return row + " |\n"
-}
-
-// freePort returns an address that nobody listens at.
-func freePort() string {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	fail(err)
-	defer listener.Close()
-	return listener.Addr().String()
-}
-
-func answering(address string) {
-	within(20*time.Second, func() error {
-		client, err := net.Dial("tcp", address)
-		if err == nil {
-			client.Close()
-		}
-		return err
-	})
-}
-
-// --- servers ---
-
-func (b *bench) prometheus() *service {
-	address, config := freePort(), filepath.Join(b.dir, "prometheus.yml")
-	text := fmt.Sprintf("scrape_configs:\n- job_name: self\n  scrape_interval: 1s\n  static_configs:\n  - targets: ['%s']\n", address)
-	fail(os.WriteFile(config, []byte(text), 0o600))
-	server := exec.Command("prometheus", "--config.file="+config, "--storage.tsdb.path="+filepath.Join(b.dir, "tsdb"),
-		"--web.listen-address="+address)
-	end := b.background(server)
-	answering(address)
-	return &service{pid: strconv.Itoa(server.Process.Pid), load: func(rate float64, length time.Duration) answers {
-		return driveHTTP(func() (*http.Request, error) {
-			return http.NewRequest("GET", "http://"+address+"/api/v1/query?query=up", nil)
-		}, rate, length)
-	}, end: end}
-}
-
-func (b *bench) etcd() *service {
-	address := freePort()
-	server := exec.Command("etcd", "--data-dir", filepath.Join(b.dir, "etcd"), "--listen-client-urls", "http://"+address,
-		"--advertise-client-urls", "http://"+address, "--listen-peer-urls", "http://"+freePort(), "--log-level", "error")
-	server.Env = append(os.Environ(), "ETCD_UNSUPPORTED_ARCH=arm64")
-	end := b.background(server)
-	answering(address)
-	return &service{pid: strconv.Itoa(server.Process.Pid), load: func(rate float64, length time.Duration) answers {
-		return driveHTTP(func() (*http.Request, error) {
-			return http.NewRequest("POST", "http://"+address+"/v3/kv/put", strings.NewReader(`{"key":"a2V5","value":"dmFsdWU="}`))
-		}, rate, length)
-	}, end: end}
-}
-
-// grpc builds tools/bench/grpc, whose modules come through the Go proxy.
-func (b *bench) grpc() *service {
-	program := filepath.Join(b.dir, "grpc")
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", program, ".")
-	build.Dir = "tools/bench/grpc"
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Printf("# grpc: %.300s\n", out)
-		return nil
-	}
-	address := freePort()
-	server := exec.Command(program, "server", address)
-	end := b.background(server)
-	answering(address)
-	return &service{pid: strconv.Itoa(server.Process.Pid), load: func(rate float64, length time.Duration) answers {
-		out, err := exec.Command(program, "client", address, fmt.Sprint(rate), length.String()).Output()
-		fail(err)
-		return parseAnswers(string(out))
-	}, end: end}
-}
-
-// parseAnswers reads what the client of gRPC prints: a count, answers a second, p50 and p99 in ns.
-func parseAnswers(text string) (got answers) {
-	_, err := fmt.Sscan(text, &got.n, &got.perSecond, &got.p50, &got.p99)
-	fail(err)
-	return got
-}
-
-func (b *bench) redisService() *service {
-	address := freePort()
-	_, port, _ := net.SplitHostPort(address)
-	server := exec.Command("redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", b.dir)
-	end := b.background(server)
-	answering(address)
-	return &service{pid: strconv.Itoa(server.Process.Pid), load: func(rate float64, length time.Duration) answers {
-		return driveWith(func() func() error {
-			client, err := net.Dial("tcp", address)
-			fail(err)
-			answer := bufio.NewReader(client)
-			return func() error {
-				if _, err := client.Write([]byte("GET key\r\n")); err != nil {
-					return err
-				}
-				_, err := answer.ReadString('\n')
-				return err
-			}
-		}, rate, length)
-	}, end: end}
-}
-
-func (b *bench) nginx() *service {
-	address, config := freePort(), filepath.Join(b.dir, "nginx.conf")
-	text := fmt.Sprintf(`daemon off; worker_processes 1; pid %[1]s/nginx.pid; error_log %[1]s/nginx.err; user root;
-events { worker_connections 1024; }
-http { access_log off; keepalive_requests 1000000000; server { listen %[2]s; root %[1]s/www; } }
-`, b.dir, address)
-	fail(os.WriteFile(config, []byte(text), 0o600))
-	fail(os.MkdirAll(filepath.Join(b.dir, "www"), 0o755))
-	fail(os.WriteFile(filepath.Join(b.dir, "www", "x"), []byte("a page\n"), 0o644))
-	server := exec.Command("nginx", "-c", config)
-	end := b.background(server)
-	answering(address)
-	master := strconv.Itoa(server.Process.Pid)
-	worker, err := os.ReadFile("/proc/" + master + "/task/" + master + "/children")
-	fail(err)
-	return &service{pid: strings.Fields(string(worker))[0], load: func(rate float64, length time.Duration) answers {
-		return drive(address, rate, length)
-	}, end: end}
-}
-
-// pgbenchService measures the backend that serves pgbench's only connection.
-func (b *bench) pgbenchService() *service {
-	w := b.postgres("-S")
-	return &service{pid: w.pid, onlyFull: true, load: func(_ float64, length time.Duration) answers {
-		before, began := w.ops(), time.Now()
-		time.Sleep(length)
-		n := w.ops() - before
-		return answers{n: n, perSecond: n / time.Since(began).Seconds()}
-	}, end: w.end}
 }
