@@ -9,7 +9,8 @@ lock-syscall:lock-syscall|lock-io leak:leak leak-select:leak slow-consumer:slow-
 pool-workers:pool-small outlier:outlier assist:assist gc-often:gc-often rw-starve:rw-writer cond-herd:herd
 fan-in:slow-consumer tickers:timer-storm gogc10:gc-often big-alloc:assist ctx-leak:leak semaphore:pool-small
 log-printf:lock-syscall|lock-io sql-pool:pool-small slow-member:straggler timer-late:timer-late|hog
-single-flight:single-flight locked-thread:locked-thread dns:dns"
+single-flight:single-flight locked-thread:locked-thread dns:dns
+busy-owner:busy-owner yield-spin:yield-spin leak-awake:leak-awake"
 # Up to Go 1.22 a preemption at a function call has no stack.
 PLANTED_NEWEST="spin-select:spin"
 # FUNCTION that the first finding must name.
@@ -19,7 +20,7 @@ declare -A NAMED=([lock-io]=refreshLocked [lock-io-rw]=refreshLocked [lock-long]
 	[tickers]=tick [big-alloc]=decodeAll [ctx-leak]=follow [semaphore]=upload [log-printf]=serve
 	[sql-pool]=get [slow-member]=member [spin-select]=waitFor
 	[timer-late]=hold [single-flight]=load [locked-thread]=draw
-	[dns]=backend)
+	[dns]=backend [busy-owner]=appendLog [yield-spin]=acquire [leak-awake]=watchPrice)
 # These need data that is not in the file.
 PLANTED_LIVE="procs-low:procs-low"
 

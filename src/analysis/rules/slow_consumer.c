@@ -19,9 +19,10 @@ static void look_at(struct analysis *a, uint32_t index)
 		return;
 	did = top_first(pair->did);
 	finding = finding_add(a, "slow-consumer", impact);
-	finding_text(finding, "%s waited %s to send to one goroutine, g%llu in %s, which is busy.",
+	finding_text(finding, "%s waited %s to send to one goroutine, g%llu in %s, which is busy: mostly %s.",
 		     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
-		     (unsigned long long)waker->key, label_stack(a, pair->stack).text);
+		     (unsigned long long)waker->key, label_stack(a, pair->stack).text,
+		     pair_did(a, pair).text);
 	finding->n = row->hist.n;
 	finding->total_ns = row->hist.sum;
 	finding->p50_ns = histogram_quantile(&row->hist, 0.5);

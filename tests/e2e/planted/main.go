@@ -51,6 +51,9 @@ var modes = map[string]mode{
 	"timer-late":    timerLate,
 	"locked-thread": lockedThread,
 	"dns":           slowNames,
+	"busy-owner":    busyOwner,
+	"yield-spin":    yieldSpin,
+	"leak-awake":    leakAwake,
 	"crowd":         crowd,
 	"wide":          wide,
 }
