@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Checks what the compiler does not: includes follow the direction of the data, functions are short, and no uretprobe
 # is used (Go moves its stacks); files are created in one place; tags are unique, lines have at most 120 columns,
-# retired words do not return, the files of a module call one another in one direction, and only the ledger follows states.
+# retired words do not return, the files of a module call one another in one direction, a name belongs to one function,
+# and only the ledger follows states.
 set -u
 cd "$(dirname "$0")/.."
 most=100
@@ -181,6 +182,8 @@ END {
 sources=$(find src -name '*.c' | sort)
 # shellcheck disable=SC2086
 awk -f tools/circles.awk $sources $sources || status=1
+# shellcheck disable=SC2086
+awk -f tools/shared_names.awk tools/shared_names.txt $sources || status=1
 
 # A file of unit tests that does not name them is linked, and its tests never run.
 unnamed=$(grep -L '^UNIT_TESTS(' tests/unit/test_*.c)
