@@ -80,6 +80,11 @@ static uint32_t find_leaf(const struct analysis *a, const struct stack_info *inf
 	func = name_text(a, a->frames[info->first + info->near].func);
 	leaf = info->near < info->site && strchr(func, '.') ? info->near : info->site - 1;
 	func = name_text(a, a->frames[info->first + leaf].func);
+	/* syscall.RawSyscall6 */
+	if (library_in_package(func, "syscall")) {
+		leaf = info->site - 1;
+		func = name_text(a, a->frames[info->first + leaf].func);
+	}
 	if (!func[0] || func[0] == '[' || library_in_package(func, "runtime") || primitive_of(func) ||
 	    library_is_kernel(func, name_text(a, a->frames[info->first + leaf].file)))
 		return info->site;
