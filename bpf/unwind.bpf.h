@@ -10,7 +10,6 @@
 #include "bpf/pidns.bpf.h"
 #include "bpf/unwind_memo.bpf.h"
 
-
 /* Filled by capture (src/capture/native_tables.h), which also sets their sizes. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

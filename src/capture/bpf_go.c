@@ -96,7 +96,7 @@ static void choose_off_cpu(struct bpf *bpf, const struct bpf_go_options *options
 	}
 	bpf->off_cpu = form == SWITCH_STATE_LAST    ? skeleton->progs.off_cpu
 		       : form == SWITCH_STATE_FIRST ? skeleton->progs.off_cpu_516
-								  : skeleton->progs.off_cpu_old;
+						    : skeleton->progs.off_cpu_old;
 	bpf_program__set_autoload(bpf->off_cpu, true);
 	bpf_program__set_autoload(skeleton->progs.list_waiting, options->features->tracing);
 	bpf_program__set_autoload(skeleton->progs.hard_interrupt, options->cpus);

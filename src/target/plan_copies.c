@@ -206,7 +206,7 @@ static int plan_host(struct planner *planner, const struct site_rule *rule, cons
 }
 
 int plan_copy(struct planner *planner, const struct site_rule *rule, const struct code *code,
-		      const char *host)
+	      const char *host)
 {
 	const struct copy_rule *copy = find_rule(rule->site, host);
 	struct site_rule change = *rule;

@@ -354,7 +354,7 @@ void threads_file(struct model *md, const struct log_file *file)
 
 static uint32_t make_leaf(struct model *md, uint64_t call, uint64_t file)
 {
-	const char *name = syscall_name(&md->target, call), *path = "";
+	const char *name = syscall_name(&md->threads->calls, &md->target, call), *path = "";
 	uint32_t *known = file ? map64_get(&md->threads->files, file) : NULL;
 	char number[40], text[MAX_FILE_TEXT + 64];
 	size_t len = 0;
@@ -395,10 +395,10 @@ bool thread_is_worker(const struct model *md, const struct thread_life *t)
 
 uint32_t thread_reason(struct model *md, const struct wait *wait)
 {
-	const char *reason = wait_reason(&md->target, wait);
+	const char *reason = wait_reason(&md->threads->calls, &md->target, wait);
 
 	if (!reason)
-		reason = syscall_name(&md->target, wait->call);
+		reason = syscall_name(&md->threads->calls, &md->target, wait->call);
 	if (!reason) /* there are few of these */
 		reason = strtab_get(md->options.strings, thread_leaf(md, wait->call, 0), NULL);
 	return string_id(md, reason);

@@ -52,7 +52,8 @@ static bool is_gone(struct model *md, uint64_t tid)
 
 static uint32_t stop_reason(struct model *md, const struct thread_life *t)
 {
-	return string_id(md, syscall_yields(&md->target, t->call) ? "yield" : "preempted");
+	return string_id(md,
+			 syscall_yields(&md->threads->calls, &md->target, t->call) ? "yield" : "preempted");
 }
 
 static void fall_asleep(struct model *md, struct thread_life *t, const struct raw_record *rec)

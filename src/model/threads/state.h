@@ -8,6 +8,7 @@
 #define GOTRACE_MODEL_THREADS_STATE_H
 
 #include "model/state.h"
+#include "model/threads/syscalls.h"
 
 /* A waking of a thread that was still on its CPU. It takes effect once the thread has left the CPU asleep. */
 struct early_waking {
@@ -71,6 +72,7 @@ struct threads_state {
 	uint32_t nnatives;
 	struct map64 files; /* WAIT_* -> string id */
 	struct leaf_name leaves[LEAF_SETS][LEAF_WAYS];
+	struct syscalls calls;
 	struct map64 roots; /* start << 32 | comm -> string id */
 	struct map64 named; /* (stack, leaf, root) -> stack id */
 };

@@ -40,6 +40,7 @@ static void close_threads(struct model *md)
 	map64_free(&threads->files);
 	map64_free(&threads->roots);
 	map64_free(&threads->named);
+	syscalls_free(&threads->calls);
 	free(threads);
 }
 
