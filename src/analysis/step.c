@@ -673,7 +673,7 @@ static int on_change(void *ctx, const struct ledger_change *change)
 	uint8_t state = a->ledger.gs[change->g].known.state;
 	struct goroutine *g;
 
-	if (array_grow(&a->gs, &a->ngs, a->ledger.ngs, sizeof(*a->gs)))
+	if (a->ngs < a->ledger.ngs && array_grow(&a->gs, &a->ngs, a->ledger.ngs, sizeof(*a->gs)))
 		return -ENOMEM;
 	g = &a->gs[change->g];
 	if (!change->op)

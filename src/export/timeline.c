@@ -197,7 +197,7 @@ static int on_change(void *ctx, const struct ledger_change *from)
 	struct tl_goroutine *g, *by;
 	struct tl_change change = {
 		.time = from->time,
-		.to = &from->to,
+		.to = from->to,
 		.wakes = from->wakes,
 		.final = from->final,
 		.m = from->op ? from->op->m : NO_M,
@@ -211,14 +211,14 @@ static int on_change(void *ctx, const struct ledger_change *from)
 		return -ENOMEM;
 	g = &tl->lives[from->g];
 	by = from->by ? &tl->lives[from->by] : NULL;
-	if (from->from.state == LEDGER_NONE)
+	if (from->from->state == LEDGER_NONE)
 		rc = begin_life(tl, g, from, by);
 	change.g = g;
 	change.by = by;
 	if (!rc && tl->visitor.change)
 		rc = tl->visitor.change(tl->visitor.ctx, &change);
-	g->now = from->to;
-	g->ran = g->ran || from->to.state == G_RUNNING;
+	g->now = *from->to;
+	g->ran = g->ran || from->to->state == G_RUNNING;
 	return rc;
 }
 

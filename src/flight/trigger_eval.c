@@ -192,17 +192,17 @@ static struct trigger_match match_of(const struct trigger_eval *eval, unsigned w
 static void leave(struct trigger_eval *eval, const struct ledger_change *change, long place)
 {
 	uint16_t reported = eval->gs[change->g].still;
-	uint16_t fired = triggered(eval, change->g, &change->from, change->time) | reported;
+	uint16_t fired = triggered(eval, change->g, change->from, change->time) | reported;
 
 	for (unsigned i = 0; fired >> i; i++) {
 		struct trigger_match match;
 
 		if (!(fired >> i & 1) || !may_fire(eval, i))
 			continue;
-		match = match_of(eval, i, change->g, &change->from, change->time);
+		match = match_of(eval, i, change->g, change->from, change->time);
 		match.woken = change->wakes;
 		match.waker = change->by;
-		match.waker_stack = change->wakes ? change->to.stack : 0;
+		match.waker_stack = change->wakes ? change->to->stack : 0;
 		match.place = place;
 		match.over = reported >> i & 1;
 		if (place != NO_PLACE) {
@@ -401,17 +401,17 @@ static int on_change(void *ctx, const struct ledger_change *change)
 		g->still = 0;
 		return 0;
 	}
-	if (change->was.state == LEDGER_NONE || change->to.state == LEDGER_NONE) {
+	if (change->was.state == LEDGER_NONE || change->to->state == LEDGER_NONE) {
 		count_change(eval, change);
 		return 0;
 	}
 	/* In a coroutine switch, the op's place belongs to the other goroutine. */
-	if (change->to.state == G_RUNNING && change->op->g == change->g)
+	if (change->to->state == G_RUNNING && change->op->g == change->g)
 		place = eval->place;
 	if (!change->hidden)
 		leave(eval, change, place);
 	g->still = g->fired = 0;
-	if (change->to.state == G_RUNNING)
+	if (change->to->state == G_RUNNING)
 		flush_deferred(eval, change->g, place);
 	return 0;
 }

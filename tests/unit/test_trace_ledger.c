@@ -15,6 +15,7 @@ enum { M1 = 501, M2 = 502, GENERATION_END = 9000, MOST = 64 };
 struct seen {
 	struct ledger ledger;
 	struct ledger_change all[MOST];
+	struct ledger_interval from[MOST], to[MOST];
 	size_t n;
 	uint64_t gaps[4]; /* their begins and ends */
 	size_t ngaps;
@@ -29,9 +30,14 @@ static int on_change(void *ctx, const struct ledger_change *change)
 	struct seen *seen = ctx;
 
 	assert_true(seen->n < MOST);
-	assert_int_equal(change->hidden ? change->to.state : seen->ledger.gs[change->g].known.state,
+	assert_int_equal(change->hidden ? change->to->state : seen->ledger.gs[change->g].known.state,
 			 seen->ledger.gs[change->g].known.state);
-	seen->all[seen->n++] = *change;
+	seen->all[seen->n] = *change;
+	seen->from[seen->n] = *change->from;
+	seen->to[seen->n] = *change->to;
+	seen->all[seen->n].from = &seen->from[seen->n];
+	seen->all[seen->n].to = &seen->to[seen->n];
+	seen->n++;
 	return 0;
 }
 
@@ -116,14 +122,14 @@ static void test_before_the_trace(void **state)
 
 	(void)state;
 	begin_world(seen);
-	assert_int_equal(running->from.state, LEDGER_NONE);
-	assert_interval(&running->to, G_RUNNING, 100);
-	assert_true(running->to.before && waiting->to.before);
-	assert_int_equal(running->to.m, M1);
-	assert_int_equal(running->to.p, 0);
-	assert_int_equal(waiting->to.named, 140);
-	assert_int_equal(waiting->to.reason, 7);
-	assert_int_equal(waiting->to.p, NO_P);
+	assert_int_equal(running->from->state, LEDGER_NONE);
+	assert_interval(running->to, G_RUNNING, 100);
+	assert_true(running->to->before && waiting->to->before);
+	assert_int_equal(running->to->m, M1);
+	assert_int_equal(running->to->p, 0);
+	assert_int_equal(waiting->to->named, 140);
+	assert_int_equal(waiting->to->reason, 7);
+	assert_int_equal(waiting->to->p, NO_P);
 	assert_int_equal(seen->ledger.gs[1].entry, 5);
 	assert_int_equal(seen->ledger.gs[2].goid, 20);
 	/* Statuses of later generations change nothing. */
@@ -132,11 +138,11 @@ static void test_before_the_trace(void **state)
 	assert_int_equal(seen->n, 2);
 	assert_int_equal(ledger_p(&seen->ledger, 0).since, 100);
 	FOLLOW(seen, ON(GO_BLOCK, 300, 1, .string = 6, .stack = 9));
-	assert_interval(&LAST(seen)->from, G_RUNNING, 100);
-	assert_interval(&LAST(seen)->to, G_WAITING, 300);
-	assert_false(LAST(seen)->to.before);
-	assert_int_equal(LAST(seen)->to.reason, 6);
-	assert_int_equal(LAST(seen)->to.stack, 9);
+	assert_interval(LAST(seen)->from, G_RUNNING, 100);
+	assert_interval(LAST(seen)->to, G_WAITING, 300);
+	assert_false(LAST(seen)->to->before);
+	assert_int_equal(LAST(seen)->to->reason, 6);
+	assert_int_equal(LAST(seen)->to->stack, 9);
 	assert_int_equal(seen->ledger.gs[1].own_stack, 9);
 	seen_free(seen);
 }
@@ -151,12 +157,12 @@ static void test_wakes_and_starts(void **state)
 	assert_true(LAST(seen)->wakes);
 	assert_int_equal(LAST(seen)->g, 2);
 	assert_int_equal(LAST(seen)->by, 1);
-	assert_int_equal(LAST(seen)->to.stack, 4);
+	assert_int_equal(LAST(seen)->to->stack, 4);
 	assert_int_equal(seen->ledger.gs[2].own_stack, 8); /* the waker's stack is not its own */
 	FOLLOW(seen, ON(GO_STOP, 300, 1, .string = 3), ON(GO_START, 400, 2));
-	assert_interval(&LAST(seen)->from, G_RUNNABLE, 200);
-	assert_interval(&LAST(seen)->to, G_RUNNING, 400);
-	assert_int_equal(LAST(seen)->to.m, M1);
+	assert_interval(LAST(seen)->from, G_RUNNABLE, 200);
+	assert_interval(LAST(seen)->to, G_RUNNING, 400);
+	assert_int_equal(LAST(seen)->to->m, M1);
 	/* A waker that does not exist is none, and an op about nothing changes nothing. */
 	FOLLOW(seen, ON(GO_UNBLOCK, 500, 3, .g2 = 1));
 	assert_int_equal(LAST(seen)->by, NO_G);
@@ -177,11 +183,11 @@ static void test_switch(void **state)
 	assert_int_equal(seen->n, 5);
 	assert_int_equal(step[0].g, 2);
 	assert_true(step[0].wakes && step[0].by == 1);
-	assert_interval(&step[0].to, G_RUNNABLE, 200);
+	assert_interval(step[0].to, G_RUNNABLE, 200);
 	assert_int_equal(step[1].g, 1);
-	assert_interval(&step[1].to, G_WAITING, 201);
+	assert_interval(step[1].to, G_WAITING, 201);
 	assert_int_equal(step[2].g, 2);
-	assert_interval(&step[2].to, G_RUNNING, 202);
+	assert_interval(step[2].to, G_RUNNING, 202);
 	FOLLOW(seen, ON(GO_SWITCH_DESTROY, 300, 2, .g2 = 1));
 	assert_null(ledger_alive(&seen->ledger, 2));
 	assert_int_equal(ledger_alive(&seen->ledger, 1)->known.state, G_RUNNING);
@@ -196,16 +202,16 @@ static void test_reuse(void **state)
 	(void)state;
 	begin_world(seen);
 	FOLLOW(seen, ON(GO_CREATE, 200, 1, .g2 = 3, .stack = 2, .stack2 = 11));
-	assert_int_equal(LAST(seen)->from.state, LEDGER_NONE);
+	assert_int_equal(LAST(seen)->from->state, LEDGER_NONE);
 	assert_int_equal(LAST(seen)->by, 1);
 	FOLLOW(seen, ON(GO_STOP, 300, 1), ON(GO_START, 400, 3), ON(GO_STOP, 410, 3, .stack = 17),
 	       ON(GO_START, 420, 3), ON(GO_DESTROY, 500, 3));
-	assert_int_equal(LAST(seen)->to.state, LEDGER_NONE);
-	assert_interval(&LAST(seen)->from, G_RUNNING, 420);
+	assert_int_equal(LAST(seen)->to->state, LEDGER_NONE);
+	assert_interval(LAST(seen)->from, G_RUNNING, 420);
 	assert_null(ledger_alive(&seen->ledger, 3));
 	FOLLOW(seen, ON(GO_START, 600, 1), ON(GO_CREATE_BLOCKED, 700, 1, .g2 = 3, .stack2 = 12));
-	assert_int_equal(LAST(seen)->from.state, LEDGER_NONE);
-	assert_interval(&LAST(seen)->to, G_WAITING, 700);
+	assert_int_equal(LAST(seen)->from->state, LEDGER_NONE);
+	assert_interval(LAST(seen)->to, G_WAITING, 700);
 	assert_int_equal(seen->ledger.gs[3].entry, 12);
 	assert_int_equal(seen->ledger.gs[3].own_stack, 0);
 	assert_int_equal(seen->ledger.gs[3].appeared, 700);
@@ -228,14 +234,14 @@ static void test_procs(void **state)
 	assert_int_equal(ledger->gs[1].known.p, 0);
 	FOLLOW(seen, ON(SYSCALL_END, 250, 1));
 	assert_int_equal(ledger_p(ledger, 0).status, P_RUNNING);
-	assert_interval(&LAST(seen)->to, G_RUNNING, 250);
+	assert_interval(LAST(seen)->to, G_RUNNING, 250);
 	FOLLOW(seen, ON(SYSCALL_BEGIN, 300, 1), OP(PROC_STEAL, 400, 0, .m = M2, .m2 = M1),
 	       OP(PROC_START, 500, 0, .m = M2));
 	assert_int_equal(ledger_p_of(ledger, M1), NO_P);
 	assert_int_equal(ledger_p_of(ledger, M2), 0);
 	assert_int_equal(ledger_p(ledger, 0).m, M2);
 	FOLLOW(seen, OP(SYSCALL_END_BLOCKED, 600, NO_P, .m = M1, .g = 1));
-	assert_interval(&LAST(seen)->to, G_RUNNABLE, 600);
+	assert_interval(LAST(seen)->to, G_RUNNABLE, 600);
 	assert_int_equal(ledger->gs[1].known.m, NO_M);
 	FOLLOW(seen, OP(GO_START, 700, 0, .m = M2, .g = 1), OP(SYSCALL_BEGIN, 800, 0, .m = M2, .g = 1),
 	       OP(GO_DESTROY_SYSCALL, 900, 0, .m = M2, .g = 1));
@@ -244,8 +250,8 @@ static void test_procs(void **state)
 	/* A thread's goroutine that appears in a call has no creator, and no P. */
 	FOLLOW(seen, OP(GO_CREATE_SYSCALL, 1000, NO_P, .m = M2, .g = 3));
 	assert_int_equal(LAST(seen)->by, NO_G);
-	assert_interval(&LAST(seen)->to, G_SYSCALL, 1000);
-	assert_int_equal(LAST(seen)->to.p, NO_P);
+	assert_interval(LAST(seen)->to, G_SYSCALL, 1000);
+	assert_int_equal(LAST(seen)->to->p, NO_P);
 	assert_int_equal(ledger_p(ledger, 7).status, P_UNKNOWN);
 	/* Numbers of a hostile file need no memory. */
 	FOLLOW(seen, OP(PROC_START, 1100, INT32_MAX, .m = M2));
@@ -261,16 +267,16 @@ static void test_threads(void **state)
 	(void)state;
 	FOLLOW(seen, OP(GO_STATUS, 100, NO_P, .g = 1, .status = G_SYSCALL, .m = 10),
 	       OP(GO_STATUS, 100, NO_P, .g = 4, .status = G_WAITING));
-	assert_interval(&seen->all[0].to, G_SYSCALL, 100);
-	assert_int_equal(seen->all[0].to.p, NO_P);
+	assert_interval(seen->all[0].to, G_SYSCALL, 100);
+	assert_int_equal(seen->all[0].to->p, NO_P);
 	assert_false(ledger_is_own(&seen->ledger.gs[1]));
 	assert_true(ledger_is_own(&seen->ledger.gs[4]));
 	FOLLOW(seen, OP(SYSCALL_END_BLOCKED, 200, NO_P, .m = 10, .g = 1), OP(PROC_START, 250, 3, .m = 10),
 	       OP(GO_START, 300, 3, .m = 10, .g = 1));
-	assert_interval(&LAST(seen)->to, G_RUNNING, 300);
-	assert_int_equal(LAST(seen)->to.p, 3);
+	assert_interval(LAST(seen)->to, G_RUNNING, 300);
+	assert_int_equal(LAST(seen)->to->p, 3);
 	FOLLOW(seen, OP(GO_STOP, 400, 3, .m = 10, .g = 1, .string = 2), OP(PROC_STOP, 410, 3, .m = 10));
-	assert_int_equal(LAST(seen)->to.reason, 2);
+	assert_int_equal(LAST(seen)->to->reason, 2);
 	assert_int_equal(ledger_p(&seen->ledger, 3).status, P_IDLE);
 	seen_free(seen);
 }
@@ -286,9 +292,9 @@ static void test_gap(void **state)
 	FOLLOW(seen, ON(GO_STOP, 900, 1), gap_op(seen, 1000, GAP_LOG_BEGIN ": too dear"));
 	assert_int_equal(seen->n, 5);
 	assert_true(ledger->unwatched);
-	assert_interval(&seen->all[3].from, G_RUNNABLE, 900);
-	assert_interval(&seen->all[3].to, LEDGER_UNWATCHED, 1000);
-	assert_interval(&seen->all[4].from, G_WAITING, 100);
+	assert_interval(seen->all[3].from, G_RUNNABLE, 900);
+	assert_interval(seen->all[3].to, LEDGER_UNWATCHED, 1000);
+	assert_interval(seen->all[4].from, G_WAITING, 100);
 	assert_int_equal(ledger_unwatched_before(ledger, 1600), 600);
 	/* A second begin is none; a known state may change unseen; births and ends are reported. */
 	FOLLOW(seen, gap_op(seen, 1100, GAP_LOG_BEGIN), ON(GO_UNBLOCK, 1200, 1, .g2 = 2));
@@ -296,22 +302,22 @@ static void test_gap(void **state)
 	assert_true(LAST(seen)->hidden);
 	FOLLOW(seen, ON(GO_CREATE, 1300, 0, .g2 = 3));
 	assert_false(LAST(seen)->hidden);
-	assert_int_equal(LAST(seen)->from.state, LEDGER_NONE);
-	assert_interval(&LAST(seen)->to, LEDGER_UNWATCHED, 1300);
+	assert_int_equal(LAST(seen)->from->state, LEDGER_NONE);
+	assert_interval(LAST(seen)->to, LEDGER_UNWATCHED, 1300);
 	assert_interval(&ledger->gs[3].known, G_RUNNABLE, 1300);
 	FOLLOW(seen, gap_op(seen, 2000, GAP_LOG_END));
 	assert_int_equal(seen->n, 10);
-	assert_interval(&seen->all[7].from, LEDGER_UNWATCHED, 1000);
-	assert_interval(&seen->all[7].to, G_RUNNABLE, 2000);
-	assert_interval(&seen->all[8].to, G_RUNNABLE, 2000);
-	assert_interval(&seen->all[9].from, LEDGER_UNWATCHED, 1300);
+	assert_interval(seen->all[7].from, LEDGER_UNWATCHED, 1000);
+	assert_interval(seen->all[7].to, G_RUNNABLE, 2000);
+	assert_interval(seen->all[8].to, G_RUNNABLE, 2000);
+	assert_interval(seen->all[9].from, LEDGER_UNWATCHED, 1300);
 	assert_int_equal(seen->ngaps, 2);
 	assert_int_equal(seen->gaps[0], 1000);
 	assert_int_equal(seen->gaps[1], 2000);
 	assert_int_equal(ledger_unwatched_before(ledger, 3000), 1000);
 	/* What ends after the gap is watched from its end on; its known state is older. */
 	FOLLOW(seen, ON(GO_START, 2500, 1));
-	assert_interval(&LAST(seen)->from, G_RUNNABLE, 2000);
+	assert_interval(LAST(seen)->from, G_RUNNABLE, 2000);
 	assert_interval(&LAST(seen)->was, G_RUNNABLE, 900);
 	seen_free(seen);
 }
@@ -330,8 +336,8 @@ static void test_end_in_gap(void **state)
 	assert_int_equal(seen->n, 6);
 	for (size_t i = 4; i < 6; i++) {
 		assert_true(seen->all[i].final);
-		assert_interval(&seen->all[i].from, LEDGER_UNWATCHED, 1000);
-		assert_int_equal(seen->all[i].to.state, LEDGER_NONE);
+		assert_interval(seen->all[i].from, LEDGER_UNWATCHED, 1000);
+		assert_int_equal(seen->all[i].to->state, LEDGER_NONE);
 		assert_int_equal(seen->all[i].time, GENERATION_END);
 	}
 	seen_free(seen);

@@ -57,24 +57,28 @@ struct ledger_interval ledger_watched(const struct ledger *ledger, const struct 
 	return ledger->unwatched ? unwatched_part(ledger, g) : watched_part(ledger, g->known);
 }
 
-/* The goroutine's state changes to change->to. change->was is set here. */
-static int enter(struct ledger *ledger, struct ledger_g *g, struct ledger_change *change)
+/* The goroutine was in change->was, and is now in its known state, which is not copied: that would be dear.
+ */
+static int report(struct ledger *ledger, const struct ledger_g *g, struct ledger_change *change)
 {
-	change->was = g->known;
-	g->known = change->to;
+	struct ledger_interval part;
+
 	if (!ledger->observer.change)
 		return 0;
 	change->g = (uint32_t)(g - ledger->gs);
-	if (!ledger->unwatched) {
-		change->from = watched_part(ledger, change->was);
-	} else if (change->was.state == LEDGER_NONE) {
-		change->from = change->was;
-		change->to = unwatched_part(ledger, g);
-	} else if (change->to.state == LEDGER_NONE) {
-		change->from = unwatched_part(ledger, g);
-	} else {
-		change->from = change->was;
-		change->hidden = true;
+	change->from = &change->was;
+	change->to = &g->known;
+	if (ledger->unwatched) {
+		part = unwatched_part(ledger, g);
+		if (change->was.state == LEDGER_NONE)
+			change->to = &part;
+		else if (g->known.state == LEDGER_NONE)
+			change->from = &part;
+		else
+			change->hidden = true;
+	} else if (change->was.since < ledger->watched_since) {
+		part = watched_part(ledger, change->was);
+		change->from = &part;
 	}
 	return ledger->observer.change(ledger->observer.ctx, change);
 }
@@ -84,109 +88,126 @@ static uint32_t index_if_alive(const struct ledger *ledger, uint32_t g)
 	return ledger_alive(ledger, g) ? g : NO_G;
 }
 
-/* Begins a life. */
-static int appear(struct ledger *ledger, uint32_t index, uint32_t entry, uint32_t own_stack,
-		  struct ledger_change *change)
+/* Begins a life, whose state the caller sets. Returns NULL when out of memory. */
+static struct ledger_g *begin_life(struct ledger *ledger, uint32_t index, const struct op *op)
 {
 	const struct tables *tables = ledger->tables;
-	struct ledger_g *g;
 
 	if (index >= MAX_LEDGER_GS ||
 	    array_grow(&ledger->gs, &ledger->ngs, (size_t)index + 1, sizeof(*ledger->gs)))
-		return -ENOMEM;
-	g = &ledger->gs[index];
-	*g = (struct ledger_g){
-		.known.p = NO_P,
-		.appeared = change->time,
+		return NULL;
+	ledger->gs[index] = (struct ledger_g){
+		.appeared = op->time,
 		.goid = tables && index < tables->ngoroutines ? tables->goids[index] : 0,
-		.entry = entry,
-		.own_stack = own_stack,
+		.entry = op->stack2,
 	};
-	return enter(ledger, g, change);
+	return &ledger->gs[index];
 }
 
 static int state_g(struct ledger *ledger, const struct op *op)
 {
 	bool held = op->status == G_RUNNING || op->status == G_SYSCALL;
-	struct ledger_change change = {
-		.time = op->time,
-		.op = op,
-		.to = {.since = op->time,
-		       .named = op->arg > op->time ? op->arg : op->time,
-		       .reason = op->string,
-		       .stack = op->stack,
-		       .m = op->m,
-		       .p = held ? ledger_p_of(ledger, op->m) : NO_P,
-		       .state = op->status,
-		       .before = true},
-	};
+	struct ledger_change change = {.time = op->time, .op = op, .was.p = NO_P};
+	struct ledger_g *g;
 
 	if (!op->g || ledger_alive(ledger, op->g))
 		return 0;
-	return appear(ledger, op->g, op->stack2, op->stack, &change);
+	g = begin_life(ledger, op->g, op);
+	if (!g)
+		return -ENOMEM;
+	g->own_stack = op->stack;
+	g->known = (struct ledger_interval){
+		.since = op->time,
+		.named = op->arg > op->time ? op->arg : op->time,
+		.reason = op->string,
+		.stack = op->stack,
+		.m = op->m,
+		.p = held ? ledger_p_of(ledger, op->m) : NO_P,
+		.state = op->status,
+		.before = true,
+	};
+	return report(ledger, g, &change);
 }
 
-/* The state that an op leads to. */
-static struct ledger_interval interval_after(const struct op *op, uint8_t state, uint64_t time)
+/* The state that an op leads to. Field by field: to copy a struct that was just made is dear. */
+static inline void enter(struct ledger_interval *known, const struct op *op, uint8_t state, uint64_t time)
 {
 	bool held = state == G_RUNNING || state == G_SYSCALL;
 
-	return (struct ledger_interval){
-		.since = time,
-		.named = time,
-		.reason = op->kind == OP_GO_BLOCK || op->kind == OP_GO_STOP ? op->string : 0,
-		.stack = op->stack,
-		.m = held ? op->m : NO_M,
-		.p = held ? op->p : NO_P,
-		.state = state,
-		.others = op_is_creation(op->kind),
-	};
+	known->since = time;
+	known->named = time;
+	known->reason = op->kind == OP_GO_BLOCK || op->kind == OP_GO_STOP ? op->string : 0;
+	known->stack = op->stack;
+	known->m = held ? op->m : NO_M;
+	known->p = held ? op->p : NO_P;
+	known->state = state;
+	known->before = false;
+	known->others = false;
 }
 
 static int create(struct ledger *ledger, const struct op *op, uint8_t state)
 {
-	struct ledger_change change = {.time = op->time, .op = op, .to = interval_after(op, state, op->time)};
+	struct ledger_change change = {.time = op->time, .op = op, .was.p = NO_P};
+	struct ledger_g *g;
 
+	if (!op_other(op))
+		return 0;
 	/* A thread's goroutine that appears in a system call has no creator. */
 	change.by = op->g != op_other(op) ? index_if_alive(ledger, op->g) : NO_G;
-	return op_other(op) ? appear(ledger, op_other(op), op->stack2, 0, &change) : 0;
+	g = begin_life(ledger, op_other(op), op);
+	if (!g)
+		return -ENOMEM;
+	enter(&g->known, op, state, op->time);
+	g->known.others = true;
+	return report(ledger, g, &change);
 }
 
-/* A goroutine that exists goes on to another state. */
-static int move(struct ledger *ledger, uint32_t index, struct ledger_change change)
+/* A goroutine that exists, whose state changes; or NULL. */
+static inline struct ledger_g *find_alive(struct ledger *ledger, uint32_t index)
 {
-	struct ledger_g *g = index < ledger->ngs ? &ledger->gs[index] : NULL;
-
-	return g && g->known.state != LEDGER_NONE ? enter(ledger, g, &change) : 0;
+	return ledger_alive(ledger, index) ? &ledger->gs[index] : NULL;
 }
 
 /* The op's own goroutine leaves its state. */
 static int leave(struct ledger *ledger, const struct op *op, uint8_t state, uint64_t time)
 {
-	if (op->stack && op->g < ledger->ngs)
-		ledger->gs[op->g].own_stack = op->stack;
-	return move(ledger, op->g,
-		    (struct ledger_change){.time = time, .op = op, .to = interval_after(op, state, time)});
+	struct ledger_g *g = find_alive(ledger, op->g);
+	struct ledger_change change = {.time = time, .op = op};
+
+	if (!g)
+		return 0;
+	if (op->stack)
+		g->own_stack = op->stack;
+	change.was = g->known;
+	enter(&g->known, op, state, time);
+	return report(ledger, g, &change);
 }
 
 static int wake(struct ledger *ledger, const struct op *op)
 {
-	struct ledger_change change = {.time = op->time,
-				       .op = op,
-				       .by = index_if_alive(ledger, op->g),
-				       .wakes = true,
-				       .to = interval_after(op, G_RUNNABLE, op->time)};
+	struct ledger_g *g = find_alive(ledger, op->g2);
+	struct ledger_change change = {
+		.time = op->time, .op = op, .by = index_if_alive(ledger, op->g), .wakes = true};
 
-	change.to.others = true;
-	return move(ledger, op->g2, change);
+	if (!g)
+		return 0;
+	change.was = g->known;
+	enter(&g->known, op, G_RUNNABLE, op->time);
+	g->known.others = true;
+	return report(ledger, g, &change);
 }
 
-static int start(struct ledger *ledger, const struct op *op, uint32_t g, uint64_t time)
+static int start(struct ledger *ledger, const struct op *op, uint32_t index, uint64_t time)
 {
-	struct ledger_change change = {.time = time, .op = op, .to = interval_after(op, G_RUNNING, time)};
+	struct ledger_g *g = find_alive(ledger, index);
+	struct ledger_change change = {.time = time, .op = op};
 
-	change.to.stack = 0;
-	return move(ledger, g, change);
+	if (!g)
+		return 0;
+	change.was = g->known;
+	enter(&g->known, op, G_RUNNING, time);
+	g->known.stack = 0;
+	return report(ledger, g, &change);
 }
 
 /* Three steps, 1 ns apart, as in Go's readers: g2 is woken, g waits or ends, g2 runs. */
@@ -264,12 +285,17 @@ int ledger_gap(struct ledger *ledger, uint64_t time, bool begins)
 	for (size_t i = 1; i < ledger->ngs && observer->change && !rc; i++) {
 		const struct ledger_g *g = &ledger->gs[i];
 		struct ledger_change change = {.time = time, .g = (uint32_t)i, .was = g->known};
+		struct ledger_interval watched = begins ? watched_part(ledger, g->known) : g->known;
+		struct ledger_interval unwatched = unwatched_part(ledger, g);
 
 		if (g->known.state == LEDGER_NONE)
 			continue;
-		change.from = begins ? watched_part(ledger, g->known) : unwatched_part(ledger, g);
-		change.to = begins ? unwatched_part(ledger, g) : g->known;
-		change.to.since = change.to.named = time;
+		change.from = begins ? &watched : &unwatched;
+		change.to = begins ? &unwatched : &watched;
+		if (begins)
+			unwatched.since = unwatched.named = time;
+		else
+			watched.since = watched.named = time;
 		rc = observer->change(observer->ctx, &change);
 	}
 	return observer->gap && !rc ? observer->gap(observer->ctx, time, begins) : rc;
@@ -315,10 +341,13 @@ int ledger_finish(struct ledger *ledger)
 	int rc = 0;
 
 	for (size_t i = 1; i < ledger->ngs && !rc; i++) {
-		struct ledger_change change = {.time = ledger->now, .final = true};
+		struct ledger_g *g = &ledger->gs[i];
+		struct ledger_change change = {.time = ledger->now, .final = true, .was = g->known};
 
-		change.to = (struct ledger_interval){.since = ledger->now, .named = ledger->now, .p = NO_P};
-		rc = move(ledger, (uint32_t)i, change);
+		if (g->known.state == LEDGER_NONE)
+			continue;
+		g->known = (struct ledger_interval){.since = ledger->now, .named = ledger->now, .p = NO_P};
+		rc = report(ledger, g, &change);
 	}
 	return rc;
 }

@@ -63,9 +63,10 @@ struct ledger_change {
 	 * that appears or ends in a gap is not hidden: it is LEDGER_UNWATCHED.
 	 */
 	bool hidden;
-	struct ledger_interval from; /* what ends here, as far as it was watched; LEDGER_NONE: it appears */
-	struct ledger_interval to;   /* LEDGER_NONE: it is gone */
-	struct ledger_interval was;  /* its known state before: from, but with the time of gaps */
+	const struct ledger_interval
+		*from; /* what ends here, as far as it was watched; LEDGER_NONE: it appears */
+	const struct ledger_interval *to; /* LEDGER_NONE: it is gone */
+	struct ledger_interval was;       /* its known state before: from, but with the time of gaps */
 };
 
 struct ledger;
