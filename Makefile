@@ -210,6 +210,12 @@ $(BUILD)/e2e/snapshot $(BUILD)/e2e/probe_points $(BUILD)/e2e/decode $(BUILD)/e2e
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CSTD) $(CPPFLAGS) $(CFLAGS) $(WARN) -o $@ $^ $(LIBS)
 
+# Random tables for readers of Parquet.
+$(BUILD)/e2e/parquet_random: tests/e2e/parquet_random.c tests/unit/random_table.c $(LIBOBJ)
+	$(call msg,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CSTD) $(CPPFLAGS) -Itests/unit $(CFLAGS) $(WARN) -o $@ $^ $(LIBS)
+
 # gotrace as if it did not know Go 1.26; nor 1.27; and where g.goid has moved since.
 $(BUILD)/e2e/gotrace-without-26: WITHOUT := -DWITHOUT=0x4000000ull
 $(BUILD)/e2e/gotrace-without-26-27: WITHOUT := -DWITHOUT=0xc000000ull

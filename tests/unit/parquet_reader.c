@@ -162,7 +162,7 @@ static void take_hybrid(struct input *in, unsigned width, uint32_t *values, size
 	}
 }
 
-static void take_deltas(struct input *in, struct parquet_value **values, size_t n)
+static void take_deltas(struct input *in, int type, struct parquet_value **values, size_t n)
 {
 	uint64_t last;
 	size_t at = 1;
@@ -180,10 +180,10 @@ static void take_deltas(struct input *in, struct parquet_value **values, size_t 
 		for (unsigned mini = 0; mini < 4; mini++) {
 			const uint8_t *bytes = take(in, widths[mini] * 4u);
 
-			assert_true(at < n || widths[mini] == 0);
+			assert_true(widths[mini] <= (type == 1 ? 32 : 64) && (at < n || widths[mini] == 0));
 			for (unsigned i = 0; i < 32 && at < n; i++) {
 				last += least + bits_at(bytes, (size_t)i * widths[mini], widths[mini]);
-				values[at++]->number = (int64_t)last;
+				values[at++]->number = type == 1 ? (int32_t)last : (int64_t)last;
 			}
 		}
 	}
@@ -252,7 +252,7 @@ static void take_data(struct input *in, struct chunk *chunk, const struct node *
 		}
 	} else if (encoding == 5) {
 		in->table->delta_pages++;
-		take_deltas(in, values, defined);
+		take_deltas(in, chunk->type, values, defined);
 	} else if (chunk->type == 0) {
 		const uint8_t *bits = take(in, (defined + 7) / 8);
 

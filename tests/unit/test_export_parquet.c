@@ -11,143 +11,20 @@
 #include "export/parquet/file.h"
 #include "export_job.h"
 #include "parquet_reader.h"
-
-static int keep_bytes(void *ctx, const void *bytes, size_t n)
-{
-	struct pq_bytes *out = ctx;
-
-	pq_put(out, bytes, n);
-	return out->oom ? -1 : 0;
-}
-
-/* xorshift64 */
-static uint64_t next_random(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
-}
-
-/* --- random tables --- */
-
-static const struct pq_column all_columns[] = {
-	{"bool", PQ_BOOL, PQ_PLAIN},
-	{"int32", PQ_INT32, PQ_PLAIN},
-	{"int32_ids", PQ_INT32, PQ_DICTIONARY},
-	{"int32_deltas", PQ_INT32, PQ_DELTA},
-	{"int64", PQ_INT64, PQ_PLAIN},
-	{"int64_ids", PQ_INT64, PQ_DICTIONARY},
-	{"int64_deltas", PQ_INT64, PQ_DELTA},
-	{"double", PQ_DOUBLE, PQ_PLAIN},
-	{"text", PQ_TEXT, PQ_DICTIONARY},
-	{"notes", PQ_TEXT, PQ_PLAIN},
-};
-enum { COLUMNS = COUNT(all_columns) };
-
-/* What a column's values look like: few or many, small or extreme, runs, and how many are NULL. */
-struct shape {
-	uint64_t span;
-	unsigned nulls; /* of 100 */
-	unsigned run;   /* values repeat so often, on average */
-};
-
-static struct parquet_value random_value(uint64_t *state, const struct pq_column *column,
-					 const struct shape *shape, char text[32])
-{
-	uint64_t random = shape->span ? next_random(state) % shape->span : next_random(state);
-	struct parquet_value value = {.number = (int64_t)random};
-
-	if (shape->span == 0 && random % 5 == 0)
-		value.number = random % 2 ? INT64_MAX : INT64_MIN;
-	if (next_random(state) % 100 < shape->nulls)
-		value.null = true;
-	if (column->type == PQ_BOOL)
-		value.number = value.number & 1;
-	if (column->type == PQ_INT32)
-		value.number = (int32_t)value.number;
-	value.len = random % 7 ? (size_t)snprintf(text, 32, "é%llx", (unsigned long long)random) : 0;
-	return value;
-}
-
-static void set_value(struct pq_file *file, unsigned column, const struct parquet_value *value)
-{
-	double real;
-
-	memcpy(&real, &value->number, sizeof(real));
-	if (value->null)
-		return;
-	if (all_columns[column].type == PQ_TEXT)
-		pq_set_text(file, column, value->text, value->len);
-	else if (all_columns[column].type == PQ_DOUBLE)
-		pq_set_double(file, column, real);
-	else
-		pq_set_int(file, column, value->number);
-}
-
-struct random_table {
-	size_t rows;
-	struct parquet_value *values; /* rows * COLUMNS */
-	char (*texts)[32];
-};
-
-static struct random_table random_table(uint64_t seed, size_t rows)
-{
-	static const uint64_t spans[] = {0, 1, 2, 3, 17, 300, 70000, 1ull << 33};
-	struct random_table table = {.rows = rows};
-	uint64_t state = seed * 0x9e3779b97f4a7c15ull | 1;
-	struct shape shapes[COLUMNS];
-
-	table.values = calloc(rows * COLUMNS + 1, sizeof(*table.values));
-	table.texts = calloc(rows * COLUMNS + 1, sizeof(*table.texts));
-	assert_true(table.values && table.texts);
-	for (unsigned i = 0; i < COLUMNS; i++)
-		shapes[i] = (struct shape){
-			.span = spans[next_random(&state) % COUNT(spans)],
-			.nulls = next_random(&state) % 4 ? (unsigned)(next_random(&state) % 101) : 0,
-			.run = (unsigned)(next_random(&state) % 30),
-		};
-	for (size_t i = 0; i < rows * COLUMNS; i++) {
-		unsigned column = i % COLUMNS;
-		struct parquet_value *value = &table.values[i];
-
-		*value = random_value(&state, &all_columns[column], &shapes[column], table.texts[i]);
-		value->text = table.texts[i];
-		if (i >= COLUMNS && shapes[column].run && next_random(&state) % shapes[column].run)
-			*value = table.values[i - COLUMNS];
-	}
-	return table;
-}
-
-static void write_table(const struct random_table *table, struct pq_limits limits, struct pq_bytes *out)
-{
-	struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(1);
-	const struct byte_sink sink = {.write = keep_bytes, .ctx = out};
-	struct pq_file *file = pq_new(all_columns, COLUMNS, compressor, sink, limits);
-
-	assert_non_null(file);
-	for (size_t row = 0; row < table->rows; row++) {
-		for (unsigned i = 0; i < COLUMNS; i++)
-			set_value(file, i, &table->values[row * COLUMNS + i]);
-		assert_int_equal(pq_row_end(file), 0);
-	}
-	assert_int_equal(pq_finish(file, "gotrace version 1.2.3 (build x)", "key", "value"), 0);
-	pq_free(file);
-	libdeflate_free_compressor(compressor);
-}
+#include "random_table.h"
 
 static void check_table(const struct random_table *table, const struct parquet_table *got)
 {
 	assert_int_equal(got->nrows, table->rows);
-	assert_int_equal(got->ncolumns, COLUMNS);
-	for (size_t i = 0; i < table->rows * COLUMNS; i++) {
+	assert_int_equal(got->ncolumns, RANDOM_COLUMNS);
+	for (size_t i = 0; i < table->rows * RANDOM_COLUMNS; i++) {
 		const struct parquet_value *want = &table->values[i];
-		const struct parquet_value *value = &got->columns[i % COLUMNS][i / COLUMNS];
+		const struct parquet_value *value = &got->columns[i % RANDOM_COLUMNS][i / RANDOM_COLUMNS];
 
 		assert_int_equal(value->null, want->null);
 		if (want->null)
 			continue;
-		if (all_columns[i % COLUMNS].type != PQ_TEXT) {
+		if (random_columns[i % RANDOM_COLUMNS].type != PQ_TEXT) {
 			assert_int_equal(value->number, want->number);
 			continue;
 		}
@@ -165,11 +42,11 @@ static void test_random_tables(void **state)
 	for (uint64_t seed = 1; seed <= 66; seed++) {
 		const struct pq_limits limits = {.page_rows = 1 + seed * 37 % 700,
 						 .group_rows = 1 + seed * 91 % 3000};
-		struct random_table table = random_table(seed, rows[seed % COUNT(rows)]);
+		struct random_table table = random_table_make(seed, rows[seed % COUNT(rows)]);
 		struct pq_bytes bytes = {.oom = false};
 		struct parquet_table *got;
 
-		write_table(&table, limits, &bytes);
+		random_table_write(&table, limits, &bytes);
 		got = parquet_read(bytes.buf.bytes, bytes.buf.len);
 		check_table(&table, got);
 		assert_int_equal(got->ngroups, (table.rows + limits.group_rows - 1) / limits.group_rows);
@@ -179,8 +56,7 @@ static void test_random_tables(void **state)
 		deltas += got->delta_pages;
 		parquet_free(got);
 		buffer_free(&bytes.buf);
-		free(table.values);
-		free(table.texts);
+		random_table_free(&table);
 	}
 	assert_true(dictionaries && indices && plain && deltas);
 }
@@ -192,7 +68,7 @@ static void test_full_dictionary(void **state)
 						   {"id", PQ_INT64, PQ_DICTIONARY}};
 	struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(1);
 	struct pq_bytes bytes = {.oom = false};
-	const struct byte_sink sink = {.write = keep_bytes, .ctx = &bytes};
+	const struct byte_sink sink = {.write = random_table_keep, .ctx = &bytes};
 	struct pq_file *file = pq_new(columns, 2, compressor, sink, (struct pq_limits){.page_rows = 10000});
 	struct parquet_table *got;
 	char text[64];
@@ -223,8 +99,9 @@ static void test_no_rows(void **state)
 {
 	struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(1);
 	struct pq_bytes bytes = {.oom = false};
-	const struct byte_sink sink = {.write = keep_bytes, .ctx = &bytes};
-	struct pq_file *file = pq_new(all_columns, COLUMNS, compressor, sink, (struct pq_limits){0});
+	const struct byte_sink sink = {.write = random_table_keep, .ctx = &bytes};
+	struct pq_file *file =
+		pq_new(random_columns, RANDOM_COLUMNS, compressor, sink, (struct pq_limits){0});
 
 	(void)state;
 	assert_int_equal(pq_set_constant(file, 8, "x"), 0);
@@ -245,7 +122,7 @@ static void test_full_disk(void **state)
 	struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(1);
 	const struct byte_sink sink = {.write = full_disk};
 	struct pq_file *file =
-		pq_new(all_columns, COLUMNS, compressor, sink, (struct pq_limits){.group_rows = 2});
+		pq_new(random_columns, RANDOM_COLUMNS, compressor, sink, (struct pq_limits){.group_rows = 2});
 
 	(void)state;
 	assert_int_equal(pq_row_end(file), 0);
@@ -266,7 +143,7 @@ static int keep_table(void *ctx, enum lake_table table, const void *bytes, size_
 {
 	struct tables_out *out = ctx;
 
-	return keep_bytes(&out->tables[table], bytes, n);
+	return random_table_keep(&out->tables[table], bytes, n);
 }
 
 /* Exports a trace, and reads the tables that it has. The caller frees them. */

@@ -81,27 +81,31 @@ void pq_put_hybrid(struct pq_bytes *out, const uint32_t *values, size_t n, unsig
 
 /* --- deltas --- */
 
-/* Differences wrap around, as the format has it. */
-static int64_t difference(int64_t later, int64_t earlier)
+/* Differences wrap around, at the size of the column's type. */
+static int64_t difference(int64_t later, int64_t earlier, bool narrow)
 {
-	return (int64_t)((uint64_t)later - (uint64_t)earlier);
+	uint64_t delta = (uint64_t)later - (uint64_t)earlier;
+
+	return narrow ? (int32_t)(uint32_t)delta : (int64_t)delta;
 }
 
-static void put_block(struct pq_bytes *out, const int64_t *values, size_t n)
+static void put_block(struct pq_bytes *out, const int64_t *values, size_t n, bool narrow)
 {
 	uint64_t rest[BLOCK] = {0};
 	uint8_t widths[MINIBLOCKS] = {0};
 	int64_t least = INT64_MAX;
 
 	for (size_t i = 0; i < n; i++) {
-		int64_t delta = difference(values[i + 1], values[i]);
+		int64_t delta = difference(values[i + 1], values[i], narrow);
 
 		least = delta < least ? delta : least;
 	}
 	for (size_t i = 0; i < n; i++) {
 		unsigned width;
 
-		rest[i] = (uint64_t)difference(difference(values[i + 1], values[i]), least);
+		rest[i] = (uint64_t)difference(difference(values[i + 1], values[i], narrow), least, narrow);
+		if (narrow)
+			rest[i] = (uint32_t)rest[i];
 		width = pq_width(rest[i]);
 		if (width > widths[i / MINIBLOCK])
 			widths[i / MINIBLOCK] = (uint8_t)width;
@@ -112,12 +116,12 @@ static void put_block(struct pq_bytes *out, const int64_t *values, size_t n)
 		pack(out, rest + i * MINIBLOCK, MINIBLOCK, widths[i]);
 }
 
-void pq_put_deltas(struct pq_bytes *out, const int64_t *values, size_t n)
+void pq_put_deltas(struct pq_bytes *out, const int64_t *values, size_t n, bool narrow)
 {
 	pq_put_varint(out, BLOCK);
 	pq_put_varint(out, MINIBLOCKS);
 	pq_put_varint(out, n);
 	pq_put_varint(out, n ? pq_zigzag(values[0]) : 0);
 	for (size_t at = 0; at + 1 < n; at += BLOCK)
-		put_block(out, values + at, n - 1 - at < BLOCK ? n - 1 - at : BLOCK);
+		put_block(out, values + at, n - 1 - at < BLOCK ? n - 1 - at : BLOCK, narrow);
 }

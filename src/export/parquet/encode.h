@@ -9,7 +9,7 @@
 unsigned pq_width(uint64_t most);
 /* Runs and groups of numbers below 2^width, width <= 32: RLE / bit-packing hybrid, without a length. */
 void pq_put_hybrid(struct pq_bytes *out, const uint32_t *values, size_t n, unsigned width);
-/* DELTA_BINARY_PACKED of 64-bit numbers. For 32-bit ones, they must be sign-extended. */
-void pq_put_deltas(struct pq_bytes *out, const int64_t *values, size_t n);
+/* DELTA_BINARY_PACKED; narrow: of an INT32 column. */
+void pq_put_deltas(struct pq_bytes *out, const int64_t *values, size_t n, bool narrow);
 
 #endif

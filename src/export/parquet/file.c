@@ -186,7 +186,7 @@ static void put_values(struct pq_bytes *out, const struct column *column)
 		for (size_t i = 0; i < column->n; i++)
 			put_value(out, column, column->numbers[i]);
 	} else {
-		pq_put_deltas(out, column->numbers, column->n);
+		pq_put_deltas(out, column->numbers, column->n, column->kind->type == PQ_INT32);
 	}
 }
 
