@@ -23,6 +23,14 @@ reads() {
 	timeout 300 "$python" tests/e2e/fleet.py "$@" >"$W/said" 2>"$W/err" || die "$*: $(tail -n 1 "$W/err")"
 }
 
+case_fleet_random() { # random tables, equal in each reader
+	local python
+	python=$(lake_reader) || skip "no readers of Parquet (PyPI)"
+	make -s build/e2e/parquet_random >"$W/log" 2>&1 || die "cannot build: $(tail -n 1 "$W/log")"
+	build/e2e/parquet_random "$W" 60 || die "cannot write"
+	reads random "$W"
+}
+
 case_fleet_tables() { # the tables have what gotrace sql says, to the nanosecond; formats without a clock
 	local python trace format
 	python=$(lake_reader) || skip "no readers of Parquet (PyPI)"
