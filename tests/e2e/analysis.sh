@@ -439,7 +439,7 @@ case_top_go() { # on a terminal: a picture of the process within seconds, keys, 
 	local binary i
 	binary=$(planted_binary $NEWEST) || die "cannot build"
 	start_target "$binary" lock-io
-	on_terminal 4 key=3 1 key=m 1 size=40x10 1 size=1x1 0.2 size=120x40 3 key=0 1 key=q || die "top ended with status $?"
+	on_terminal 4 key=4 1 key=m 1 size=40x10 1 size=1x1 0.2 size=120x40 3 key=0 1 key=q || die "top ended with status $?"
 	nothing_left q
 	on_screen lock-io
 	on_screen refreshLocked
@@ -465,7 +465,7 @@ case_top_crowd() { # tables of more rows and columns than are passed on: each is
 	local binary
 	binary=$(planted_binary $NEWEST) || die "cannot build"
 	start_target "$binary" crowd
-	TOP_WITH=--locks on_terminal size=300x40 8 key=4 1 key=$'\t\t\t\t\t\t' 1 key=q || die "top ended with status $?: $(tail -c 300 "$W/screen")"
+	TOP_WITH=--locks on_terminal size=300x40 8 key=5 1 key=$'\t\t\t\t\t\t' 1 key=q || die "top ended with status $?: $(tail -c 300 "$W/screen")"
 	stop_target
 	nothing_left q
 	on_screen 'LOCKS BY ADDRESS by total'
@@ -476,7 +476,7 @@ case_top_crowd() { # tables of more rows and columns than are passed on: each is
 case_top_c() { # the same for threads
 	gcc -O2 -g -pthread -o "$E2E/planted-c" tests/e2e/planted/locks.c || die "cannot build the C program"
 	start_target "$E2E/planted-c" long "$W/data"
-	on_terminal 4 key=6 1 key=q || die "top ended with status $?"
+	on_terminal 4 key=7 1 key=q || die "top ended with status $?"
 	stop_target
 	nothing_left q
 	on_screen 'lock-long'

@@ -259,7 +259,7 @@ case_names_whole() {
 	prints 'func main.wide.*was in' 5
 	stop_recorder 0
 	/usr/bin/python3 tests/e2e/cut_text.py "$W/err" || die "flight cuts a character"
-	TOP_WITH=--locks on_terminal size=60x40 3 key=2 1 key=5 1 key=$'\t' 1 key=q || die "top ended with status $?"
+	TOP_WITH=--locks on_terminal size=60x40 3 key=2 1 key=6 1 key=$'\t' 1 key=q || die "top ended with status $?"
 	/usr/bin/python3 tests/e2e/cut_text.py "$W/screen" || die "top cuts a character"
 }
 
