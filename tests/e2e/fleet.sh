@@ -66,6 +66,28 @@ case_fleet_questions() { # the questions of docs/fleet.md, on planted faults: th
 	reads questions "$W/lake" docs/fleet.md
 }
 
+case_fleet_throttled() { # live: the question about throttled services; threads, too
+	local python
+	python=$(lake_reader) || skip "no readers of Parquet (PyPI)"
+	cpu_group
+	GOMAXPROCS=1 os_target $NEWEST busy
+	echo "$target" >"$group/cgroup.procs"
+	quota 20000
+	run_gotrace -q -p "$target" -d 2s --os -o "$W/trace"
+	want 0
+	run_gotrace -q -p "$target" --as c -d 1s -o "$W/threads.trace"
+	want 0
+	quota max
+	stop_target
+	into_lake "$W/trace" --resource service.name=throttled --raw
+	into_lake "$W/threads.trace" --raw
+	reads tables "$GOTRACE" "$W/lake" "$W/trace"
+	reads tables "$GOTRACE" "$W/lake" "$W/threads.trace"
+	[ -d "$W/lake/trace/date=$(date -u +%F)/service=$(basename "$binary" | cut -c 1-15)" ] ||
+		die "no service by the main thread's name: $(ls "$W/lake/trace/"*)"
+	reads throttled "$W/lake" docs/fleet.md
+}
+
 case_fleet_bad_input() { # bad files among good ones; a lake that cannot be written; names that are no names
 	head -c 3000 tests/fixtures/rawlog/go1.26.8.trace >"$W/cut.trace"
 	echo nothing >"$W/bad.trace"
