@@ -71,8 +71,12 @@ void annotators_awaits(const struct annotators *all, size_t block, uint64_t awai
 	CALL_ALL(all, awaits, block, awaited, stack);
 }
 
-void annotators_snapshot(const struct annotators *all, const struct raw_record *records, size_t n)
+void annotators_snapshot(const struct annotators *all, const struct early_records *early, size_t from,
+			 size_t to)
 {
+	const struct raw_record *records = to > from ? early->records + from : NULL;
+	size_t n = to > from ? to - from : 0;
+
 	CALL_ALL(all, snapshot, records, n);
 }
 

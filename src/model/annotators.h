@@ -4,6 +4,7 @@
 #define GOTRACE_MODEL_ANNOTATORS_H
 
 #include "model/annotator.h"
+#include "model/early.h"
 
 /* Bits: indices in the table. */
 struct annotators {
@@ -36,7 +37,9 @@ static inline void annotators_op(const struct annotators *all, enum op_kind kind
 
 void annotators_learn(const struct annotators *all, const struct log_record *record);
 void annotators_awaits(const struct annotators *all, size_t block, uint64_t awaited, uint32_t stack);
-void annotators_snapshot(const struct annotators *all, const struct raw_record *records, size_t n);
+/* from, to: the records between the snapshot's markers; none if to <= from. */
+void annotators_snapshot(const struct annotators *all, const struct early_records *early, size_t from,
+			 size_t to);
 void annotators_settle(const struct annotators *all);
 void annotators_close(const struct annotators *all);
 void annotators_prune(const struct annotators *all);

@@ -146,7 +146,7 @@ void go_resync(struct model *md)
 	for (size_t i = 0; i < snap->ngs; i++)
 		resync_g(md, &ended, &snap->gs[i]);
 	end_unlisted(md);
-	annotators_snapshot(&md->annotators, md->early.records + from, to > from ? to - from : 0);
+	annotators_snapshot(&md->annotators, &md->early, from, to);
 	snapshot_resync_gc(md, from);
 	map64_free(&ended);
 	memory_resync(md);

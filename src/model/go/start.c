@@ -287,7 +287,7 @@ void go_start(struct model *md, size_t from, size_t to)
 		take_snapshot_m(md, &snap->ms[i]);
 	unbind_without_p(md);
 	map64_free(&hit);
-	annotators_snapshot(&md->annotators, early->records + from, to > from ? to - from : 0);
+	annotators_snapshot(&md->annotators, early, from, to);
 	snapshot_start_gc(md, from, to);
 	memory_start(md, from);
 }
