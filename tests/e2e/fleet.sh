@@ -73,7 +73,7 @@ case_fleet_throttled() { # live: the question about throttled services; threads,
 	GOMAXPROCS=1 os_target $NEWEST busy
 	echo "$target" >"$group/cgroup.procs"
 	quota 20000
-	run_gotrace -q -p "$target" -d 2s --os -o "$W/trace"
+	run_gotrace -q -p "$target" -d 2s --os=1ms -o "$W/trace"
 	want 0
 	run_gotrace -q -p "$target" --as c -d 1s -o "$W/threads.trace"
 	want 0
