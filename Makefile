@@ -63,7 +63,7 @@ UNITX86  := $(patsubst %,tests/unit/test_%.c,capture_native_tables code_elf_boun
 	code_symbol_ehframe_libdw)
 # These need calls of the kernel that the emulator of user mode does not pass on: openat2, process_vm_readv,
 # seccomp, ids of children in /proc.
-UNITREAL := $(patsubst %,tests/unit/test_%.c,capture_features cli_find_process cli_input flight_snapshot_store pipeline \
+UNITREAL := $(patsubst %,tests/unit/test_%.c,capture_features cli_refusals cli_find_process cli_input flight_snapshot_store pipeline \
 	sandbox_inside sandbox_limits target_family target_labels target_maps target_process util_files)
 UNITNOT  := $(if $(filter arm64,$(ARCH)),$(UNITX86)) $(if $(EMULATE),$(UNITREAL))
 UNITSRC  := $(filter-out $(UNITNOT),$(wildcard tests/unit/test_*.c))

@@ -2,13 +2,16 @@
 /* The table of commands, and what each may keep. */
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/options.h"
 #include "cli/suggest.h"
 #include "sandbox/privilege.h"
 #include "util/message.h"
+#include "util/text.h"
 
 struct command {
 	const char *name;
@@ -57,6 +60,26 @@ static int run_command(const struct command *command, const char *title, int arg
 	return STATUS_NONE;
 }
 
+/* A first word that is not a command. Returns STATUS_USAGE. */
+static int refuse_word(const char *word, const char *const *names)
+{
+	const char *name = suggest_name(word, names, COMMANDS);
+	struct text shown = text_name(word, strlen(word), 60);
+	struct error err;
+
+	if (word[0] && strspn(word, "0123456789") == strlen(word))
+		error_set(&err, EINVAL, "'%s' is not a command: did you mean 'gotrace -p %s'?", shown.bytes,
+			  shown.bytes);
+	else if (name)
+		error_set(&err, EINVAL, "'%s' is not a command: did you mean 'gotrace %s'?", shown.bytes,
+			  name);
+	else
+		error_set(&err, EINVAL,
+			  "'%s' is not a command or an option (a program to start goes after --)",
+			  shown.bytes);
+	return options_end(-EINVAL, "gotrace", &err);
+}
+
 static int run_named(int argc, char **argv)
 {
 	const char *names[COMMANDS];
@@ -68,7 +91,7 @@ static int run_named(int argc, char **argv)
 			return run_command(&commands[i], title, argc, argv);
 		names[i] = commands[i].name;
 	}
-	return suggest_command(argv[0], names, COMMANDS);
+	return refuse_word(argv[0], names);
 }
 
 /* Without a name it is record, the first of the table. */

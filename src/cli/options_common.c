@@ -9,6 +9,7 @@
 
 #include "cli/cli.h"
 #include "cli/options.h"
+#include "cli/suggest.h"
 #include "cli/values.h"
 
 int option_set_true(void *member, const char *option, const char *text, struct error *err)
@@ -144,12 +145,38 @@ static void print_help(const struct option_parser *parser)
 	argp_help(&parser->argp, stdout, ARGP_HELP_PRE_DOC | ARGP_HELP_LONG | ARGP_HELP_POST_DOC, name);
 }
 
+enum { MAX_NAMES = 128 };
+
+/* Collects the long names of a command's options that its help has. Returns how many there are. */
+static size_t collect_names(const struct argp *argp, const char *names[MAX_NAMES], size_t n)
+{
+	for (const struct argp_option *row = argp->options; row && (row->name || row->key); row++) {
+		if (row->name && !(row->flags & OPTION_HIDDEN) && n < MAX_NAMES)
+			names[n++] = row->name;
+	}
+	for (const struct argp_child *child = argp->children; child && child->argp; child++)
+		n = collect_names(child->argp, names, n);
+	return n;
+}
+
+/* Returns the name that the user may have meant, if getopt_long()'s line is about one that there is not. */
+static const char *suggest_option(const struct argp *argp, const char *line)
+{
+	const char *names[MAX_NAMES], *at = strstr(line, "unrecognized option '--");
+	char word[32];
+
+	if (!at || sscanf(at, "unrecognized option '--%31[a-z0-9-]", word) != 1)
+		return NULL;
+	return suggest_name(word, names, collect_names(argp, names, 0));
+}
+
 /*
  * getopt_long(), which argp calls, prints its line with the user's words as they are, and argp another line,
  * which names an option --usage. Takes the first one, without "COMMAND: ".
  */
-static void take_line(const char *command, char *printed, struct error *err)
+static void take_line(const struct argp *argp, const char *command, char *printed, struct error *err)
 {
+	const char *meant = suggest_option(argp, printed);
 	char *end = strstr(printed, "\nTry ");
 
 	if (end)
@@ -157,7 +184,10 @@ static void take_line(const char *command, char *printed, struct error *err)
 	if (strncmp(printed, command, strlen(command)) == 0 &&
 	    strncmp(printed + strlen(command), ": ", 2) == 0)
 		printed += strlen(command) + 2;
-	error_set(err, EINVAL, "%s", printed);
+	if (meant)
+		error_set(err, EINVAL, "%s: did you mean '--%s'?", printed, meant);
+	else
+		error_set(err, EINVAL, "%s", printed);
 }
 
 static int parse(const struct option_parser *parser, int argc, char **argv, struct option_input *input)
@@ -175,7 +205,7 @@ static int parse(const struct option_parser *parser, int argc, char **argv, stru
 	rc = argp_parse(&parser->argp, argc, argv, flags, NULL, input);
 	stderr = before;
 	if (fclose(memory) == 0 && rc && !input->err->text[0])
-		take_line(argv[0], printed, input->err);
+		take_line(&parser->argp, argv[0], printed, input->err);
 	free(printed);
 	return rc;
 }

@@ -7,6 +7,7 @@
 
 #include "cli/options_common.h"
 #include "cli/record_export.h"
+#include "cli/suggest.h"
 #include "cli/values.h"
 
 enum convert_key {
@@ -39,6 +40,18 @@ static const struct argp_option table[] = {
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
+static int refuse_convert_format(const char *option, const char *text, struct error *err)
+{
+	static const char *const tools[] = {"perfetto", "pprof", "folded", "flame", "sqlite", "parquet"};
+	const char *meant = suggest_name(text, tools, sizeof(tools) / sizeof(tools[0]));
+
+	return error_set(err, EINVAL,
+			 "%s '%s' is not a format%s%s%s (perfetto, pprof:NAME, folded:NAME, flame, sqlite, "
+			 "parquet, or " FORMATS_OF_GO ")",
+			 option, text, meant ? ": did you mean '" : "", meant ? meant : "",
+			 meant ? "'?" : "");
+}
+
 /* Takes the format of a Go release, or of another tool. */
 static int set_format(void *member, const char *option, const char *text, struct error *err)
 {
@@ -49,7 +62,10 @@ static int set_format(void *member, const char *option, const char *text, struct
 	err->text[0] = '\0';
 	if (export_parse(text, &options->export, &options->profile, err))
 		return 0;
-	return err->text[0] ? -EINVAL : parse_format(option, text, &options->format, err);
+	if (err->text[0])
+		return -EINVAL;
+	return parse_format(option, text, &options->format, err) ? refuse_convert_format(option, text, err)
+								 : 0;
 }
 
 static int set_attribute(void *member, const char *option, const char *text, struct error *err)

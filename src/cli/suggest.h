@@ -8,7 +8,4 @@
 /* Returns the closest name at most two letters away (added, left out, changed or swapped), or NULL. */
 const char *suggest_name(const char *word, const char *const *names, size_t n);
 
-/* Prints an error for a first word that is not a command, with a suggestion. Returns STATUS_USAGE. */
-int suggest_command(const char *word, const char *const *names, size_t n);
-
 #endif

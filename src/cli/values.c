@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "cli/values.h"
 
+#include "cli/find_process.h"
 #include "pipeline/pipeline.h"
 #include "workers/summary/style.h"
 #include "util/utf8.h"
@@ -14,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+enum { MOST_NAMED_PIDS = 5 };
 
 struct value_unit {
 	const char *name;
@@ -171,13 +174,32 @@ int parse_size(const char *option, const char *text, uint64_t min, uint64_t max,
 	return 0;
 }
 
+/* Names the processes that the user may have meant by a name. */
+static int refuse_pid(const char *option, const char *text, struct error *err)
+{
+	const struct process_filter filter = {.comm = text};
+	struct found_process found[MAX_FOUND];
+	struct error ignored;
+	char pids[80] = "";
+	int n = *text ? find_processes(&filter, found, &ignored) : 0;
+	size_t len = 0;
+
+	for (int i = 0; i < n && i < MOST_NAMED_PIDS; i++)
+		len += (size_t)snprintf(pids + len, sizeof(pids) - len, "%s%d", i ? ", " : "",
+					(int)found[i].pid);
+	if (n <= 0)
+		return error_set(err, EINVAL, "%s '%s' is not a process ID", option, text);
+	return error_set(err, EINVAL, "%s '%s' is not a process ID; processes of that name: %s%s", option,
+			 text, pids, n > MOST_NAMED_PIDS ? ", ..." : "");
+}
+
 int parse_pid(const char *option, const char *text, pid_t *pid, struct error *err)
 {
 	const char *end;
 	uint64_t value;
 
 	if (!read_number(text, &value, &end) || *end || value == 0 || value > INT_MAX)
-		return error_set(err, EINVAL, "%s '%s' is not a process ID", option, text);
+		return refuse_pid(option, text, err);
 	*pid = (pid_t)value;
 	return 0;
 }
@@ -236,12 +258,9 @@ int parse_format(const char *option, const char *text, enum wire_format *format,
 {
 	*format = wire_format_parse(text);
 	if (*format == WIRE_NONE)
-		return error_set(
-			err, EINVAL,
-			"%s '%s' is not a format that gotrace writes (v0, 1.5, 1.7, 1.8, 1.9, 1.10, 1.11, "
-			"1.19, 1.21, "
-			"1.22, 1.23, 1.25, 1.26)",
-			option, text);
+		return error_set(err, EINVAL,
+				 "%s '%s' is not a format that gotrace writes (" FORMATS_OF_GO ")", option,
+				 text);
 	return 0;
 }
 

@@ -10,6 +10,8 @@
 #include "util/error.h"
 #include "trace/wire/wire.h"
 
+#define FORMATS_OF_GO "v0, 1.5, 1.7, 1.8, 1.9, 1.10, 1.11, 1.19, 1.21, 1.22, 1.23, 1.25, 1.26"
+
 /* All return 0, or -EINVAL and set *err to a line that names the option. */
 
 /* "500ms", "1.5s", "2m", "1h"; a number without a unit is in seconds. From 1 ms to 1000 h. */
