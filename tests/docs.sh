@@ -8,6 +8,7 @@ cd "$(dirname "$0")/.." || exit 1
 . tests/e2e/native.sh
 [ "$(id -u)" -eq 0 ] || { echo "docs: needs root" >&2; exit 1; }
 [ $# -gt 0 ] || set -- README.md docs/*.md
+mkdir -p "$E2E"
 W=$(mktemp -d "$E2E/docs-XXXXXX") || exit 1
 mkdir -p "$E2E" "$W/bin"
 trap 'kill $demo $target 2>/dev/null; rm -rf "$W"' EXIT
