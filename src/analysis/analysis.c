@@ -24,6 +24,7 @@ static bool make_tables(struct analysis *a)
 	a->strings = strtab_new();
 	a->timeline = calloc(1, sizeof(*a->timeline));
 	return a->strings && a->timeline && !array_grow(&a->rows, &a->row_capacity, 1, sizeof(*a->rows)) &&
+	       !array_grow(&a->cpu.rows, &a->cpu.row_capacity, 1, sizeof(*a->cpu.rows)) &&
 	       !array_grow(&a->pairs, &a->pair_capacity, 1, sizeof(*a->pairs)) &&
 	       !array_grow(&a->resources, &a->resource_capacity, 1, sizeof(*a->resources)) &&
 	       !array_grow(&a->locks, &a->lock_capacity, 1, sizeof(*a->locks)) &&
@@ -44,12 +45,11 @@ struct analysis *analysis_new(const struct analysis_options *options)
 		analysis_free(a);
 		return NULL;
 	}
-	a->nstacks = a->nrows = a->npairs = a->nresources = a->nlocks = a->ngroups = a->ninstances =
-		a->task_count = 1;
+	a->nstacks = a->cpu.nrows = a->nrows = a->npairs = a->nresources = a->nlocks = a->ngroups =
+		a->ninstances = a->task_count = 1;
 	a->timeline->width = 1000000;
 	a->series_width = 1000000;
 	states_begin(a);
-	a->cpu.next = UINT64_MAX;
 	return a;
 }
 
@@ -133,14 +133,16 @@ int analysis_generation(struct analysis *a, const struct generation *gen)
 		}
 	}
 	ledger_begin(&a->ledger, gen);
+	cpu_gather(a, gen);
 	for (size_t i = 0; i < gen->nops; i++) {
-		if (gen->ops[i].kind == OP_NONE)
+		const struct op *op = &gen->ops[i];
+
+		if (op->kind == OP_NONE || op->kind == OP_CPU_SAMPLE)
 			continue;
-		if (gen->ops[i].time > a->cpu.next)
-			cpu_flush(a, gen->ops[i].time - 1);
-		step(a, &gen->ops[i]);
+		cpu_count(a, op->time);
+		step(a, op);
 	}
-	cpu_flush(a, UINT64_MAX);
+	cpu_count(a, UINT64_MAX);
 	a->end = gen->end;
 	a->gen = NULL;
 	return a->oom ? -ENOMEM : 0;

@@ -6,7 +6,7 @@
 
 #include "analysis/figures.h"
 #include "analysis/top.h"
-#include "analysis/labels.h"
+#include "analysis/instances.h"
 #include "analysis/names.h"
 #include "code/symbol/library.h"
 #include "util/array.h"
@@ -27,7 +27,7 @@ double cpu_sample_ns(const struct analysis *a)
 
 uint32_t cpu_first(const struct top tops[TOPS])
 {
-	return top_first(tops)->n ? (uint32_t)top_first(tops)->key : 0;
+	return (uint32_t)top_first(tops)->key;
 }
 
 struct label cpu_place(const struct analysis *a, uint32_t row)
@@ -48,12 +48,11 @@ static uint32_t row_of(struct analysis *a, uint32_t func)
 		return *known;
 	if (cpu->nrows >= MAX_ROWS)
 		return 0;
-	if (array_grow(&cpu->rows, &cpu->row_capacity, cpu->nrows + 2, sizeof(*cpu->rows)) ||
-	    map64_set(&cpu->row_of, func, (uint32_t)(cpu->nrows + !cpu->nrows))) {
+	if (array_grow(&cpu->rows, &cpu->row_capacity, cpu->nrows + 1, sizeof(*cpu->rows)) ||
+	    map64_set(&cpu->row_of, func, (uint32_t)cpu->nrows)) {
 		a->oom = true;
 		return 0;
 	}
-	cpu->nrows += !cpu->nrows;
 	cpu->rows[cpu->nrows].func = func;
 	return (uint32_t)cpu->nrows++;
 }
@@ -76,7 +75,7 @@ static void count_total(struct analysis *a, const struct stack_info *info)
 
 /*
  * The functions of Go's scheduler. In a trace by gotrace most of their time is that of its probes
- * (src/target/ sites.c), so it is no finding about the program.
+ * (src/target/sites.c), so it is no finding about the program.
  */
 static bool is_scheduler(const struct analysis *a, const struct stack_info *info)
 {
@@ -112,19 +111,17 @@ static bool is_scheduler(const struct analysis *a, const struct stack_info *info
 
 static void count_task(struct analysis *a, const struct goroutine *g, uint32_t row)
 {
-	struct open_task *task = g->task ? &a->tasks[g->task] : NULL;
+	const struct open_task *task = g->task ? &a->tasks[g->task] : NULL;
+	struct instances *all;
 
 	if (!task || task->goid != g->goid || !task->id)
 		return;
-	/* Boyer and Moore's majority vote. */
-	task->samples++;
-	if (task->cpu_row == row || !task->cpu_votes)
-		task->cpu_votes++;
-	else
-		task->cpu_votes--;
-	if (task->cpu_votes == 1)
-		task->cpu_row = row;
 	top_add(a->cpu.rows[row].tasks, task->name, 1);
+	if (a->options.label && !g->matches)
+		return;
+	all = instances_get(a, INSTANCE_TASK, task->name);
+	all->samples++;
+	top_add(all->cpu, row, 1);
 }
 
 static void count_sample(struct analysis *a, const struct pending_sample *sample)
@@ -134,8 +131,6 @@ static void count_sample(struct analysis *a, const struct pending_sample *sample
 	uint32_t row;
 
 	a->samples++;
-	if (a->observer.sample && sample->goid)
-		a->observer.sample(a->observer.ctx, sample->goid, sample->time, sample->stack);
 	if (!info->n) {
 		a->cpu.unknown++;
 		return;
@@ -155,36 +150,11 @@ static void count_sample(struct analysis *a, const struct pending_sample *sample
 	if (!g || g->activity == ACT_NONE || g->goid != sample->goid)
 		return;
 	top_add(a->cpu.rows[row].groups, g->group, 1);
-	a->groups[g->group].samples++;
 	top_add(a->groups[g->group].cpu, row, 1);
 	count_task(a, g, row);
-	labels_sample(a, g, row);
 }
 
 /* --- order --- */
-
-void cpu_sample(struct analysis *a, const struct op *op)
-{
-	struct cpu_profile *cpu = &a->cpu;
-
-	if (array_grow(&cpu->pending, &cpu->pending_capacity, cpu->npending + 1, sizeof(*cpu->pending))) {
-		a->oom = true;
-		return;
-	}
-	if (op->time < a->sample_first || !a->sample_first)
-		a->sample_first = op->time;
-	if (op->time > a->sample_last)
-		a->sample_last = op->time;
-	cpu->pending[cpu->npending++] = (struct pending_sample){
-		.time = op->time,
-		.goid = op->g && op->g < a->gen->tables->ngoroutines ? a->gen->tables->goids[op->g] : 0,
-		.g = op->g,
-		.stack = stack_index(a, op->stack),
-	};
-	if (op->time < cpu->next)
-		cpu->next = op->time;
-	cpu->sorted = false;
-}
 
 static int by_time(const void *one, const void *other)
 {
@@ -193,18 +163,36 @@ static int by_time(const void *one, const void *other)
 	return a->time < b->time ? -1 : a->time > b->time;
 }
 
-void cpu_flush(struct analysis *a, uint64_t until)
+void cpu_gather(struct analysis *a, const struct generation *gen)
 {
 	struct cpu_profile *cpu = &a->cpu;
-	size_t i = cpu->first;
 
-	if (!cpu->sorted && cpu->npending)
-		qsort(cpu->pending + cpu->first, cpu->npending - cpu->first, sizeof(*cpu->pending), by_time);
-	cpu->sorted = true;
-	while (i < cpu->npending && cpu->pending[i].time <= until)
-		count_sample(a, &cpu->pending[i++]);
-	cpu->first = i;
-	cpu->next = i < cpu->npending ? cpu->pending[i].time : UINT64_MAX;
-	if (i == cpu->npending)
-		cpu->first = cpu->npending = 0;
+	cpu->npending = cpu->first = 0;
+	for (size_t i = 0; i < gen->nops; i++) {
+		const struct op *op = &gen->ops[i];
+
+		if (op->kind != OP_CPU_SAMPLE)
+			continue;
+		if (array_grow(&cpu->pending, &cpu->pending_capacity, cpu->npending + 1,
+			       sizeof(*cpu->pending))) {
+			a->oom = true;
+			break;
+		}
+		cpu->pending[cpu->npending++] = (struct pending_sample){
+			.time = op->time,
+			.goid = op->g && op->g < gen->tables->ngoroutines ? gen->tables->goids[op->g] : 0,
+			.g = op->g,
+			.stack = stack_index(a, op->stack),
+		};
+	}
+	if (cpu->npending)
+		qsort(cpu->pending, cpu->npending, sizeof(*cpu->pending), by_time);
+}
+
+void cpu_count(struct analysis *a, uint64_t before)
+{
+	struct cpu_profile *cpu = &a->cpu;
+
+	while (cpu->first < cpu->npending && cpu->pending[cpu->first].time < before)
+		count_sample(a, &cpu->pending[cpu->first++]);
 }

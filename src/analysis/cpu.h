@@ -8,10 +8,10 @@
 
 #include "analysis/state.h"
 
-/* Keeps a sample until cpu_flush(), because samples are not in the order of the other ops. */
-void cpu_sample(struct analysis *a, const struct op *op);
-/* Counts the samples up to this time: goroutines are in the states that they had then. */
-void cpu_flush(struct analysis *a, uint64_t until);
+/* Takes the samples of a generation, which are not in the order of the other ops. */
+void cpu_gather(struct analysis *a, const struct generation *gen);
+/* Counts those before this time, ns: goroutines are in the states that they had then. */
+void cpu_count(struct analysis *a, uint64_t before);
 /* The samples that the table is about: those outside the scheduler. */
 uint64_t cpu_counted(const struct analysis *a);
 /* The CPU time that a sample stands for, ns. */

@@ -34,13 +34,13 @@ double p_time(const struct analysis *a)
 /* Threads that sleep all the time do not start, but have names of their kind. */
 bool is_of_threads(const struct analysis *a)
 {
-	for (size_t i = 0; !a->starts && i < a->ngroups; i++) {
+	for (size_t i = 0; !a->ledger.runs && i < a->ngroups; i++) {
 		const char *name = name_text(a, a->groups[i].func);
 
 		if (has_thread_name(name, strlen(name)))
 			return true;
 	}
-	return a->starts_as_thread * 2 > a->starts;
+	return ledger_is_of_threads(&a->ledger);
 }
 
 double busy_ns(const struct analysis *a)

@@ -154,21 +154,13 @@ static void leave_task(struct analysis *a, uint32_t index)
 	task->id = 0;
 }
 
-/* Counts the samples of a task that has ended. */
-static void count_samples(const struct open_task *task, struct instances *all)
-{
-	if (!task->samples)
-		return;
-	all->samples += task->samples;
-	top_add(all->cpu, task->cpu_row, task->samples);
-}
-
 void task_spend(struct analysis *a, const struct goroutine *g, uint64_t ns)
 {
 	const struct open_task *task = &a->tasks[g->task];
 	struct instances *all;
 
-	if (task->goid != g->goid || !task->id || ns > a->now - task->begin)
+	if (task->goid != g->goid || !task->id || ns > a->now - task->begin ||
+	    (a->options.label && !g->matches))
 		return;
 	all = instances_get(a, INSTANCE_TASK, task->name);
 	top_add(all->where, (uint64_t)g->stack << 8 | g->activity, ns);
@@ -193,15 +185,8 @@ void task_end(struct analysis *a, const struct op *op)
 		since_then(a, g, task->spent, one.spent);
 		instance_longest_wait(a, g, &one);
 	}
-	one.samples = task->samples;
-	one.cpu_row = task->cpu_row;
-	one.cpu_votes = task->cpu_votes;
-	if (!a->options.label || (g->goid == task->goid && g->matches)) {
-		struct instances *all = instances_get(a, INSTANCE_TASK, task->name);
-
-		instance_add(a, all, &one);
-		count_samples(task, all);
-	}
+	if (!a->options.label || (g->goid == task->goid && g->matches))
+		instance_add(a, instances_get(a, INSTANCE_TASK, task->name), &one);
 	leave_task(a, free_index);
 	map64_del(&a->task_of, op->arg);
 	task->next = a->free_task;
@@ -224,7 +209,7 @@ void region_begin(struct analysis *a, const struct op *op)
 	spent_now(a, g, region->spent);
 }
 
-/* A region of gotrace's own, for time without a CPU (model/off_cpu.h): no work of the program. */
+/* A region of gotrace's own, for time without a CPU (annotate/cpu/off_cpu.h): no work of the program. */
 static bool is_off_cpu(const struct analysis *a, uint32_t name)
 {
 	static const char begin[] = OFF_CPU_REGION;

@@ -200,16 +200,6 @@ void labels_end(struct analysis *a, struct goroutine *g, bool cut)
 	g->nlabels = 0;
 }
 
-void labels_sample(struct analysis *a, const struct goroutine *g, uint32_t row)
-{
-	for (size_t i = 0; i < g->nlabels; i++) {
-		struct instances *all = &a->instances[g->labels[i].row];
-
-		all->samples++;
-		top_add(all->cpu, row, 1);
-	}
-}
-
 void labels_drop(struct goroutine *g)
 {
 	free(g->labels);

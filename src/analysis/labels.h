@@ -9,7 +9,6 @@ struct labels_read;
 void labels_log(struct analysis *a, const struct op *op); /* handles a log event, which may be about labels */
 /* Ends the labels of g. cut: the trace ends, and the last interval of g is already counted. */
 void labels_end(struct analysis *a, struct goroutine *g, bool cut);
-void labels_sample(struct analysis *a, const struct goroutine *g, uint32_t row); /* counts a CPU sample */
 void labels_drop(struct goroutine *g);
 bool labels_match(const char *wanted, const struct labels_read *set); /* wanted: "key=value" */
 

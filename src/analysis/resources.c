@@ -274,7 +274,8 @@ static void charge(struct analysis *a, struct resource *res, const struct gorout
 	top_add(res->holders, waker->goid, res->open_ns);
 	top_add(res->holder_groups, waker->group, res->open_ns);
 	top_add(res->released, stack, res->open_ns);
-	if (histogram_add(&res->min_holds, span))
+	/* Zero: since when it was held is not known. */
+	if (span && histogram_add(&res->min_holds, span))
 		a->oom = true;
 }
 

@@ -302,7 +302,6 @@ struct group {
 	uint64_t yields;
 	struct top yield_stacks[TOPS];
 	uint64_t delaying, delaying_ns; /* slices of 2 ms or more while goroutines waited for a P */
-	uint64_t samples;               /* of the CPU */
 	struct top cpu[TOPS];           /* rows of cpu_profile */
 	bool system, worker;
 };
@@ -312,7 +311,6 @@ struct instance {
 	uint64_t spent[ACT_COUNT];
 	uint32_t stack; /* of the longest wait */
 	uint8_t activity;
-	uint32_t samples, cpu_row, cpu_votes; /* tasks: as in struct open_task */
 };
 
 enum instance_kind { INSTANCE_TASK, INSTANCE_REGION, INSTANCE_LIFE, INSTANCE_LABEL };
@@ -325,7 +323,7 @@ struct instances {
 	struct histogram hist;
 	uint64_t cut;                     /* labels: how many began before the trace or did not end in it */
 	uint64_t spent[ACT_COUNT];        /* labels: includes the cut ones */
-	uint64_t samples;                 /* of the CPU, of tasks and labels */
+	uint64_t samples;                 /* of the CPU, of tasks */
 	struct top cpu[TOPS];             /* the same by row of cpu_profile */
 	struct top where[TOPS];           /* tasks: stack << 8 | activity, ns */
 	struct instance slowest[SLOWEST]; /* descending */
@@ -340,9 +338,8 @@ struct open_task {
 	uint64_t spent[ACT_COUNT];
 	uint32_t g; /* the one that began it; 0 = a free slot */
 	uint32_t name;
-	uint32_t next;                        /* free list */
-	uint32_t outer;                       /* index of the task that its goroutine was in; 0 = none */
-	uint32_t samples, cpu_row, cpu_votes; /* CPU samples; the row of the most, if of over half */
+	uint32_t next;  /* free list */
+	uint32_t outer; /* index of the task that its goroutine was in; 0 = none */
 	uint64_t goid;
 };
 
@@ -364,13 +361,12 @@ struct pending_sample {
 struct cpu_profile {
 	struct cpu_row *rows; /* [0] = none */
 	size_t nrows, row_capacity;
-	struct map64 row_of;            /* by func */
-	uint64_t scheduler;             /* samples in Go's scheduler, where gotrace's probes are */
-	uint64_t unknown;               /* without a stack, or beyond the table */
-	struct pending_sample *pending; /* of the generation, by time from `first` on if sorted */
+	struct map64 row_of; /* by func */
+	uint64_t scheduler;  /* samples in Go's scheduler, where gotrace's probes are */
+	uint64_t unknown;    /* without a stack, or beyond the table */
+	struct pending_sample
+		*pending; /* of the generation, by time; those from `first` on are to be counted */
 	size_t npending, pending_capacity, first;
-	uint64_t next; /* ns: the earliest one; UINT64_MAX = none */
-	bool sorted;
 };
 
 struct gc_figures {
@@ -423,8 +419,6 @@ struct observer {
 	void (*span)(void *ctx, const struct analysis *a, uint64_t goid, const struct span *span);
 	void (*instance)(void *ctx, const struct analysis *a, const struct instances *all,
 			 const struct instance *one);
-	/* For each CPU sample of a known goroutine; NULL = not wanted. */
-	void (*sample)(void *ctx, uint64_t goid, uint64_t time, uint32_t stack);
 };
 
 struct analysis {
@@ -455,8 +449,7 @@ struct analysis {
 	uint32_t most_procs;
 	uint32_t seen_procs; /* the highest number of a P in an event, plus 1 */
 
-	uint64_t now, integrated;          /* ns: of the current op; end of the integrals below */
-	uint64_t starts, starts_as_thread; /* those of a goroutine whose id is its thread's */
+	uint64_t now, integrated; /* ns: of the current op; end of the integrals below */
 	uint32_t uses[P_USE_COUNT];
 	uint64_t used_ns[P_USE_COUNT];
 	uint64_t procs_ns;
@@ -499,7 +492,7 @@ struct analysis {
 	uint64_t idle_delayed_ns, idle_delayed_max, idle_delayed_at, idle_delayed_g;
 	double system_running;
 	struct gc_figures gc;
-	uint64_t samples, sample_first, sample_last;
+	uint64_t samples; /* of the CPU */
 	struct cpu_profile cpu;
 	uint64_t unwatched_ns;  /* complete at the end */
 	uint64_t over_limit_ns; /* of unwatched_ns: because of the limit on the cost */

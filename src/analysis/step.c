@@ -103,13 +103,6 @@ static enum activity status_activity(struct analysis *a, const struct ledger_int
 	}
 }
 
-/* Of a goroutine that is on a thread: in a trace of threads it has the thread's id. */
-static void note_kind(struct analysis *a, const struct goroutine *g, const struct op *op)
-{
-	a->starts++;
-	a->starts_as_thread += g->goid == op->m;
-}
-
 /* A status that was stated before may name a function. */
 static void state_again(struct analysis *a, const struct op *op)
 {
@@ -137,7 +130,6 @@ static void exist(struct analysis *a, struct goroutine *g, const struct op *op,
 	if (g->activity == ACT_CODE) {
 		struct proc *proc = proc_at(a, g->p);
 
-		note_kind(a, g, op);
 		g->slice = a->now;
 		if (proc)
 			proc->g = op->g;
@@ -195,7 +187,6 @@ static void start(struct analysis *a, struct goroutine *g, const struct op *op)
 
 	note_handover(a, g, proc, stays_on_thread(a, g, op->m));
 	g->last_m = op->m;
-	note_kind(a, g, op);
 	interval_leave(a, g, waker_of(a, g), 0, false);
 	interval_enter(a, g, g->assists ? ACT_ASSIST : ACT_CODE, g->assists ? g->assist_stack : 0);
 	g->slice = a->now;
@@ -745,10 +736,6 @@ static void step_rest(struct analysis *a, const struct op *op)
 
 void step(struct analysis *a, const struct op *op)
 {
-	if (op->kind == OP_CPU_SAMPLE) {
-		cpu_sample(a, op);
-		return;
-	}
 	if (op->time > a->now)
 		a->now = op->time;
 	a->ops++;
@@ -781,5 +768,4 @@ void states_end(struct analysis *a)
 		count_handovers(a, g);
 		labels_end(a, g, true);
 	}
-	ledger_free(&a->ledger);
 }

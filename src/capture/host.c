@@ -90,6 +90,8 @@ static void subtract(const struct host *host, struct cpu_user *users, size_t n)
 
 		if (before && before->start_ticks == users[i].start_ticks)
 			users[i].ticks -= before->ticks < users[i].ticks ? before->ticks : users[i].ticks;
+		else if (host->nusers == MAX_USERS)
+			users[i].ticks = 0; /* perhaps it was there, but was not looked at */
 	}
 	if (n)
 		qsort(users, n, sizeof(*users), by_use);

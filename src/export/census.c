@@ -182,10 +182,10 @@ int census_generation(struct census_pass *pass, const struct generation *gen)
 }
 
 /*
- * Names of Go functions have a dot, and no blank before a bracket. A thread whose function is unknown is
- * named by its comm alone.
+ * Where none has run: names of Go functions have a dot, and no blank before a bracket. A thread whose
+ * function is unknown is named by its comm alone.
  */
-static bool are_threads(const struct census *census)
+static bool are_named_as_threads(const struct census *census)
 {
 	size_t named = 0, dotted = 0;
 
@@ -203,11 +203,13 @@ static bool are_threads(const struct census *census)
 
 int census_end(struct census_pass *pass)
 {
+	const struct ledger *ledger = timeline_ledger(pass->timeline);
 	int rc = timeline_finish(pass->timeline);
 
 	pass->census->start = timeline_start(pass->timeline);
 	pass->census->end = timeline_end(pass->timeline);
-	pass->census->threads = are_threads(pass->census);
+	pass->census->threads =
+		ledger->runs ? ledger_is_of_threads(ledger) : are_named_as_threads(pass->census);
 	return rc;
 }
 

@@ -62,6 +62,11 @@ void timeline_free(struct op_timeline *tl)
 	free(tl);
 }
 
+const struct ledger *timeline_ledger(const struct op_timeline *tl)
+{
+	return &tl->ledger;
+}
+
 uint64_t timeline_start(const struct op_timeline *tl)
 {
 	return tl->ledger.start;

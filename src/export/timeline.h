@@ -104,6 +104,7 @@ int timeline_generation(struct op_timeline *tl, const struct generation *gen);
 /* Ends all that is open at the trace's end. The tables may be gone. Returns as timeline_generation() does. */
 int timeline_finish(struct op_timeline *tl);
 /* Start and end of the trace, ns. */
+const struct ledger *timeline_ledger(const struct op_timeline *tl);
 uint64_t timeline_start(const struct op_timeline *tl);
 uint64_t timeline_end(const struct op_timeline *tl);
 

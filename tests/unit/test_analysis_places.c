@@ -19,7 +19,7 @@ static void sample(struct script *s, uint64_t ns, uint32_t g, uint32_t id)
 	s->now--;
 }
 
-/* g1 computes for 600 ms in two functions; samples come before all other ops, and not in order. */
+/* g1 computes for 600 ms in two functions, and ends; samples come after all other ops, and not in order. */
 static void test_cpu(void **state)
 {
 	struct script *s = script_new(1000 * MS);
@@ -27,16 +27,11 @@ static void test_cpu(void **state)
 	uint32_t hash = stack(s, "bytes.growSlice", "main.hash", 33, "main.serve");
 	uint32_t rest = stack(s, "main.serve", NULL, 5, NULL);
 	uint32_t probe = stack(s, "runtime.park_m", "runtime.mcall", 1, NULL);
-	uint32_t wait = stack(s, "time.Sleep", "main.serve", 9, NULL);
 	struct analysis *a;
 	const struct finding *finding;
 	struct op *op;
 
 	(void)state;
-	for (unsigned i = 80; i--;)
-		sample(s, (100 + 7 * i) * MS, 1, i % 8 ? hash : rest);
-	for (unsigned i = 0; i < 10; i++)
-		sample(s, 200 * MS, 1, probe);
 	procs(s, 1);
 	create(s, 1, entry);
 	at(s, 50 * MS);
@@ -47,7 +42,11 @@ static void test_cpu(void **state)
 	at(s, 700 * MS);
 	op = add(s, OP_TASK_END, 1, 0);
 	op->arg = 7;
-	block(s, 1, 0, "sleep", wait);
+	add(s, OP_GO_DESTROY, 1, 0);
+	for (unsigned i = 80; i--;)
+		sample(s, (100 + 7 * i) * MS, 1, i % 8 ? hash : rest);
+	for (unsigned i = 0; i < 10; i++)
+		sample(s, 200 * MS, 1, probe);
 	a = analyse(s, NULL);
 	assert_int_equal(a->samples, 90);
 	assert_int_equal(a->cpu.scheduler, 10);
@@ -218,10 +217,37 @@ static void test_awake(void **state)
 	script_free(clean);
 }
 
+/* Tasks that only run, in a trace without samples: where they ran is not known. */
+static void test_running_tasks_without_samples(void **state)
+{
+	struct script *s = script_new(1000 * MS);
+	uint32_t entry = stack(s, "main.serve", NULL, 1, NULL);
+	struct analysis *a;
+
+	(void)state;
+	procs(s, 1);
+	create(s, 1, entry);
+	start(s, 1, 0);
+	for (unsigned i = 0; i < 20; i++) {
+		struct op *op = add(s, OP_TASK_BEGIN, 1, 0);
+
+		op->arg = i + 1;
+		op->string = str(s, "order");
+		s->now += 10 * MS;
+		op = add(s, OP_TASK_END, 1, 0);
+		op->arg = i + 1;
+	}
+	s->end = s->now;
+	a = analyse(s, NULL);
+	assert_null(found(a, "task-place"));
+	assert_int_equal(cpu_place(a, 0).text[0] != '\0', true);
+	analysis_free(a);
+	script_free(s);
+}
+
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_cpu),
-	cmocka_unit_test(test_yield),
-	cmocka_unit_test(test_owner),
+	cmocka_unit_test(test_cpu),   cmocka_unit_test(test_running_tasks_without_samples),
+	cmocka_unit_test(test_yield), cmocka_unit_test(test_owner),
 	cmocka_unit_test(test_awake),
 };
 

@@ -443,29 +443,46 @@ static void test_host_log(void **state)
 }
 
 /* A goroutine has a P for a second, and the trace says that the program used CPUs for 0.2 s. */
-static void test_neighbour_named(void **state)
+static struct analysis *analyse_starved(struct script *s, uint32_t busy_percent, bool beside)
 {
-	const struct host_log log = {2, 0, 0, 0, 0, 200 * MS, 1000 * MS, 98};
-	const struct beside_log beside = {.name = "loop", .pid = 7, .used_ns = 800 * MS};
-	struct script *s = script_new(1000 * MS);
-	const struct finding *finding;
+	const struct host_log log = {2, 0, 0, 0, 0, 200 * MS, 1000 * MS, busy_percent};
+	const struct beside_log loop = {.name = "loop", .pid = 7, .used_ns = 800 * MS};
 	char text[HOST_LOG_TEXT];
-	struct analysis *a;
 
-	(void)state;
 	procs(s, 2);
 	create(s, 2, stack(s, "main.serve", NULL, 1, NULL));
 	start(s, 2, 1);
 	host_log_print(&log, text);
 	add_log(s, 999 * MS, text);
-	beside_log_print(&beside, text);
-	add_log(s, 999 * MS + 1000, text);
-	a = analyse(s, NULL);
-	finding = found(a, "neighbour");
+	beside_log_print(&loop, text);
+	if (beside)
+		add_log(s, 999 * MS + 1000, text);
+	return analyse(s, NULL);
+}
+
+static void test_neighbour_named(void **state)
+{
+	struct script *s = script_new(1000 * MS);
+	struct analysis *a = analyse_starved(s, 98, true);
+	const struct finding *finding = found(a, "neighbour");
+
+	(void)state;
 	assert_non_null(finding);
-	assert_non_null(strstr(finding->text, "most of all loop (800 ms)"));
+	assert_non_null(strstr(finding->text, "among them loop (800 ms)"));
 	assert_non_null(strstr(finding->evidence[1], "loop (PID 7) 800 ms"));
 	assert_string_equal(finding->next, "gotrace -p PID --os");
+	analysis_free(a);
+	script_free(s);
+}
+
+/* Nobody else used the CPUs: the program's own threads took them from each other. */
+static void test_no_neighbour_on_idle_machine(void **state)
+{
+	struct script *s = script_new(1000 * MS);
+	struct analysis *a = analyse_starved(s, 20, false);
+
+	(void)state;
+	assert_null(found(a, "neighbour"));
 	analysis_free(a);
 	script_free(s);
 }
@@ -681,6 +698,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_unwatched),
 	cmocka_unit_test(test_host_log),
 	cmocka_unit_test(test_neighbour_named),
+	cmocka_unit_test(test_no_neighbour_on_idle_machine),
 	cmocka_unit_test(test_lock_assist_wait),
 	cmocka_unit_test(test_netpoll),
 	cmocka_unit_test(test_threads_that_burn_are_counted),

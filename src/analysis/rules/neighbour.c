@@ -4,17 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/cpu.h"
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/rules/rules.h"
 
-/* gotrace takes 99 samples per second of CPU time; Go's profiler takes about as many. */
-#define SAMPLE_NS 10100000.0
-
 /* Less is what a CPU takes to wake up, or to leave the thread before. */
 #define LONG_WAIT_NS 500000
 
-/* Names those who used the CPUs, if the trace has them: "other programs used them, most of it bash (1.20 s)".
+/* Names one that used the CPUs, if the trace has it; those that have ended are not known: "other programs
+ * used them, among them bash (1.20 s)".
  */
 static const char *reason(const struct analysis *a, const char *them, char text[160])
 {
@@ -25,7 +24,7 @@ static const char *reason(const struct analysis *a, const char *them, char text[
 	else if (!a->nbeside)
 		snprintf(text, 160, "other programs used %s, or a CPU quota ran out", them);
 	else
-		snprintf(text, 160, "other programs used %s, most of all %s (%.10s)", them, a->beside[0].name,
+		snprintf(text, 160, "other programs used %s, among them %s (%.10s)", them, a->beside[0].name,
 			 label_time(a->beside[0].used_ns).text);
 	return text;
 }
@@ -45,6 +44,22 @@ static void name_others(const struct analysis *a, struct finding *finding)
 		finding_evidence(finding, "%s", text);
 }
 
+/*
+ * Whether others used CPUs long enough to take half of `off`, ns. On a machine that is idle otherwise,
+ * threads of the program took the CPU from each other, or a CPU woke up. The four greatest are counted on
+ * their own, because the program may have only some of the machine's CPUs.
+ */
+static bool others_took(const struct analysis *a, double off)
+{
+	const struct analysis_host *host = &a->options.host;
+	double others = host->machine_busy * host->cpus * (double)watched_ns(a) - (double)host->cpu_ns;
+	double named = 0;
+
+	for (unsigned i = 0; i < a->nbeside; i++)
+		named += (double)a->beside[i].used_ns;
+	return !host->known || host->throttled || (others > named ? others : named) >= off / 2;
+}
+
 /* Threads that wait for each other, because the program uses all CPUs, do not count. */
 static void of_threads(struct analysis *a)
 {
@@ -53,7 +68,7 @@ static void of_threads(struct analysis *a)
 	struct finding *finding;
 	char text[160];
 
-	if (off <= 0 || off < 0.1 * used || p99 < LONG_WAIT_NS)
+	if (off <= 0 || off < 0.1 * used || p99 < LONG_WAIT_NS || !others_took(a, off))
 		return;
 	finding = finding_add(a, "neighbour", off / p_time(a));
 	finding_text(
@@ -74,7 +89,7 @@ static void by_clock(struct analysis *a, double on_ps)
 	struct finding *finding;
 	char text[160];
 
-	if (on_ps <= 0 || off < 0.2 * on_ps || off < 0.05 * p_time(a))
+	if (on_ps <= 0 || off < 0.2 * on_ps || off < 0.05 * p_time(a) || !others_took(a, off))
 		return;
 	finding = finding_add(a, "neighbour", off / p_time(a));
 	finding_text(finding, "Goroutines had a P for %s, and a CPU for %s of it: %s.",
@@ -88,7 +103,7 @@ static void by_clock(struct analysis *a, double on_ps)
 
 void rule_neighbour(struct analysis *a)
 {
-	double on_ps = (double)(a->used_ns[P_CODE] + a->used_ns[P_GC]), want = on_ps / SAMPLE_NS;
+	double on_ps = (double)(a->used_ns[P_CODE] + a->used_ns[P_GC]), want = on_ps / cpu_sample_ns(a);
 	double got = (double)a->samples, off;
 	struct finding *finding;
 
@@ -111,7 +126,7 @@ void rule_neighbour(struct analysis *a)
 	finding_text(finding,
 		     "Goroutines had a P for %s, and a CPU for %s of it: a quota, or other programs, took "
 		     "the rest.",
-		     label_time((uint64_t)on_ps).text, label_time((uint64_t)(got * SAMPLE_NS)).text);
+		     label_time((uint64_t)on_ps).text, label_time((uint64_t)(got * cpu_sample_ns(a))).text);
 	finding->total_ns = (uint64_t)off;
 	finding_evidence(finding, "%llu CPU samples, %.0f expected", (unsigned long long)a->samples, want);
 	finding_next(finding, "gotrace -p PID --os");

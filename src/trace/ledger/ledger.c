@@ -104,6 +104,14 @@ static struct ledger_g *begin_life(struct ledger *ledger, uint32_t index, const 
 	return &ledger->gs[index];
 }
 
+static void count_run(struct ledger *ledger, const struct ledger_g *g, uint32_t m)
+{
+	if (ledger_is_own(g))
+		return;
+	ledger->runs++;
+	ledger->runs_as_thread += g->goid == m;
+}
+
 static int state_g(struct ledger *ledger, const struct op *op)
 {
 	bool held = op->status == G_RUNNING || op->status == G_SYSCALL;
@@ -126,6 +134,8 @@ static int state_g(struct ledger *ledger, const struct op *op)
 		.state = op->status,
 		.before = true,
 	};
+	if (op->status == G_RUNNING)
+		count_run(ledger, g, op->m);
 	return report(ledger, g, &change);
 }
 
@@ -207,6 +217,7 @@ static int start(struct ledger *ledger, const struct op *op, uint32_t index, uin
 	change.was = g->known;
 	enter(&g->known, op, G_RUNNING, time);
 	g->known.stack = 0;
+	count_run(ledger, g, op->m);
 	return report(ledger, g, &change);
 }
 

@@ -87,6 +87,9 @@ struct ledger {
 	size_t ngs, nps;             /* capacities: indices below them are valid */
 	struct map64 p_of_thread;    /* thread id -> P + 1; 0 = it has none */
 	uint64_t start, now;         /* ns: of the trace; of the last generation's end */
+	/* Goroutines that began to run, but gotrace's own; of these, those whose id is that of their thread.
+	 */
+	uint64_t runs, runs_as_thread;
 	bool began;
 	bool unwatched;         /* a gap is open */
 	uint64_t gap_since;     /* ns: begin of the open or last gap */
@@ -134,6 +137,12 @@ static inline uint64_t ledger_unwatched_before(const struct ledger *ledger, uint
 {
 	return ledger->unwatched_ns +
 	       (ledger->unwatched && time > ledger->gap_since ? time - ledger->gap_since : 0);
+}
+
+/* The trace is of threads: each is a goroutine that has its id. Not known before one has run. */
+static inline bool ledger_is_of_threads(const struct ledger *ledger)
+{
+	return ledger->runs_as_thread * 2 > ledger->runs;
 }
 
 /* gotrace's own goroutine, which makes transitions that were not seen, and logs. */
