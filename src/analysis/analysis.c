@@ -152,17 +152,21 @@ int analysis_generation(struct analysis *a, const struct generation *gen)
 static void take_host(struct analysis *a)
 {
 	const struct host_log *log = &a->host_log;
-	double watched = (double)watched_ns(a), all = watched + (double)a->unwatched_ns;
+	double part = log->length_ns ? (double)watched_ns(a) / (double)log->length_ns : 1;
 
 	if (a->options.host.known || !log->cpus)
 		return;
+	/* The figures are of the whole recording; the file may be a piece of it, or have gaps. */
+	part = part < 1 ? part : 1;
 	a->options.host.known = true;
 	a->options.host.cpus = log->cpus;
 	a->options.host.quota_cpus = log->period_us ? (double)log->quota_us / (double)log->period_us : 0;
 	a->options.host.quota_period = log->period_us * 1000;
 	a->options.host.throttled = log->throttled;
-	a->options.host.throttled_ns = log->throttled_ns;
-	a->options.host.cpu_ns = all > 0 ? (uint64_t)((double)log->used_ns * watched / all) : 0;
+	a->options.host.throttled_ns = (uint64_t)((double)log->throttled_ns * part);
+	a->options.host.cpu_ns = (uint64_t)((double)log->used_ns * part);
+	for (unsigned i = 0; i < a->nbeside; i++)
+		a->beside[i].used_ns = (uint64_t)((double)a->beside[i].used_ns * part);
 	a->options.host.machine_busy = log->busy_percent / 100.0;
 }
 

@@ -292,7 +292,7 @@ struct group {
 	uint64_t long_slices, long_slices_ns; /* of 30 ms or more while goroutines waited for a P */
 	uint64_t timer_short_runs;            /* timer wake-ups after which it ran for less than 10 us */
 	/* ends of slices; polling: preempted in a select that never waits */
-	uint64_t preempted, polling, blocks;
+	uint64_t preempted, polling, blocks, timer_wakes;
 	uint32_t polling_stack; /* of the last one */
 	/* timers that fired late, after long slices of the group; those slices */
 	uint64_t late_timers, late_slices, late_slices_ns;

@@ -342,6 +342,7 @@ static void count_wake(struct analysis *a, struct goroutine *g, const struct op 
 		(g->activity == ACT_SLEEP || g->activity == ACT_SELECT || g->activity == ACT_RECEIVE) &&
 		op->g == NO_G;
 	a->timer_wakes += g->from_timer;
+	a->groups[g->group].timer_wakes += g->from_timer;
 	if (g->from_timer)
 		note_late_timer(a, op);
 	if (a->now - a->burst_begin > 1000000) {
@@ -577,9 +578,12 @@ static int on_gap(void *ctx, uint64_t time, bool begins)
 static void host_log(struct analysis *a, const char *category, const char *text)
 {
 	struct beside_log beside;
+	struct host_log host;
 
-	if (host_log_parse(category, text, &a->host_log))
+	if (host_log_parse(category, text, &host)) {
+		a->host_log = host;
 		a->nbeside = 0;
+	}
 	if (a->nbeside < MAX_BESIDE && beside_log_parse(category, text, &beside))
 		a->beside[a->nbeside++] = beside;
 }

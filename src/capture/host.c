@@ -43,7 +43,14 @@ static int by_use(const void *a, const void *b)
 	return one->ticks > other->ticks ? -1 : one->ticks < other->ticks;
 }
 
-/* Reads the CPU time of all processes but pid. Returns their number; *users is to be freed. */
+/* gotrace and its workers: what they use is the cost of tracing, which the summary has. */
+static bool is_own_process(const struct proc_stat *stat)
+{
+	return stat->pid == (uint32_t)getpid() || stat->parent == getpid();
+}
+
+/* Reads the CPU time of all processes but pid and gotrace's own. Returns their number; *users is to be freed.
+ */
 static size_t read_users(pid_t pid, struct cpu_user **users)
 {
 	DIR *proc = opendir("/proc");
@@ -59,7 +66,8 @@ static size_t read_users(pid_t pid, struct cpu_user **users)
 		if (!id || id == (unsigned long)pid)
 			continue;
 		snprintf(path, sizeof(path), "/proc/%lu/stat", id);
-		if (!proc_stat_read(path, &stat) || array_grow(users, &capacity, n + 1, sizeof(**users)))
+		if (!proc_stat_read(path, &stat) || is_own_process(&stat) ||
+		    array_grow(users, &capacity, n + 1, sizeof(**users)))
 			continue;
 		(*users)[n] = (struct cpu_user){
 			.pid = stat.pid, .start_ticks = stat.start_ticks, .ticks = stat.cpu_ticks};
@@ -118,6 +126,12 @@ static int note_users(const struct host *host, struct capture *capture, uint64_t
 	return rc;
 }
 
+/* A figure that went back is that of another cgroup. */
+static uint64_t grown(uint64_t before, uint64_t after)
+{
+	return after > before ? after - before : 0;
+}
+
 int host_end(struct host *host, struct capture *capture)
 {
 	const struct cpu_limit *before = &host->before;
@@ -135,13 +149,14 @@ int host_end(struct host *host, struct capture *capture)
 		.cpus = (uint32_t)after.cpus,
 		.quota_us = (uint64_t)(after.quota_cpus * (double)after.period_ns / 1000),
 		.period_us = after.period_ns / 1000,
-		.throttled = after.throttled - before->throttled,
-		.throttled_ns = after.throttled_ns - before->throttled_ns,
-		.used_ns = after.cpu_ns > before->cpu_ns ? after.cpu_ns - before->cpu_ns : 0,
+		.throttled = grown(before->throttled, after.throttled),
+		.throttled_ns = grown(before->throttled_ns, after.throttled_ns),
+		.used_ns = grown(before->cpu_ns, after.cpu_ns),
 		.length_ns = now_ns() - host->began,
 	};
 	if (after.all > before->all)
-		log.busy_percent = (uint32_t)(100 * (after.busy - before->busy) / (after.all - before->all));
+		log.busy_percent =
+			(uint32_t)(100 * grown(before->busy, after.busy) / (after.all - before->all));
 	host_log_print(&log, text);
 	rc = note_put(capture, capture->backend->note_flags(capture), text);
 	return rc ? rc : note_users(host, capture, log.length_ns);

@@ -67,6 +67,10 @@ static void owners(void **state)
 			 CODE_OF_MODULE);
 	assert_int_equal(library_owner("example.com/x.F", "/src/shop/vendor/example.com/x/f.go"),
 			 CODE_OF_MODULE);
+	assert_int_equal(library_owner("go.etcd.io/etcd/raft.(*node).run", "/src/a@b/raft/node.go"),
+			 CODE_OF_PROGRAM);
+	assert_int_equal(library_owner("go/parser.ParseFile", "/go/src/go/parser/interface.go"),
+			 CODE_OF_STANDARD);
 	assert_int_equal(library_owner("database/sql.(*DB).conn", "/go/src/database/sql/sql.go"),
 			 CODE_OF_STANDARD);
 	assert_int_equal(library_owner("net/http.(*conn).serve", "/go/src/net/http/server.go"),

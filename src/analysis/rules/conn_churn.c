@@ -72,9 +72,8 @@ void rule_conn_churn(struct analysis *a)
 		return;
 	finding = finding_add(a, "conn-churn", share_of_tasks(a, (double)all.ns));
 	finding->level = LEVEL_INFO;
-	finding_text(finding, "%s opens %.0f connections a second (%llu in all)%s.",
-		     label_stack(a, stack).text, (double)n / seconds, (unsigned long long)n,
-		     http ? " instead of reusing them" : "");
+	finding_text(finding, "%s opens %.0f connections a second (%llu in all).", label_stack(a, stack).text,
+		     (double)n / seconds, (unsigned long long)n);
 	row_evidence(a, finding, all.most);
 	finding->n = n;
 	finding->total_ns = all.ns;

@@ -12,12 +12,18 @@
 /* Less is what a CPU takes to wake up, or to leave the thread before. */
 #define LONG_WAIT_NS 500000
 
+/* The quota of its cgroup took half of `off`, ns, or more. */
+static bool is_throttled(const struct analysis *a, double off)
+{
+	return (double)a->options.host.throttled_ns >= off / 2;
+}
+
 /* Names one that used the CPUs, if the trace has it; those that have ended are not known: "other programs
  * used them, among them bash (1.20 s)".
  */
-static const char *reason(const struct analysis *a, const char *them, char text[160])
+static const char *reason(const struct analysis *a, const char *them, double off, char text[160])
 {
-	if (a->options.host.throttled)
+	if (is_throttled(a, off))
 		return "its CPU quota ran out";
 	if (!a->nbeside && a->options.host.known)
 		snprintf(text, 160, "other programs used %s", them);
@@ -57,7 +63,7 @@ static bool others_took(const struct analysis *a, double off)
 
 	for (unsigned i = 0; i < a->nbeside; i++)
 		named += (double)a->beside[i].used_ns;
-	return !host->known || host->throttled || (others > named ? others : named) >= off / 2;
+	return !host->known || is_throttled(a, off) || (others > named ? others : named) >= off / 2;
 }
 
 /* Threads that wait for each other, because the program uses all CPUs, do not count. */
@@ -74,7 +80,8 @@ static void of_threads(struct analysis *a)
 	finding_text(
 		finding,
 		"For %s a thread was ready and a CPU not used by the program, which used CPUs for %s: %s.",
-		label_time((uint64_t)off).text, label_time((uint64_t)used).text, reason(a, "them", text));
+		label_time((uint64_t)off).text, label_time((uint64_t)used).text,
+		reason(a, "them", off, text));
 	finding->total_ns = (uint64_t)off;
 	finding_evidence(finding, "CPUs %.0f %% used by this program; latency p99 %s, max %s",
 			 100 * utilisation(a), label_time(p99).text, label_time(a->latency.max).text);
@@ -94,7 +101,7 @@ static void by_clock(struct analysis *a, double on_ps)
 	finding = finding_add(a, "neighbour", off / p_time(a));
 	finding_text(finding, "Goroutines had a P for %s, and a CPU for %s of it: %s.",
 		     label_time((uint64_t)on_ps).text, label_time((uint64_t)got).text,
-		     reason(a, "the rest", text));
+		     reason(a, "the rest", off, text));
 	finding->total_ns = (uint64_t)off;
 	finding_evidence(finding, "the machine's CPUs were %.0f %% busy", 100 * a->options.host.machine_busy);
 	name_others(a, finding);

@@ -25,6 +25,17 @@ double pair_busy_share(const struct pair *pair)
 	return all ? 1 - (double)idle / (double)all : 0;
 }
 
+double pair_own_share(const struct pair *pair)
+{
+	const uint64_t *ns = pair->meanwhile;
+	uint64_t all = 0, own = ns[ACT_CODE] + ns[ACT_ASSIST] + ns[ACT_SYSCALL] + ns[ACT_LOCK] +
+				ns[ACT_DISK] + ns[ACT_SLEEP];
+
+	for (unsigned i = 0; i < ACT_COUNT; i++)
+		all += ns[i];
+	return all ? (double)own / (double)all : 0;
+}
+
 struct label pair_did(const struct analysis *a, const struct pair *pair)
 {
 	const struct top *did = top_first(pair->did);

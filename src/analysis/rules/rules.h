@@ -71,6 +71,8 @@ void instances_suggest_why(const struct analysis *a, struct finding *finding, co
 const struct pair *pair_heaviest(const struct analysis *a, uint32_t row);
 /* The share of the others' waits, 0 to 1, in which the waker itself did not wait for work. */
 double pair_busy_share(const struct pair *pair);
+/* The same, without what others decide: waits for the network, and for a P or CPU. */
+double pair_own_share(const struct pair *pair);
 /* What the waker mostly did meanwhile: "network in main.fetch (main.go:7)". */
 struct label pair_did(const struct analysis *a, const struct pair *pair);
 /* Adds count, percentiles, worst wait, stack, and the command that shows more. */

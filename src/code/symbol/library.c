@@ -87,15 +87,16 @@ bool library_has(const char *func)
 
 /* First elements of the import paths of Go's standard library, beside library_packages. */
 static const char *const standard_packages[] = {
-	"archive", "bytes",   "cmp",  "compress", "container", "database", "debug", "embed",   "encoding",
-	"errors",  "expvar",  "flag", "go",       "hash",      "html",     "image", "index",   "maps",
-	"math",    "mime",    "path", "plugin",   "regexp",    "slices",   "sort",  "strconv", "strings",
-	"structs", "testing", "text", "unicode",  "unique",    "vendor",   "weak",
+	"archive", "bytes",  "cmp",     "compress", "container", "database", "debug",   "embed",   "encoding",
+	"errors",  "expvar", "flag",    "hash",     "html",      "image",    "index",   "maps",    "math",
+	"mime",    "path",   "plugin",  "regexp",   "slices",    "sort",     "strconv", "strings", "structs",
+	"testing", "text",   "unicode", "unique",   "vendor",    "weak",
 };
 
 static bool is_standard(const char *func)
 {
-	if (strncmp(func, "net/", 4) == 0)
+	/* "go.etcd.io/…" is a module. */
+	if (strncmp(func, "net/", 4) == 0 || strncmp(func, "go/", 3) == 0)
 		return true;
 	for (size_t i = 0; i < sizeof(standard_packages) / sizeof(standard_packages[0]); i++) {
 		if (library_in_package(func, standard_packages[i]))
@@ -108,9 +109,11 @@ static bool is_standard(const char *func)
  * the module; or in the folder vendor. */
 static bool is_of_module(const char *file)
 {
-	const char *at = strchr(file, '@');
-
-	return (at && at[1] == 'v' && strchr(at, '/')) || strstr(file, "/vendor/");
+	for (const char *at = strstr(file, "@v"); at; at = strstr(at + 1, "@v")) {
+		if (at[2] >= '0' && at[2] <= '9' && strchr(at, '/'))
+			return true;
+	}
+	return strstr(file, "/vendor/") != NULL;
 }
 
 static bool is_shared_library(const char *file)

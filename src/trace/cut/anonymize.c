@@ -63,16 +63,22 @@ static int anonymizer_mark(struct anonymizer *anonymizer, uint32_t string, enum 
 	return 0;
 }
 
-/* Returns true for gotrace's own logs of CPUs and lock waits, which contain no names of the program. */
+/* Returns true for gotrace's own logs without names: of CPUs, locks, repairs, what was left out, the machine.
+ */
 static bool is_own_log(const struct op *op, const struct tables *tables)
 {
 	size_t len;
 	const char *category = tables_string(tables, op->string, &len);
 	const char *text = tables_string(tables, op->string2, &len);
 	struct lock_log lock;
+	struct host_log host;
+	uint64_t repaired;
 	uint32_t cpu;
 
-	return lock_log_parse(category, text, &lock) || cpu_log_parse(category, text, &cpu);
+	return lock_log_parse(category, text, &lock) || cpu_log_parse(category, text, &cpu) ||
+	       left_out_log_parse(category, text) || repair_log_parse(category, text, &repaired) ||
+	       host_log_parse(category, text, &host) ||
+	       (strcmp(category, OWN_LOG_CATEGORY) == 0 && strcmp(text, GAP_LOG_BEGIN GAP_LOG_LIMIT) == 0);
 }
 
 static int keep_message(struct anonymizer *anonymizer, uint32_t id)
@@ -169,12 +175,6 @@ static const char *kept_beginning(const char *text)
 	return "";
 }
 
-/* Returns true for `function [comm]`, the name of a thread in a trace of threads. */
-static bool names_thread(const char *text, size_t len)
-{
-	return len && text[len - 1] == ']' && memmem(text, len, " [", 2);
-}
-
 /* Adds the string with this id, anonymized, under the same id. */
 static int add_string(struct anonymizer *anonymizer, const struct tables *tables, uint32_t id)
 {
@@ -192,7 +192,7 @@ static int add_string(struct anonymizer *anonymizer, const struct tables *tables
 		return strtab_add(anonymizer->strings, kept, len) == id ? 0 : -ENOMEM;
 	n = snprintf(text, sizeof(text), "%s", kept_beginning(kept));
 	n += snprintf(text + n, sizeof(text) - (size_t)n, formats[use], id);
-	if (use == USE_FUNCTION && names_thread(kept, len))
+	if (use == USE_FUNCTION && has_thread_name(kept, len))
 		snprintf(text + n, sizeof(text) - (size_t)n, " [thread%u]", id);
 	return strtab_add_str(anonymizer->strings, text) == id ? 0 : -ENOMEM;
 }

@@ -135,6 +135,7 @@ void beside_log_print(const struct beside_log *log, char text[HOST_LOG_TEXT])
 bool beside_log_parse(const char *category, const char *message, struct beside_log *log)
 {
 	size_t begin = sizeof(beside_begin) - 1, len = strlen(message);
+	char again[HOST_LOG_TEXT];
 	const char *pid = NULL;
 	unsigned long long us;
 
@@ -148,5 +149,6 @@ bool beside_log_parse(const char *category, const char *message, struct beside_l
 		return false;
 	memcpy(log->name, message + begin, (size_t)(pid - message) - begin);
 	log->used_ns = us * 1000;
-	return true;
+	beside_log_print(log, again);
+	return strcmp(message, again) == 0;
 }
