@@ -9,12 +9,14 @@
 
 /*
  * In the order in which they are called: labels are listed before requests are named, requests end before the
- * calls that they are in, and samples come last in a generation. Regions belong to the three below them.
+ * calls that they are in, and samples come last in a generation. The three after regions use them.
  */
 static const struct annotator *const annotators[] = {
 	&labels_annotator, &regions_annotator, &requests_annotator, &user_annotator,    &calls_annotator,
 	&locks_annotator,  &notes_annotator,   &cpu_annotator,      &samples_annotator,
 };
+
+_Static_assert(sizeof(annotators) / sizeof(annotators[0]) <= ANNOTATORS_MAX, "the table is large enough");
 
 /* Leaves out those that are not wanted. */
 static void choose_annotators(struct annotations *all)

@@ -10,8 +10,9 @@
 #define OFF_CPU_NO_REGIONS UINT64_MAX
 
 /*
- * Inspects the ops of a generation that is about to be closed. All are in their places except CPU samples,
- * which follow. now: time of the end, ns. It may call annotate_log() and must not keep the pointers.
+ * Inspects the ops of a generation that is about to be closed. All are in their places. CPU samples,
+ * and the regions and logs of --os, follow. now: time of the end, ns. It may call annotate_log() and must not
+ * keep the pointers.
  */
 typedef void (*generation_watch)(void *ctx, const struct op *ops, size_t n, uint64_t now);
 

@@ -13,7 +13,7 @@
 #include "annotate/values.h"
 #include "util/array.h"
 
-enum { MAX_DEPTH = 1000, MAX_FUNCTIONS = 4096 };
+enum { MAX_FUNCTIONS = 4096 };
 
 /* The ids of runtime/trace count up from 1. */
 #define FIRST_TASK (1ull << 48)
@@ -108,7 +108,7 @@ static void begin_call(struct calls *calls, const struct probe_hit *hit)
 	struct user_region region = {.sp = rec->arg2};
 
 	regions_end_calls(calls->regions, hit->m, rec->arg2, true, INFERRED);
-	if (!function || regions_of(calls->regions, hit->m->g)->n >= MAX_DEPTH)
+	if (!function || regions_of(calls->regions, hit->m->g)->n >= REGIONS_MAX)
 		return;
 	region.name = function->name;
 	region.own_task = function->kind == FUNCTION_TASK;

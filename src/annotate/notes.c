@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "annotate/annotations.h"
+#include "annotate/inserts.h"
 #include "trace/ops/gap_log.h"
 #include "trace/ops/own_logs.h"
 #include "trace/ops/own_names.h"
@@ -86,17 +87,8 @@ void notes_add(struct notes *notes, long place, uint32_t stack, const char *text
 	notes->pending[notes->n++] = (struct pending_log){place, stack, text_id(notes, text)};
 }
 
-static int by_place(const void *a, const void *b)
-{
-	const struct pending_log *one = a, *other = b;
-
-	if (one->place != other->place)
-		return one->place < other->place ? -1 : 1;
-	return one->text < other->text ? -1 : one->text > other->text; /* in the order of the calls */
-}
-
 /* Whether the goroutine still runs after such an op, on the same thread and P. */
-static bool runs_on(enum op_kind kind)
+static bool log_may_follow(enum op_kind kind)
 {
 	switch (kind) {
 	case OP_PROCS_CHANGE:
@@ -123,7 +115,7 @@ static bool has_place(const struct op_list *ops, const struct pending_log *log)
 	if (log->place < (long)ops->statuses || log->place >= (long)ops->n)
 		return false;
 	op = &ops->ops[log->place];
-	return runs_on(op->kind) && op->m != NO_M && op->g != NO_G && op->p != NO_P;
+	return log_may_follow(op->kind) && op->m != NO_M && op->g != NO_G && op->p != NO_P;
 }
 
 static void write_at_end(struct notes *notes, const struct pending_log *log, uint64_t now)
@@ -137,66 +129,51 @@ static void write_at_end(struct notes *notes, const struct pending_log *log, uin
 	ops->provenance = before;
 }
 
-/* Inserts each log after its op, working from the end so that no op is overwritten before it is moved. */
-static void put_in(struct notes *notes, const struct pending_log *logs, size_t n)
+/* The log after its op. */
+static struct op log_after(const struct op *op, const struct pending_log *log, uint32_t category)
 {
-	uint32_t category = strtab_add_str(notes->view->strings, OWN_LOG_CATEGORY);
-	struct op_list *list = notes->view->ops;
-	size_t from = list->n;
-	struct op *ops;
-
-	for (size_t i = 0; i < n; i++)
-		op_list_append(list);
-	if (list->oom)
-		return;
-	ops = list->ops;
-	for (size_t to = list->n; n;) {
-		const struct op *at = &ops[from - 1];
-
-		if ((size_t)logs[n - 1].place != from - 1) {
-			ops[--to] = ops[--from];
-			continue;
-		}
-		n--;
-		ops[--to] = (struct op){.time = at->time,
-					.kind = OP_LOG,
-					.m = at->m,
-					.g = at->g,
-					.p = at->p,
-					.string = category,
-					.string2 = logs[n].text,
-					.stack = logs[n].stack};
-	}
-	op_list_keep_apart(list, from);
+	return (struct op){.time = op->time,
+			   .kind = OP_LOG,
+			   .m = op->m,
+			   .g = op->g,
+			   .p = op->p,
+			   .string = category,
+			   .string2 = log->text,
+			   .stack = log->stack};
 }
 
 /* Calls the generation_watch and writes the events that it adds. */
 static void notes_watch(struct annotations *all)
 {
 	struct notes *notes = all->notes;
-	const struct op_list *ops = all->view->ops;
+	struct op_list *ops = all->view->ops;
 	uint64_t clock = all->view->generation->clock.mono_ns;
 	uint64_t now = clock > ops->last_time ? clock : ops->last_time;
-	size_t placed = 0;
+	struct insert_list inserts = {0};
+	uint32_t category;
+	size_t left = 0;
 
 	notes->n = 0;
 	if (all->options.watch)
 		all->options.watch(all->options.watch_ctx, ops->ops, ops->n, now);
 	if (!notes->n)
 		return;
+	category = strtab_add_str(all->view->strings, OWN_LOG_CATEGORY);
 	for (size_t i = 0; i < notes->n; i++) {
-		struct pending_log log = notes->pending[i];
+		const struct pending_log *log = &notes->pending[i];
+		struct op op;
 
-		if (has_place(ops, &log)) {
-			notes->pending[i] = notes->pending[placed];
-			notes->pending[placed++] = log;
-		} else {
-			notes->pending[i].place = LOG_AT_END;
+		if (!has_place(ops, log)) {
+			notes->pending[left++] = *log;
+			continue;
 		}
+		op = log_after(&ops->ops[log->place], log, category);
+		if (inserts_add(&inserts, (size_t)log->place + 1, &op))
+			all->view->oom = true;
 	}
-	qsort(notes->pending, placed, sizeof(*notes->pending), by_place);
-	put_in(notes, notes->pending, placed);
-	for (size_t i = placed; i < notes->n; i++)
+	inserts_apply(&inserts, ops);
+	inserts_free(&inserts);
+	for (size_t i = 0; i < left; i++)
 		write_at_end(notes, &notes->pending[i], now);
 }
 

@@ -8,6 +8,8 @@
 
 #include "annotate/slots.h"
 
+enum { REGIONS_MAX = 1000 }; /* open ones of a goroutine; deeper ones are left out */
+
 /* An open user region. */
 struct user_region {
 	uint64_t task;

@@ -11,7 +11,6 @@
 #include "util/utf8.h"
 
 enum {
-	MAX_OPEN = 1000,          /* regions of a goroutine; deeper ones are left out */
 	MAX_OPEN_TASKS = 1 << 22, /* 96 MB */
 	MAX_NAMES = 1 << 16,      /* distinct names; Go's documentation asks for few */
 };
@@ -78,7 +77,7 @@ static void begin_region(struct user *user, struct m *m, const struct user_regio
 {
 	struct region_list *list = regions_of(user->regions, m->g);
 
-	if (list->n >= MAX_OPEN || list->too_deep)
+	if (list->n >= REGIONS_MAX || list->too_deep)
 		list->too_deep++;
 	else
 		regions_begin(user->regions, m, region, stack);

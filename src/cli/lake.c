@@ -159,7 +159,8 @@ static int find_wall(struct lake_job *job, const struct lake_input *input, struc
 		job->lake.start_wall_ns = input->file.in.modified_ns - length;
 	else
 		return error_set(err, EINVAL,
-				 "%s: the trace does not have the wall-clock time, nor does a pipe",
+				 "%s: the trace has no wall-clock time, and a pipe has none either: give the "
+				 "file itself",
 				 input->file.path);
 	if (!census->wall_ns && !job->options->quiet)
 		message("%s: the trace does not have the wall-clock time: taken from the file's modification "
@@ -315,7 +316,7 @@ static void open_input(struct lake_input *input, const char *path, const char *b
 		message_error(&err);
 }
 
-/* Returns the exit status: the worst of all. Only an output that cannot be written ends it early. */
+/* Returns the exit status: the worst of all. */
 static int write_all(const struct convert_options *options, struct channel *files, struct lake_input *inputs)
 {
 	int status = STATUS_WHOLE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Private to the module: tracks of the CPUs that a Go program's threads run on, if the trace records them
- * (src/model/cpus.h).
+ * (src/annotate/cpu/cpus.c).
  */
 #ifndef GOTRACE_EXPORT_PERFETTO_CPUS_H
 #define GOTRACE_EXPORT_PERFETTO_CPUS_H

@@ -152,8 +152,8 @@ static int put_state(struct sqlite *sq, const struct tl_change *change)
 		return -ENOMEM;
 	bind_id(row, 7, now->m);
 	bind_place(row, 8, now->p);
-	sqlite3_bind_int(row, 9, !now->before);
-	sqlite3_bind_int(row, 10, !change->final);
+	sqlite3_bind_int(row, 9, change->begins);
+	sqlite3_bind_int(row, 10, change->ends);
 	bind_text(sq, row, 11, now->state == G_WAITING ? sq->locks[change->g->serial] : 0);
 	return database_add(sq->db, row);
 }

@@ -220,8 +220,11 @@ static int on_change(void *ctx, const struct ledger_change *from)
 		rc = begin_life(tl, g, from, by);
 	change.g = g;
 	change.by = by;
+	change.begins = !g->now.before && !g->resumed;
+	change.ends = !from->final && from->to->state != LEDGER_UNWATCHED;
 	if (!rc && tl->visitor.change)
 		rc = tl->visitor.change(tl->visitor.ctx, &change);
+	g->resumed = g->now.state == LEDGER_UNWATCHED;
 	g->now = *from->to;
 	g->ran = g->ran || from->to->state == G_RUNNING;
 	return rc;

@@ -23,6 +23,7 @@ struct tl_goroutine {
 	bool labels_said; /* the trace has recorded its labels */
 	uint32_t labels;  /* its set of pprof labels; 0 = none; equal sets have equal numbers */
 	struct ledger_interval now;
+	bool resumed; /* `now` began while it was not watched */
 };
 
 enum tl_range_kind {
@@ -59,6 +60,7 @@ struct tl_change {
 	const struct ledger_interval *to; /* state LEDGER_NONE: it is gone */
 	const struct tl_goroutine *by;    /* its creator or waker; NULL = unknown */
 	bool wakes;                       /* it was woken */
+	bool begins, ends;                /* of the interval that ends here: whether that was seen */
 	bool final;                       /* the trace ends, the goroutine does not */
 	uint32_t m;                       /* where it happened */
 	int32_t p;

@@ -44,12 +44,16 @@ struct annotator {
 
 	/*
 	 * Takes a record of a probe, before the step that it leads to. The goroutine of hit->m acts, and
-	 * runs; with SITE_CPU_SAMPLE, SITE_OFF_CPU and SITE_CPU there is no hit->m.
+	 * runs; with SITE_NEWPROC it may have none; with SITE_CPU_SAMPLE, SITE_OFF_CPU and SITE_CPU there is
+	 * no hit->m.
 	 */
 	uint8_t sites[ANNOTATOR_LISTENS]; /* enum site */
 	void (*observe)(struct annotations *all, const struct probe_hit *hit);
 
-	/* Takes any other record of the log: LOG_NOTE and LOG_LOSS only while a generation is open. */
+	/*
+	 * Takes any other record of the log. LOG_NOTE (but those with LOG_NOTE_RENEW) and LOG_LOSS come only
+	 * while a generation is open, LOG_END only if the trace ends in a gap.
+	 */
 	uint8_t records[ANNOTATOR_LISTENS]; /* LOG_* */
 	void (*learn)(struct annotations *all, const struct log_record *record);
 

@@ -212,14 +212,13 @@ void generation_close(struct model *md, bool last)
 	annotators_settle(&md->annotators);
 	op_list_apply_moves(&md->ops);
 	assign_missing_goids(md);
-	fill_tables(md); /* for annotators that show them: a generation_watch */
+	fill_tables(md); /* a generation_watch may read them */
 	annotators_close(&md->annotators);
 	md->view.pending = 0;
 	gen.end = end_time(md);
 	gen.nops = md->ops.n;
 	gen.ops = md->ops.ops;
 	md->generation.boundary_due = false;
-	assign_missing_goids(md);
 	fill_tables(md);
 	to_moment(md, &gen);
 	if (stats_add(md->stats, md, &gen))

@@ -88,7 +88,7 @@ static uint64_t pointer(uint8_t byte, uint64_t base)
 
 static void feed_record(struct model *model, const uint8_t b[8], uint64_t *now)
 {
-	struct raw_record rec = {.tid = 100 + b[1] % 6, .site = b[0] % 104, .status = b[5] % 12};
+	struct raw_record rec = {.tid = 100 + b[1] % 6, .site = b[0], .status = b[5] % 12};
 
 	*now += b[7] * 16;
 	rec.time = b[7] == 255 ? 0 : *now;
@@ -493,6 +493,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct wire_report report;
 
 	file.format = wire_options.format;
+	annotate.locks = size > 1 && data[1] & 4;
 	if (flight) {
 		options.any_first = true;
 		annotate.watch = watch;

@@ -44,7 +44,7 @@ static void names(void **state)
 		}
 	}
 	assert_null(syscall_name(&of_x86, &x86, 0));
-	assert_null(syscall_name(&of_x86, &x86, 400 + 1)); /* x86-64 has none between 335 and 423 */
+	assert_null(syscall_name(&of_x86, &x86, 400 + 1)); /* x86-64 has none between 337 and 423 */
 	assert_null(syscall_name(&of_arm64, &arm64, 250 + 1));
 	assert_null(syscall_name(&of_x86, &x86, SYSCALLS_KNOWN + 1));
 	assert_null(syscall_name(&of_x86, &x86, UINT64_MAX));
@@ -59,7 +59,9 @@ static void no_other_hole(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < SYSCALLS_KNOWN; i++) {
-		assert_int_equal(!syscall_name(&of_x86, &x86, i + 1), i >= 335 && i < 424);
+		/* 335 and 336 are uretprobe and uprobe in newer kernels, and in newer libraries. */
+		if (i != 335 && i != 336)
+			assert_int_equal(!syscall_name(&of_x86, &x86, i + 1), i >= 337 && i < 424);
 		assert_int_equal(!syscall_name(&of_arm64, &arm64, i + 1),
 				 (i >= 244 && i < 260) || (i >= 295 && i < 424));
 	}

@@ -9,6 +9,7 @@
 #include "util/utf8.h"
 
 enum {
+	MAX_TAKERS = 4096,
 	MAX_THREADS = 1 << 14, /* tracked individually; Go's own limit is 10,000 at once */
 	COMM_BYTES = 16,
 };
@@ -75,6 +76,9 @@ static uint32_t taker_of(struct off_cpu *off, const struct raw_record *rec)
 	memcpy(comm, words, COMM_BYTES);
 	/* The kernel cuts it after 15 bytes, even inside a character. */
 	len = text_whole(comm, strlen(comm));
+	/* Any process of the machine can take the CPU, under any name. */
+	if (off->ntakers >= MAX_TAKERS && !strtab_find(off->view->strings, comm, len))
+		return strtab_add_str(off->view->strings, "(others)");
 	id = strtab_add(off->view->strings, comm, len);
 	off->view->oom = off->view->oom || (!id && len);
 	return id;

@@ -8,7 +8,6 @@
 
 enum {
 	MAX_OPEN_REQUESTS = 1 << 16,
-	MAX_REGIONS = 1000,
 	MAX_LOOKED_AT = 64,      /* requests of one goroutine to search */
 	MAX_REQUEST_NAMES = 400, /* distinct names in a generation */
 	MAX_STRINGS = 1 << 16,   /* as in user.c */
@@ -259,7 +258,7 @@ static void write_begin(struct requests *requests, struct m *m, struct live_requ
 	op->arg2 = parent;
 	op->stack = stack;
 	request->begin = (uint32_t)requests->view->ops->n - 1;
-	if (regions_of(requests->regions, m->g)->n >= MAX_REGIONS)
+	if (regions_of(requests->regions, m->g)->n >= REGIONS_MAX)
 		return;
 	regions_begin(requests->regions, m, &region, stack);
 	request->region = (uint32_t)requests->view->ops->n - 1;

@@ -48,7 +48,6 @@ struct lake_life {
 	struct spent_times before; /* its time up to then */
 	uint8_t state, kind;    /* enum g_status or LEDGER_UNWATCHED, enum spent: of the current interval */
 	uint32_t reason, stack; /* of it; the lake's */
-	bool resumed;           /* the current interval began while it was not watched */
 	bool gone;
 	uint32_t requests;       /* open ones that it has begun */
 	uint32_t lock;           /* string: what it waits for, or is about to; 0 = unknown */

@@ -216,16 +216,14 @@ static int off_cpu_function(struct lake_sums *sums, const struct tl_range *range
 	return 0;
 }
 
-int sums_off_cpu(struct lake_sums *sums, const struct tl_range *range, const char *name, size_t len)
+/* cause: not in the strings, which may move. */
+static int add_off_cpu(struct lake_sums *sums, const struct tl_range *range, const char *cause, size_t len)
 {
-	size_t skip = strlen(OFF_CPU_REGION);
 	uint64_t ns = range->until - range->since;
 	struct off_cpu_sum new = {0}, *sum;
 	uint32_t pair, index;
 
-	if (len > skip && name[len - 1] == ']')
-		len--;
-	if (stacktab_text(&sums->rows->stacks.st, name + skip, len - skip, &new.cause) ||
+	if (stacktab_text(&sums->rows->stacks.st, cause, len, &new.cause) ||
 	    goroutine_name(sums, range->g, &new.goroutine) ||
 	    off_cpu_function(sums, range, new.goroutine, &new.func) ||
 	    index_of(&sums->pair_of, (uint64_t) new.func << 32 | new.goroutine, sums->pair_of.count, &pair) ||
@@ -238,9 +236,23 @@ int sums_off_cpu(struct lake_sums *sums, const struct tl_range *range, const cha
 	sum->n++;
 	sum->sum += ns;
 	sum->max = ns > sum->max ? ns : sum->max;
-	if (len - skip == 9 && memcmp(name + skip, "throttled", 9) == 0)
+	if (strcmp(cause, "throttled") == 0)
 		sums->throttled_ns += ns;
 	return 0;
+}
+
+int sums_off_cpu(struct lake_sums *sums, const struct tl_range *range, const char *name, size_t len)
+{
+	size_t skip = strlen(OFF_CPU_REGION);
+	char *cause;
+	int rc;
+
+	if (len > skip && name[len - 1] == ']')
+		len--;
+	cause = strndup(name + skip, len - skip);
+	rc = cause ? add_off_cpu(sums, range, cause, strlen(cause)) : -ENOMEM;
+	free(cause);
+	return rc;
 }
 
 /* --- rows --- */

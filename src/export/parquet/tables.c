@@ -26,7 +26,7 @@ struct lake {
 
 /* --- intervals --- */
 
-/* Reasons of Go's waits, and of threads' (model/threads_names.c). */
+/* Reasons of Go's waits, and of threads' (model/threads/syscalls.c). */
 static enum spent spent_on(const struct lake *lake, uint8_t state, uint32_t reason)
 {
 	size_t len;
@@ -68,8 +68,8 @@ static int end_interval(struct lake *lake, struct lake_life *life, const struct 
 		.m = now->m,
 		.p = now->p,
 		.state = now->state,
-		.begins = !now->before && !life->resumed,
-		.ends = !change->final && change->to->state != LEDGER_UNWATCHED,
+		.begins = change->begins,
+		.ends = change->ends,
 	};
 	int rc;
 
@@ -87,7 +87,6 @@ static int begin_interval(struct lake *lake, struct lake_life *life, const struc
 	if (rows_take_string(&lake->rows, to->reason, &life->reason) ||
 	    rows_take_stack(&lake->rows, to->stack, &life->stack))
 		return -ENOMEM;
-	life->resumed = change->g->now.state == LEDGER_UNWATCHED;
 	life->state = to->state;
 	life->since = to->since;
 	life->kind = (uint8_t)spent_on(lake, to->state, life->reason);
@@ -179,7 +178,8 @@ static int take_log(struct lake *lake, const struct op *op, struct lake_life *li
 	struct lock_log lock;
 	uint64_t events;
 
-	if (repair_log_parse(category, message, &events))
+	/* Any program can write such a log: as analysis/step.c. */
+	if (repair_log_parse(category, message, &events) && events <= UINT32_MAX)
 		lake->repaired += events;
 	if (life && lake->raw.rows && lock_log_parse(category, message, &lock))
 		return rows_take_string(&lake->rows, op->string2, &life->lock);
@@ -208,7 +208,7 @@ static int on_event(void *ctx, const struct op *op, const struct tl_goroutine *g
 		rc = take_log(lake, op, life);
 	else if (op->kind == OP_CPU_SAMPLE)
 		rc = take_sample(lake, op, life);
-	else if (op->kind == OP_PROCS_CHANGE && op->arg > lake->procs && op->arg < INT32_MAX)
+	else if (op->kind == OP_PROCS_CHANGE && op->arg > lake->procs && op->arg <= 1 << 16)
 		lake->procs = (uint32_t)op->arg;
 	return rc ? rc : raw_event(&lake->raw, op, g);
 }

@@ -53,6 +53,9 @@ static void observe_aside(struct model *md, const struct raw_record *rec)
 {
 	struct probe_hit hit = {.rec = rec};
 
+	/* A damaged log may have any site, also those whose annotators need a goroutine. */
+	if (rec->site != SITE_CPU_SAMPLE && rec->site != SITE_OFF_CPU && rec->site != SITE_CPU)
+		return;
 	if (rec->site == SITE_CPU_SAMPLE) {
 		if (!rec->tid || rec->tid >= SYNTHETIC_TID)
 			return;

@@ -50,14 +50,15 @@ static const char *const class_members[SYSCALL_CLASSES] = {
 };
 
 /*
- * The numbers from here on are those of Linux 6.8 to 6.18, the same on all architectures
- * (scripts/syscall.tbl), which libseccomp 2.5.4 does not have.
+ * The numbers from here on are those of Linux 6.5 to 6.18, the same on all architectures
+ * (scripts/syscall.tbl), which libseccomp 2.5.4 does not have as it was released.
  */
-#define FIRST_NEWEST 457
+#define FIRST_NEWEST 451
 static const char *const newest[] = {
-	"statmount",      "listmount",    "lsm_get_self_attr", "lsm_set_self_attr", "lsm_list_modules",
-	"mseal",          "setxattrat",   "getxattrat",        "listxattrat",       "removexattrat",
-	"open_tree_attr", "file_getattr", "file_setattr",
+	"cachestat",        "fchmodat2",      "map_shadow_stack", "futex_wake",        "futex_wait",
+	"futex_requeue",    "statmount",      "listmount",        "lsm_get_self_attr", "lsm_set_self_attr",
+	"lsm_list_modules", "mseal",          "setxattrat",       "getxattrat",        "listxattrat",
+	"removexattrat",    "open_tree_attr", "file_getattr",     "file_setattr",
 };
 _Static_assert(FIRST_NEWEST + sizeof(newest) / sizeof(newest[0]) == SYSCALLS_KNOWN, "a call for each number");
 

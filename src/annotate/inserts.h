@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Ops to be inserted into a complete generation. */
-#ifndef GOTRACE_ANNOTATE_CPU_INSERTS_H
-#define GOTRACE_ANNOTATE_CPU_INSERTS_H
+#ifndef GOTRACE_ANNOTATE_INSERTS_H
+#define GOTRACE_ANNOTATE_INSERTS_H
 
 #include "model/annotator.h"
 
