@@ -68,6 +68,20 @@ uint64_t histogram_quantile(const struct histogram *hist, double part)
 	return hist->max;
 }
 
+uint64_t histogram_sum_from(const struct histogram *hist, uint64_t least)
+{
+	uint64_t sum = 0;
+
+	for (unsigned octave = octave_of(least); octave < HISTOGRAM_OCTAVES; octave++) {
+		for (unsigned i = 0; hist->octaves[octave] && i < BUCKETS; i++) {
+			uint64_t value = value_of(octave, i);
+
+			sum += value >= least ? value * hist->octaves[octave][i] : 0;
+		}
+	}
+	return sum;
+}
+
 int histogram_merge(struct histogram *hist, const struct histogram *from)
 {
 	int ret = 0;

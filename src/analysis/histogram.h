@@ -19,6 +19,8 @@ struct histogram {
 int histogram_add(struct histogram *hist, uint64_t ns);
 /* Returns the quantile `part` (0 to 1) in ns; 0 if the histogram is empty. */
 uint64_t histogram_quantile(const struct histogram *hist, double part);
+/* Returns the sum of the values from `least` on, ns, as exact as a quantile. */
+uint64_t histogram_sum_from(const struct histogram *hist, uint64_t least);
 /* Adds the values of `from`. Returns 0 or -ENOMEM. */
 int histogram_merge(struct histogram *hist, const struct histogram *from);
 void histogram_free(struct histogram *hist);

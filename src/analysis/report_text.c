@@ -140,10 +140,13 @@ static void print_head(const struct page *page)
 	fprintf(page->out, "%s: %s, %s; %s %u; %s events\n", text_name(name, strlen(name), 40).bytes,
 		label_time(a->end - a->begin).text, watched, words_of(a)->most_places, a->most_procs,
 		text_count(a->ops).bytes);
-	fprintf(page->out, "%s %u%% busy (code %u, GC %u, syscalls %u); %s %llu > %llu, %llu created\n",
-		words_of(a)->places, percent(utilisation(a), 1), percent((double)a->used_ns[P_CODE], all),
-		percent((double)a->used_ns[P_GC], all), percent((double)a->used_ns[P_IN_SYSCALL], all),
-		words_of(a)->many, (unsigned long long)a->alive_start, (unsigned long long)a->alive,
+	fprintf(page->out, "%s %u%% busy (code %u, ", words_of(a)->places, percent(utilisation(a), 1),
+		percent((double)a->used_ns[P_CODE], all));
+	if (!is_of_threads(a))
+		fprintf(page->out, "GC %u, ", percent((double)a->used_ns[P_GC], all));
+	fprintf(page->out, "syscalls %u); %s %llu > %llu, %llu created\n",
+		percent((double)a->used_ns[P_IN_SYSCALL], all), words_of(a)->many,
+		(unsigned long long)a->alive_start, (unsigned long long)a->alive,
 		(unsigned long long)a->created);
 }
 

@@ -589,6 +589,49 @@ static void test_neighbour_of_threads(void **state)
 	check_waiting(2 * MS, true, false);   /* they wait for each other */
 }
 
+/* A thread that gets a CPU at once 149 times, and then waits for one for 300 ms. */
+static struct analysis *waiting_once(struct script *s, uint32_t busy_percent)
+{
+	const struct host_log log = {2, 0, 0, 0, 0, 300 * MS, 750 * MS, busy_percent};
+	uint32_t entry = stack(s, "main", NULL, 1, NULL), sleep = stack(s, "nanosleep", "main", 5, NULL);
+	char text[HOST_LOG_TEXT];
+
+	procs(s, 2);
+	s->goids[1] = 5000;
+	create(s, 1, entry);
+	start(s, 1, 0);
+	for (unsigned i = 0; i < 150; i++) {
+		s->now += 2 * MS;
+		block(s, 1, 0, "sleep", sleep);
+		s->now += MS;
+		wake(s, 0, NO_P, 1, 0);
+		s->now += i == 149 ? 300 * MS : MS / 100;
+		start(s, 1, 0);
+	}
+	host_log_print(&log, text);
+	add_log(s, s->now - 1000, text);
+	s->end = s->now + MS;
+	return analyse(s, NULL);
+}
+
+static void test_neighbour_of_rare_waits(void **state)
+{
+	struct script *s = script_new(1000 * MS), *idle = script_new(1000 * MS);
+	struct analysis *a = waiting_once(s, 90);
+
+	(void)state;
+	assert_true(histogram_quantile(&a->latency, 0.99) < 500000);
+	/* As exact as a bucket. */
+	assert_in_range(histogram_sum_from(&a->latency, 500000), 297 * MS, 303 * MS);
+	assert_non_null(found(a, "neighbour"));
+	analysis_free(a);
+	a = waiting_once(idle, 20);
+	assert_null(found(a, "neighbour"));
+	analysis_free(a);
+	script_free(s);
+	script_free(idle);
+}
+
 /* --- threads without a stack --- */
 
 /* Two threads spin all the time, and are not seen to start or to wait; the third one sleeps. */
@@ -704,6 +747,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_threads_that_burn_are_counted),
 	cmocka_unit_test(test_threads_that_sleep_are_threads),
 	cmocka_unit_test(test_neighbour_of_threads),
+	cmocka_unit_test(test_neighbour_of_rare_waits),
 	cmocka_unit_test(test_own_goroutine),
 	cmocka_unit_test(test_a_burst_is_of_goroutines),
 };

@@ -40,7 +40,7 @@ void rule_cpu_place(struct analysis *a)
 	finding->n = row->self;
 	finding->total_ns = (uint64_t)((double)row->self * each);
 	finding->stack = (uint32_t)top_first(row->stacks)->key;
-	if (top_first(row->groups)->n)
+	if (top_first(row->groups)->n && a->groups[top_first(row->groups)->key].func)
 		finding_evidence(finding, "%llu of %.0f samples; run by %s%s%s",
 				 (unsigned long long)row->self, all,
 				 label_function(a, a->groups[top_first(row->groups)->key].func).text,

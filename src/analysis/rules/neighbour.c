@@ -66,6 +66,17 @@ static bool others_took(const struct analysis *a, double off)
 	return !host->known || is_throttled(a, off) || (others > named ? others : named) >= off / 2;
 }
 
+/*
+ * The waits for a CPU are long, and not only many: each wake-up takes some time. One wait in a thousand can
+ * be as long as all the others; then the machine must be known to be busy.
+ */
+static bool waits_are_long(const struct analysis *a, double used)
+{
+	return histogram_quantile(&a->latency, 0.99) >= LONG_WAIT_NS ||
+	       (a->options.host.known &&
+		(double)histogram_sum_from(&a->latency, LONG_WAIT_NS) >= 0.25 * used);
+}
+
 /* Threads that wait for each other, because the program uses all CPUs, do not count. */
 static void of_threads(struct analysis *a)
 {
@@ -74,7 +85,7 @@ static void of_threads(struct analysis *a)
 	struct finding *finding;
 	char text[160];
 
-	if (off <= 0 || off < 0.1 * used || p99 < LONG_WAIT_NS || !others_took(a, off))
+	if (off <= 0 || off < 0.1 * used || !waits_are_long(a, used) || !others_took(a, off))
 		return;
 	finding = finding_add(a, "neighbour", off / p_time(a));
 	finding_text(
