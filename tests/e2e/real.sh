@@ -68,7 +68,7 @@ for row in json.load(open(sys.argv[1]))["findings"]["rows"]:
     named = {pid: float(n) * unit[u] for pid, n, u in re.findall(r"\(PID (\d+)\) ([\d.]+) (us|ms|s)", lines)}
     for pid in sys.argv[2:]:
         pid, used = pid.split(":")
-        if "most of all" not in row["text"] or pid not in named and 0.4 * int(used) / 100 > min(named.values()):
+        if "among them" not in row["text"] or pid not in named and 0.4 * int(used) / 100 > min(named.values()):
             sys.exit("%s %s: not PID %s, %s" % (row["text"], lines, pid, used))' \
 		"$W/report.json" "$@" 2>"$W/named.err" || die "beside two loops: $(tail -n 1 "$W/named.err")"
 }
