@@ -15,13 +15,6 @@ uint64_t watched_ns(const struct analysis *a)
 	return all > a->unwatched_ns ? all - a->unwatched_ns : 0;
 }
 
-uint64_t watched_since(const struct analysis *a, uint64_t since)
-{
-	uint64_t until = a->ledger.unwatched ? a->ledger.gap_since : a->now;
-
-	return until > since ? until - since : 0;
-}
-
 double p_time(const struct analysis *a)
 {
 	double ns = (double)a->procs_ns;

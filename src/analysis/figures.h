@@ -7,7 +7,6 @@
 
 uint64_t watched_ns(const struct analysis *a);
 /* ns from `since` to now, without an open gap. */
-uint64_t watched_since(const struct analysis *a, uint64_t since);
 double p_time(const struct analysis *a);      /* ns: integral of GOMAXPROCS over time */
 bool is_of_threads(const struct analysis *a); /* the trace is not of goroutines */
 double busy_ns(const struct analysis *a); /* time of Ps or CPUs with code, the collector, or system calls */

@@ -21,7 +21,7 @@ static void cycle_begin(struct analysis *a)
 
 static void cycle_end(struct analysis *a)
 {
-	if (a->gc.began)
+	if (a->gc.began && !a->ledger.unwatched)
 		a->gc.cycles_ns += a->now - a->gc.began;
 	a->gc.began = 0;
 	a->gc.low = 0;
@@ -37,6 +37,7 @@ static void stw_begin(struct analysis *a, const struct op *op)
 	if (!gc->stws++) {
 		gc->stw_began = gc->last_stop = a->now;
 		gc->last_stopped_g = 0;
+		gc->stw_cut = a->ledger.unwatched;
 	}
 	gc->stw_gc = strstr(kind, "GC") || strstr(kind, "mark") || strstr(kind, "sweep");
 }
@@ -68,7 +69,7 @@ static void stw_end(struct analysis *a)
 	integrate(a, a->now);
 	if (!gc->stws)
 		return;
-	if (--gc->stws)
+	if (--gc->stws || gc->stw_cut)
 		return;
 	if (gc->stw_gc && histogram_add(&gc->pauses, a->now - gc->stw_began))
 		a->oom = true;
@@ -129,6 +130,18 @@ void gc_step(struct analysis *a, const struct op *op)
 	default:
 		break;
 	}
+}
+
+/* A cycle counts as far as it is watched; a stop counts if it is watched from its begin to its end. */
+void gc_gap(struct analysis *a, bool begins)
+{
+	struct gc_figures *gc = &a->gc;
+
+	if (begins && gc->began)
+		gc->cycles_ns += a->now - gc->began;
+	if (!begins && gc->began)
+		gc->began = a->now;
+	gc->stw_cut = true;
 }
 
 void gc_end(struct analysis *a)

@@ -7,6 +7,7 @@
 
 void gc_step(struct analysis *a, const struct op *op);
 void gc_proc_stopped(struct analysis *a, int32_t p);
+void gc_gap(struct analysis *a, bool begins);
 void gc_end(struct analysis *a);
 
 #endif

@@ -112,13 +112,16 @@ void interval_meanwhile(const struct analysis *a, const struct goroutine *g, uin
 
 void interval_enter(struct analysis *a, struct goroutine *g, enum activity activity, uint32_t stack)
 {
+	g->resumes = (uint8_t)activity;
+	if (a->ledger.unwatched)
+		activity = ACT_UNWATCHED;
 	g->activity = (uint8_t)activity;
 	g->since = a->now;
 	g->stack = stack;
 	g->cut = a->ledger.unwatched;
 	g->waker = 0;
 	/* A runnable goroutine's stack is its waker's. */
-	remember(g, a->now, activity, activity == ACT_RUNNABLE ? 0 : stack);
+	remember(g, a->now, activity, activity == ACT_RUNNABLE || activity == ACT_UNWATCHED ? 0 : stack);
 	if (activity == ACT_RUNNABLE) {
 		integrate(a, a->now);
 		memcpy(g->delays_at, a->delays, sizeof(g->delays_at));
@@ -166,7 +169,7 @@ static bool is_wait(unsigned activity)
 	return activity >= ACT_NETWORK && activity < ACT_UNWATCHED;
 }
 
-static void leave_runnable(struct analysis *a, struct goroutine *g, uint64_t ns)
+static void leave_runnable(struct analysis *a, struct goroutine *g, uint64_t ns, bool cut)
 {
 	double waited = 0;
 
@@ -178,7 +181,7 @@ static void leave_runnable(struct analysis *a, struct goroutine *g, uint64_t ns)
 		a->latency_by[i] += a->delays[i] - g->delays_at[i];
 		waited += a->delays[i] - g->delays_at[i];
 	}
-	if (g->cut || a->ledger.unwatched)
+	if (cut)
 		return;
 	if (histogram_add(&a->latency, ns) || histogram_add(&a->latency_from[g->origin], ns) ||
 	    histogram_add(&a->groups[g->group].latency, ns))
@@ -194,14 +197,15 @@ static void leave_runnable(struct analysis *a, struct goroutine *g, uint64_t ns)
 	}
 }
 
-/* Reports the part of the goroutine's interval that the observer has not seen. */
-static void show(struct analysis *a, const struct goroutine *g, enum activity activity,
-		 const struct goroutine *waker, uint32_t waker_stack, bool cut)
+/* Reports the goroutine's interval to the observer. */
+static void show(struct analysis *a, const struct goroutine *g, const struct goroutine *waker,
+		 uint32_t waker_stack, bool cut)
 {
-	struct span span = {.start = g->since > g->shown ? g->since : g->shown,
+	enum activity activity = (enum activity)g->activity;
+	struct span span = {.start = g->since,
 			    .end = a->now,
 			    .waker = waker ? waker->goid : 0,
-			    .stack = g->stack,
+			    .stack = activity == ACT_UNWATCHED ? 0 : g->stack,
 			    .waker_stack = waker_stack,
 			    .activity = (uint8_t)activity,
 			    .lock = g->lock,
@@ -221,37 +225,22 @@ static void show(struct analysis *a, const struct goroutine *g, enum activity ac
 	a->observer.span(a->observer.ctx, a, g->goid, &span);
 }
 
-void interval_show_part(struct analysis *a, struct goroutine *g, bool watched)
-{
-	if (!a->observer.ctx || g->activity == ACT_NONE || g->activity == ACT_UNWATCHED)
-		return;
-	show(a, g, watched ? (enum activity)g->activity : ACT_UNWATCHED, NULL, 0, true);
-	g->shown = a->now;
-}
-
-/* A wait or call that ends in a gap may have ended at any time since the gap began. */
-static bool ends_unseen(const struct analysis *a, const struct goroutine *g)
-{
-	return a->ledger.unwatched && (is_wait(g->activity) || g->activity == ACT_SYSCALL);
-}
-
 void interval_leave(struct analysis *a, struct goroutine *g, const struct goroutine *waker,
 		    uint32_t waker_stack, bool cut_end)
 {
-	bool unseen = ends_unseen(a, g), cut = cut_end || g->cut || unseen;
-	uint64_t all = a->now - g->since, ns = unseen ? watched_since(a, g->since) : all;
+	bool cut = cut_end || g->cut;
+	uint64_t ns = a->now - g->since;
 	struct row *row;
 
 	if (g->activity == ACT_NONE)
 		return;
 	if (a->observer.ctx)
-		show(a, g, (enum activity)g->activity, waker, waker_stack, cut_end);
+		show(a, g, waker, waker_stack, cut_end);
 	g->spent[g->activity] += ns;
-	g->spent[ACT_UNWATCHED] += all - ns;
-	if (g->task)
+	if (g->task && g->activity != ACT_UNWATCHED)
 		task_spend(a, g, ns);
 	if (g->activity == ACT_RUNNABLE)
-		leave_runnable(a, g, ns);
+		leave_runnable(a, g, ns, cut);
 	if (g->activity == ACT_CODE || g->activity == ACT_UNWATCHED || (a->options.label && !g->matches) ||
 	    g->goid == OWN_GOID)
 		return;

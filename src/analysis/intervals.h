@@ -13,9 +13,8 @@ struct time_span {
 	uint8_t activity;
 	bool cut;
 };
+/* While a gap is open, the goroutine is not watched; its activity begins when the gap ends. */
 void interval_enter(struct analysis *a, struct goroutine *g, enum activity activity, uint32_t stack);
-/* Reports the goroutine's interval up to now to the observer: as its activity if watched, else as a gap. */
-void interval_show_part(struct analysis *a, struct goroutine *g, bool watched);
 void interval_leave(struct analysis *a, struct goroutine *g, const struct goroutine *waker,
 		    uint32_t waker_stack, bool cut_end);
 /* Adds what a goroutine did in [from, to) to spent and, if not NULL, by stack to did. */

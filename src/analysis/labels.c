@@ -22,7 +22,7 @@ struct label_open {
 	uint64_t spent[ACT_COUNT]; /* the goroutine's times at begin */
 	uint64_t text;             /* hash of the label: identifies a value in a row of several */
 	uint32_t row;              /* index in instances */
-	bool cut;                  /* it began before the trace */
+	bool cut;                  /* it began before the trace, or a gap was open in it */
 	bool kept;                 /* scratch */
 };
 
@@ -198,6 +198,12 @@ void labels_end(struct analysis *a, struct goroutine *g, bool cut)
 	for (size_t i = 0; i < g->nlabels; i++)
 		end_label(a, g, &g->labels[i], cut);
 	g->nlabels = 0;
+}
+
+void labels_cut(struct goroutine *g)
+{
+	for (size_t i = 0; i < g->nlabels; i++)
+		g->labels[i].cut = true;
 }
 
 void labels_drop(struct goroutine *g)

@@ -7,6 +7,8 @@
  */
 #include "analysis/locks.h"
 
+#include <string.h>
+
 #include "analysis/figures.h"
 #include "analysis/intervals.h"
 #include "util/array.h"
@@ -108,7 +110,7 @@ static uint32_t taken_by(const struct analysis *a, struct lock *lock, uint64_t g
 
 static void pass_time(struct analysis *a, struct lock *lock)
 {
-	uint64_t ns = lock->waiting ? watched_since(a, lock->changed) : 0;
+	uint64_t ns = lock->waiting ? a->now - lock->changed : 0;
 
 	lock->open_ns += ns * lock->waiting;
 	lock->contended_ns += ns;
@@ -199,6 +201,19 @@ void lock_leave(struct analysis *a, struct goroutine *g)
 	if (lock->waiting)
 		lock->waiting--;
 	g->lock = 0;
+}
+
+/* Who took or released a lock in a gap was not seen. */
+void locks_resume(struct analysis *a)
+{
+	for (size_t i = 1; i < a->nlocks; i++) {
+		struct lock *lock = &a->locks[i];
+
+		memset(lock->woken, 0, sizeof(lock->woken));
+		lock->last = (struct lock_taker){0};
+		lock->open_ns = 0;
+		lock->contended_since = a->now;
+	}
 }
 
 void locks_end(struct analysis *a)

@@ -11,6 +11,8 @@ void lock_wait(struct analysis *a, struct goroutine *g);
 /* Call before the wait of g ends. */
 void lock_wake(struct analysis *a, struct goroutine *g, const struct goroutine *waker, uint32_t stack);
 void lock_leave(struct analysis *a, struct goroutine *g);
+/* A gap ends, in which no goroutine was known to wait. */
+void locks_resume(struct analysis *a);
 void locks_end(struct analysis *a);
 bool lock_is_held(const struct lock *lock); /* true if its form has a holder */
 

@@ -66,7 +66,7 @@ static uint32_t resource_at(struct analysis *a, uint32_t stack)
 
 static void pass_time(struct analysis *a, struct resource *res)
 {
-	uint64_t ns = res->waiting ? watched_since(a, res->changed) : 0;
+	uint64_t ns = res->waiting ? a->now - res->changed : 0;
 
 	res->open_ns += ns * res->waiting;
 	if (res->waiting)
@@ -156,7 +156,7 @@ static bool is_surely_held(const struct analysis *a, const struct resource *res,
 	return !res->woken || woken == g || woken->activity > ACT_RUNNABLE;
 }
 
-void resource_wait(struct analysis *a, const struct goroutine *g)
+void resource_wait(struct analysis *a, struct goroutine *g)
 {
 	uint32_t index;
 	struct resource *res;
@@ -169,6 +169,7 @@ void resource_wait(struct analysis *a, const struct goroutine *g)
 		return;
 	res->lock = res->lock || g->activity == ACT_LOCK;
 	pass_time(a, res);
+	g->queued = true;
 	if (!res->waiting++)
 		res->contended_since = a->now;
 	if (!res->held_at && is_surely_held(a, res, g))
@@ -177,7 +178,7 @@ void resource_wait(struct analysis *a, const struct goroutine *g)
 		res->most_waiting = res->waiting;
 	/* It was woken, but another goroutine was faster. */
 	if (g->held && root_of(a, g->held) == index)
-		a->gs[g - a->gs].held = 0;
+		g->held = 0;
 }
 
 static void count_wait(struct analysis *a, struct resource *res, const struct goroutine *g,
@@ -313,6 +314,23 @@ static bool is_writer_between_readers(const struct analysis *a, const struct gor
 	       stack_near(a, waker->held_stack)->func == stack_near(a, waker_stack)->func;
 }
 
+static void leave(struct analysis *a, struct resource *res, struct goroutine *g)
+{
+	pass_time(a, res);
+	if (g->queued && res->waiting)
+		res->waiting--;
+	g->queued = false;
+}
+
+void resource_leave(struct analysis *a, struct goroutine *g)
+{
+	uint32_t index = g->queued ? resource_at(a, g->stack) : 0;
+
+	if (index)
+		leave(a, &a->resources[index], g);
+	g->held = 0;
+}
+
 void resource_wake(struct analysis *a, struct goroutine *g, struct goroutine *waker, uint32_t waker_stack)
 {
 	uint32_t index, other;
@@ -340,8 +358,7 @@ void resource_wake(struct analysis *a, struct goroutine *g, struct goroutine *wa
 	if (waker)
 		count_release(a, index, waker, waker_stack);
 	res->woken = (uint32_t)(g - a->gs);
-	if (res->waiting)
-		res->waiting--;
+	leave(a, res, g);
 	g->held = index;
 	g->held_since = 0;
 	g->held_stack = g->stack;
@@ -352,6 +369,19 @@ void resource_got(struct analysis *a, struct goroutine *g)
 {
 	if (g->held && !g->held_since)
 		g->held_since = a->now;
+}
+
+/* Who took or released one in a gap was not seen. */
+void resources_resume(struct analysis *a)
+{
+	for (size_t i = 1; i < a->nresources; i++) {
+		struct resource *res = &a->resources[i];
+
+		res->woken = 0;
+		res->held_at = 0;
+		res->open_ns = 0;
+		res->contended_since = a->now;
+	}
 }
 
 void resources_end(struct analysis *a)

@@ -122,7 +122,6 @@ struct goroutine {
 	uint64_t goid;
 	uint64_t born;  /* ns; 0 = before the trace */
 	uint64_t since; /* ns: start of its activity */
-	uint64_t shown; /* ns: the observer has seen everything before */
 	uint64_t slice; /* ns: start of its time slice */
 	double delays_at[DELAY_COUNT];
 	uint64_t spent[ACT_COUNT];
@@ -156,6 +155,8 @@ struct goroutine {
 	uint32_t last_m;            /* thread that it last started on */
 	int32_t p;
 	uint8_t activity, origin;
+	uint8_t resumes; /* its known activity: in a gap, what it does when the gap ends */
+	bool queued;     /* counted in the waiters of its resource */
 	bool cut; /* its activity began before the trace or in a gap */
 	bool assists;
 	bool worker;        /* a GC worker */
@@ -377,7 +378,7 @@ struct gc_figures {
 	uint32_t worst_stop_stack, worst_stop_func;
 	uint64_t stw_began, last_stop;
 	uint32_t last_stopped_g, last_stopped_stack;
-	bool stw_gc;
+	bool stw_gc, stw_cut;      /* stw_cut: a gap was open in it */
 	unsigned stws;
 	uint64_t heap, heap_max, heap_goal, goal_min, goal_max;
 	uint64_t low;                       /* lowest heap since the last cycle ended: the live heap */

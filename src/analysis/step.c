@@ -127,7 +127,7 @@ static void exist(struct analysis *a, struct goroutine *g, const struct op *op,
 		group_from_stack(a, g, stack);
 	interval_enter(a, g, status_activity(a, to, stack), stack);
 	g->cut = true;
-	if (g->activity == ACT_CODE) {
+	if (g->resumes == ACT_CODE) {
 		struct proc *proc = proc_at(a, g->p);
 
 		g->slice = a->now;
@@ -554,24 +554,71 @@ static void assist(struct analysis *a, struct goroutine *g, const struct op *op)
 	interval_enter(a, g, g->assists ? ACT_ASSIST : ACT_CODE, g->assists ? g->assist_stack : 0);
 }
 
-/* A runnable goroutine may run unseen in the gap, so its time there counts as not watched. A wait or a call
- * remains one interval unless it, or the trace, ends in the gap. */
+/*
+ * What a goroutine does within a gap is not known, even if it does the same before and after: it may have been
+ * woken, and wait again. So its activity is cut at both ends of the gap.
+ */
 static void change_watch(struct analysis *a, struct goroutine *g, bool unwatched)
 {
-	interval_show_part(a, g, unwatched);
-	if (!unwatched || g->activity != ACT_RUNNABLE)
+	enum activity activity = (enum activity)g->resumes;
+
+	if (g->activity == ACT_NONE)
 		return;
+	if (unwatched) {
+		resource_leave(a, g);
+		lock_leave(a, g);
+		labels_cut(g);
+		g->herd = 0;
+		g->from_timer = false;
+	}
 	interval_leave(a, g, NULL, 0, true);
-	interval_enter(a, g, ACT_UNWATCHED, 0);
+	if (activity == ACT_CODE || activity == ACT_ASSIST) {
+		activity = g->assists ? ACT_ASSIST : ACT_CODE;
+		g->stack = g->assists ? g->assist_stack : 0;
+	}
+	interval_enter(a, g, activity, g->stack);
+	g->cut = true;
+	g->slice = a->now;
 }
 
 static int on_gap(void *ctx, uint64_t time, bool begins)
 {
 	struct analysis *a = ctx;
 
-	if (!begins && a->gap_by_limit)
+	gc_gap(a, begins);
+	if (begins)
+		return 0;
+	resources_resume(a);
+	locks_resume(a);
+	if (a->gap_by_limit)
 		a->over_limit_ns += time - a->ledger.gap_since;
 	return 0;
+}
+
+/* A change that a gap hides says who has a P, and what goroutines do when the gap ends. */
+static void change_unseen(struct analysis *a, struct goroutine *g, const struct ledger_change *change)
+{
+	const struct ledger_interval *known = &a->ledger.gs[change->g].known;
+	const struct op *op = change->op;
+	uint32_t stack = stack_index(a, op->stack);
+	struct proc *proc = proc_at(a, known->p);
+
+	if (change->was.state == G_RUNNING && !g->group && stack)
+		group_from_stack(a, g, stack);
+	if (change->was.state == G_RUNNING && known->state != G_SYSCALL)
+		proc_use(a, op->p, P_SEARCHING);
+	else if (known->state == G_SYSCALL)
+		proc_use(a, op->p, P_IN_SYSCALL);
+	if (known->state == G_RUNNING) {
+		proc_use(a, known->p, g->worker ? P_GC : P_CODE);
+		g->p = known->p;
+		g->last_m = known->m;
+		stack = 0;
+	}
+	if (known->state == G_RUNNING && proc)
+		proc->g = change->g;
+	g->resumes = (uint8_t)status_activity(a, known, stack);
+	g->stack = stack;
 }
 
 /* What the trace itself says of the machine. */
@@ -655,7 +702,9 @@ static void become_runnable(struct analysis *a, struct goroutine *g, const struc
 
 static void end_life(struct analysis *a, struct goroutine *g, const struct ledger_change *change)
 {
-	if (change->was.state == G_RUNNING) {
+	if (change->was.state == G_RUNNING && a->ledger.unwatched) {
+		proc_use(a, change->op->p, P_SEARCHING);
+	} else if (change->was.state == G_RUNNING) {
 		stop_running(a, g, change->op->p, 0);
 		g->activity = ACT_NONE;
 	}
@@ -679,6 +728,8 @@ static int on_change(void *ctx, const struct ledger_change *change)
 		create(a, g, change);
 	else if (state == LEDGER_NONE)
 		end_life(a, g, change);
+	else if (change->hidden)
+		change_unseen(a, g, change);
 	else if (state == G_RUNNING)
 		run(a, g, change);
 	else if (state == G_RUNNABLE)
@@ -760,8 +811,6 @@ void states_end(struct analysis *a)
 	a->unwatched_ns = ledger_unwatched_before(&a->ledger, a->now);
 	if (unwatched)
 		on_gap(a, a->now, false);
-	for (size_t i = 1; i < a->ngs && unwatched; i++)
-		interval_show_part(a, &a->gs[i], false);
 	for (size_t i = 1; i < a->ngs; i++) {
 		struct goroutine *g = &a->gs[i];
 
