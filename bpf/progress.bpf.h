@@ -13,6 +13,11 @@
 /* tgid of the process in the initial pid namespace, set by capture before loading */
 const volatile uint32_t progress_tgid;
 
+/* With several processes, the includer says which ones belong to the target, too. */
+#ifndef IS_IN_TREE
+#define IS_IN_TREE(tgid) false
+#endif
+
 /*
  * Runs for each task when user space reads the iterator: writes the bytes that a thread has read and written
  * by system calls on files, pipes and sockets, without recv(2) and send(2) (CONFIG_TASK_XACCT, /proc/PID/io).
@@ -22,9 +27,12 @@ int list_progress(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 	uint64_t bytes;
+	uint32_t tgid;
 
-	if (!task || (uint32_t)MEMBER(task, tgid) != progress_tgid ||
-	    !bpf_core_field_exists(struct task_struct, ioac.rchar))
+	if (!task || !bpf_core_field_exists(struct task_struct, ioac.rchar))
+		return 0;
+	tgid = MEMBER(task, tgid);
+	if (tgid != progress_tgid && !IS_IN_TREE(tgid))
 		return 0;
 	bytes = MEMBER(task, ioac.rchar) + MEMBER(task, ioac.wchar);
 	if (MEMBER(task, pid) == MEMBER(task, tgid)) /* and those of threads that have ended */

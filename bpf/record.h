@@ -324,6 +324,8 @@ enum counter {
 	TIMED_PROBES_NS,
 	TIMED_CALLS, /* the same for tracepoints */
 	TIMED_CALLS_NS,
+	ENDED_CPU_NS, /* CPU time of processes of a tree that have ended, and what they read and wrote */
+	ENDED_BYTES,
 	COUNTERS
 };
 

@@ -243,8 +243,10 @@ int BPF_PROG(sched_process_fork, struct task_struct *parent, struct task_struct 
 	uint32_t from = MEMBER(parent, tgid), tgid, tid;
 	char comm[COMM_SIZE];
 
+	uint64_t began;
+
 	learn_id(child);
-	if (!is_traced(from))
+	if (!is_followed(from))
 		return 0;
 	tgid = MEMBER(child, tgid);
 	tid = MEMBER(child, pid);
@@ -253,7 +255,8 @@ int BPF_PROG(sched_process_fork, struct task_struct *parent, struct task_struct 
 			return 0;
 		rec.status = follow_child(from, tgid) ? FORK_FOLLOWED : FORK_ALONE;
 	}
-	if (!begin_hit())
+	began = begin_hit();
+	if (!began)
 		return 0;
 	rec.time = bpf_ktime_get_ns();
 	read_comm(comm, child);
@@ -264,6 +267,7 @@ int BPF_PROG(sched_process_fork, struct task_struct *parent, struct task_struct 
 	rec.arg = tgid;
 	rec.stack = stack_of_current(parent);
 	send_timed(&rec);
+	end_hit(began, TIMED_CALLS, TIMED_CALLS_NS);
 	return 0;
 }
 
@@ -284,15 +288,27 @@ int BPF_PROG(sched_process_exit, struct task_struct *task)
 	return 0;
 }
 
+/*
+ * Counts what a process has used that is no longer in /proc. Each of its threads has been added by now
+ * (kernel/exit.c, __exit_signal).
+ */
+static __always_inline void count_ended(const struct task_struct *task)
+{
+	count(ENDED_CPU_NS, MEMBER(task, signal, sum_sched_runtime));
+	if (bpf_core_field_exists(struct task_struct, ioac.rchar))
+		count(ENDED_BYTES, MEMBER(task, signal, ioac.rchar) + MEMBER(task, signal, ioac.wchar));
+}
+
 /* Forgets a thread that is gone. A process's first thread is freed last, after its parent has reaped it. */
 SEC("?tp_btf/sched_process_free")
 int BPF_PROG(sched_process_free, struct task_struct *task)
 {
 	uint32_t tid = MEMBER(task, pid), tgid = MEMBER(task, tgid);
 
-	if (is_traced(tgid)) {
+	if (is_followed(tgid)) {
 		forget_call(tid);
 		if (several && tid == tgid) {
+			count_ended(task);
 			bpf_map_delete_elem(&traced, &tid);
 			leave_space(tid);
 		}
@@ -313,7 +329,7 @@ int BPF_PROG(sched_process_exec, struct task_struct *task, int old_pid)
 		follow(tgid);
 	else if (!several && spawned && tgid == spawned && traced_tgid == NO_PROCESS)
 		traced_tgid = tgid;
-	else if (!is_traced(tgid))
+	else if (!is_followed(tgid))
 		return 0;
 	else if (!several)
 		traced_tgid = NO_PROCESS;

@@ -23,6 +23,9 @@ const volatile bool follow_children; /* forked processes are traced, too */
 /* Set by capture while the programs run: no more processes can be added now. */
 volatile bool follow_paused;
 
+/* The same: the processes in `traced` are followed through forks, but nothing of them is recorded. */
+volatile bool tracing_paused;
+
 #define NO_PROCESS 0xffffffffu
 
 /* Set by capture while the programs run: the traced process if there is only one. */
@@ -58,11 +61,16 @@ struct {
 } call_states SEC(".maps");
 
 /* With one target, the only cost for threads of other processes: a load and a compare. */
-static __always_inline bool is_traced(uint32_t tgid)
+static __always_inline bool is_followed(uint32_t tgid)
 {
 	if (!several)
 		return tgid == traced_tgid;
 	return bpf_map_lookup_elem(&traced, &tgid);
+}
+
+static __always_inline bool is_traced(uint32_t tgid)
+{
+	return !(several && tracing_paused) && is_followed(tgid);
 }
 
 volatile uint64_t call_epoch; /* changed by capture to forget all states */

@@ -5,10 +5,12 @@
  */
 #include "bpf/calls.bpf.h"
 #include "bpf/functions.bpf.h"
-#include "bpf/progress.bpf.h"
 #include "bpf/samples.bpf.h"
 #include "bpf/sched.bpf.h"
 #include "bpf/tasks.bpf.h"
+
+#define IS_IN_TREE(tgid) (several && is_followed(tgid))
+#include "bpf/progress.bpf.h"
 
 const volatile uint32_t own_tgid; /* gotrace itself */
 

@@ -229,6 +229,13 @@ void bpf_trace_nothing(struct bpf *bpf)
 	bpf->threads->data->traced_tgid = UINT32_MAX;
 }
 
+void bpf_pause_tracing(struct bpf *bpf, bool paused)
+{
+	if (!paused)
+		bpf_forget_calls(bpf);
+	bpf->threads->bss->tracing_paused = paused;
+}
+
 /* With the types of another kernel, find_regs() in bpf/threads.bpf.c does not find gotrace's own thread. */
 int bpf_check_types(const struct bpf *bpf, const struct features *features, struct error *err)
 {

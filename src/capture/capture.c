@@ -200,6 +200,8 @@ static struct log_loss losses_so_far(struct capture *capture)
 	bpf_read_counters(&capture->bpf, counts);
 	capture->stats.lost_samples = counts[LOSS_SAMPLE];
 	capture->silent = counts[HITS_SILENT];
+	capture->processes.ended_cpu_ns = counts[ENDED_CPU_NS];
+	capture->processes.ended_bytes = counts[ENDED_BYTES];
 	hit_cost_update(&capture->hit_cost, counts);
 	return (struct log_loss){
 		.ring_full = counts[LOSS_RECORD],

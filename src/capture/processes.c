@@ -149,12 +149,40 @@ static void make_stale(struct processes *processes, uint64_t pid)
 		processes->oom = true;
 }
 
+static void forget_process(struct processes *processes, uint64_t pid)
+{
+	native_tables_forget(processes->tables, (pid_t)pid);
+	map64_del(&processes->live, pid);
+	map64_del(&processes->stale, pid);
+}
+
+/* Forgets processes whose end was not recorded: those that are not stale after each followed one has become
+ * so. */
+static void forget_ended(struct processes *processes)
+{
+	uint64_t ended[MAX_PROCESSES];
+	unsigned n;
+
+	do {
+		n = 0;
+		for (size_t i = 0; i < processes->live.capacity && n < MAX_PROCESSES; i++) {
+			uint64_t pid = processes->live.keys[i];
+
+			if (pid && !map64_get(&processes->stale, pid))
+				ended[n++] = pid;
+		}
+		for (unsigned i = 0; i < n; i++)
+			forget_process(processes, ended[i]);
+	} while (n == MAX_PROCESSES);
+}
+
 int processes_catch_up(struct processes *processes, const struct bpf *bpf, const struct log_outlet *outlet,
 		       struct error *err)
 {
 	pid_t pids[MAX_PROCESSES];
 	unsigned n = bpf_followed(bpf, pids, MAX_PROCESSES);
 
+	map64_clear(&processes->stale);
 	for (unsigned i = 0; i < n; i++) {
 		int rc;
 
@@ -167,7 +195,26 @@ int processes_catch_up(struct processes *processes, const struct bpf *bpf, const
 		if (map64_set(&processes->live, (uint64_t)pids[i], 1))
 			processes->oom = true;
 	}
+	if (!processes->oom)
+		forget_ended(processes);
 	return 0;
+}
+
+/*
+ * A process that has ended is missing between its release and the end of an RCU grace period: it has no clock
+ * any more, and is not counted yet (bpf/sched.bpf.h, count_ended).
+ */
+uint64_t processes_cpu_ns(struct processes *processes, const struct bpf *bpf)
+{
+	pid_t pids[MAX_PROCESSES];
+	unsigned n = bpf_followed(bpf, pids, MAX_PROCESSES);
+	uint64_t sum = processes->ended_cpu_ns;
+
+	for (unsigned i = 0; i < n; i++)
+		sum += clock_process_ns(pids[i]);
+	if (sum > processes->cpu_ns)
+		processes->cpu_ns = sum;
+	return processes->cpu_ns;
 }
 
 /* --- while tracing --- */
@@ -204,9 +251,7 @@ void processes_on_record(struct processes *processes, const struct raw_record *r
 	case SITE_THREAD_EXIT:
 		if (rec->status != EXIT_OF_LAST)
 			break;
-		native_tables_forget(processes->tables, (pid_t)rec->goid);
-		map64_del(&processes->live, rec->goid);
-		map64_del(&processes->stale, rec->goid);
+		forget_process(processes, rec->goid);
 		break;
 	}
 }

@@ -17,6 +17,8 @@ struct processes {
 	struct map64 stale;           /* processes whose code has to be read again */
 	pid_t *found;                 /* at the start: descendants of the first process */
 	unsigned nfound;
+	uint64_t ended_cpu_ns, ended_bytes; /* what processes have used and moved that are gone by now */
+	uint64_t cpu_ns;                    /* the last result of processes_cpu_ns() */
 	bool execed; /* a process that exec'd may have gone to sleep before its code was known */
 	bool full;   /* some processes are not traced, and that was reported */
 	bool paused; /* forks are not followed at present */
@@ -42,10 +44,13 @@ void processes_pause(struct processes *processes, struct bpf *bpf);
 int processes_go_on(struct processes *processes, struct bpf *bpf, pid_t root, struct error *err);
 /* Writes LOG_TARGET for the processes found since the last call. */
 int processes_log(struct processes *processes, log_sink sink, void *ctx, struct error *err);
-/* Called after an interval in which forks were not seen: adds the processes that are followed by now, and
- * writes LOG_TARGET for each new one. */
+/* Called after an interval in which forks and ends were not seen: adds the processes that are followed by
+ * now, writes LOG_TARGET for each new one, and forgets those that have ended. */
 int processes_catch_up(struct processes *processes, const struct bpf *bpf, const struct log_outlet *outlet,
 		       struct error *err);
+/* Returns the CPU time in ns that the followed processes have used, those that have ended included. It never
+ * decreases. */
+uint64_t processes_cpu_ns(struct processes *processes, const struct bpf *bpf);
 void processes_free(struct processes *processes);
 
 #endif

@@ -6,6 +6,8 @@
 
 #include <bpf/libbpf.h>
 
+#include "capture/tally.h"
+
 enum { THREADS_AT_ONCE = 512 };
 
 /* Returns the sum, or 0 if it cannot be read. */
@@ -36,9 +38,10 @@ static uint64_t bytes_so_far(const struct capture *capture)
 
 	if (!program || !bpf_program__autoload(program))
 		return 0;
-	list = bpf_iterate_tasks(program, (uint32_t)capture->options.pid, &link);
+	list = bpf_iterate_tasks(program, capture->options.children ? 0 : (uint32_t)capture->options.pid,
+				 &link);
 	if (list >= 0) {
-		sum = progress_sum_of(list);
+		sum = capture->processes.ended_bytes + progress_sum_of(list);
 		close(list);
 	}
 	bpf_link__destroy(link);
@@ -47,13 +50,10 @@ static uint64_t bytes_so_far(const struct capture *capture)
 
 void progress_learn(struct capture *capture, bool watched)
 {
-	struct governor_window window;
+	const struct governor_window window = {.watched = watched,
+					       .cpu_ns = tally_cpu_ns(capture),
+					       .cost_ns = capture->cost_ns,
+					       .work = bytes_so_far(capture)};
 
-	if (capture->options.children) /* their hits are counted, but not their work */
-		return;
-	window = (struct governor_window){.watched = watched,
-					  .cpu_ns = watch_cpu_ns(&capture->watch),
-					  .cost_ns = capture->cost_ns,
-					  .work = bytes_so_far(capture)};
 	governor_learn(&capture->governor, &window);
 }

@@ -11,6 +11,12 @@ double tally_fill(const struct capture *capture)
 	return fill > capture->drain.fill ? fill : capture->drain.fill;
 }
 
+uint64_t tally_cpu_ns(struct capture *capture)
+{
+	return capture->options.children ? processes_cpu_ns(&capture->processes, &capture->bpf)
+					 : watch_cpu_ns(&capture->watch);
+}
+
 static struct tally tally_now(struct capture *capture, uint64_t now)
 {
 	return (struct tally){.ns = now,
@@ -19,7 +25,7 @@ static struct tally tally_now(struct capture *capture, uint64_t now)
 			      .stops = capture->drain.stops,
 			      .heap = capture->drain.heap + capture->silent,
 			      .functions = capture->drain.functions,
-			      .cpu_ns = watch_cpu_ns(&capture->watch)};
+			      .cpu_ns = tally_cpu_ns(capture)};
 }
 
 /* The cost of the hits since the last tally. */

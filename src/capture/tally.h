@@ -13,6 +13,8 @@ enum { TALLY_MS = 50 }; /* the shortest interval */
  * interval is the first one or contains a gap.
  */
 bool tally_take(struct capture *capture, uint64_t now, struct governor_figures *figures);
+/* Returns the CPU time in ns that the target has used so far, with its descendants if they are traced. */
+uint64_t tally_cpu_ns(struct capture *capture);
 /* Returns the used share of the space for records: of the fullest ring or of the queue behind it, whichever
  * is fuller. */
 double tally_fill(const struct capture *capture);

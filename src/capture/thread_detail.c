@@ -13,19 +13,14 @@
 #include "trace/ops/gap_log.h"
 #include "trace/ops/own_logs.h"
 
-static enum detail_level last_level(const struct capture *capture)
-{
-	/* The cost to several processes is not known. */
-	return capture->options.children ? LEVEL_STARTS_ONLY : capture->options.governor.last;
-}
-
 void thread_detail_begin(struct capture *capture)
 {
 	struct governor_options options = capture->options.governor;
 
 	/* The levels above are about goroutines. */
 	options.first = LEVEL_STARTS_ONLY;
-	options.last = last_level(capture) < LEVEL_STARTS_ONLY ? LEVEL_STARTS_ONLY : last_level(capture);
+	if (options.last < LEVEL_STARTS_ONLY)
+		options.last = LEVEL_STARTS_ONLY;
 	governor_init(&capture->governor, &options);
 	capture->set_level = capture->noted = capture->governor.level;
 }
@@ -68,6 +63,16 @@ static int set_functions(struct capture *capture, bool on, struct error *err)
 	return 0;
 }
 
+static void set_tracing(struct capture *capture, bool on)
+{
+	if (capture->options.children)
+		bpf_pause_tracing(&capture->bpf, !on);
+	else if (on)
+		bpf_trace_process(&capture->bpf, capture->bpf.outer_tgid);
+	else
+		bpf_trace_nothing(&capture->bpf);
+}
+
 static int set_programs(struct capture *capture, enum detail_level before, struct error *err)
 {
 	enum detail_level now = capture->governor.level;
@@ -75,12 +80,12 @@ static int set_programs(struct capture *capture, enum detail_level before, struc
 
 	bpf_cut_stacks(&capture->bpf, now >= LEVEL_FEW_FRAMES ? FEW_FRAMES : 0);
 	if (now == LEVEL_OFF)
-		bpf_trace_nothing(&capture->bpf);
+		set_tracing(capture, false);
 	rc = bpf_set_syscalls(&capture->bpf, thread_detail_has_calls(capture), err);
 	if (rc == 0)
 		rc = set_functions(capture, now != LEVEL_OFF, err);
 	if (rc == 0 && before == LEVEL_OFF)
-		bpf_trace_process(&capture->bpf, capture->bpf.outer_tgid);
+		set_tracing(capture, true);
 	sampler_switch(&capture->sampler, now != LEVEL_OFF);
 	return rc;
 }

@@ -404,6 +404,7 @@ static int keep_following(struct capture *capture, bool due, struct error *err)
 		return 0;
 	rc = processes_go_on(processes, &capture->bpf, capture->options.pid, err);
 	capture->snapshot_due = true; /* for the threads of processes that were missed */
+	capture->interrupted = true;  /* and the CPU time of their past */
 	return rc ? rc : processes_log(processes, outlet->put, outlet->ctx, err);
 }
 
@@ -411,7 +412,7 @@ static int keep_following(struct capture *capture, bool due, struct error *err)
 static int adapt_to_children(struct capture *capture, uint64_t now, struct error *err)
 {
 	bool due = now >= capture->next_refresh_ns;
-	bool all = due && (!capture->options.syscalls || native_tables_behind(capture->tables));
+	bool all = due && (!thread_detail_has_calls(capture) || native_tables_behind(capture->tables));
 	int rc = keep_following(capture, due, err);
 
 	if (rc == 0)
@@ -430,11 +431,10 @@ static int adapt_to_children(struct capture *capture, uint64_t now, struct error
 static int threads_backend_adapt(struct capture *capture, uint64_t now, struct error *err)
 {
 	struct drain *drain = &capture->drain;
-	int rc;
+	int rc = thread_detail_adapt(capture, now, err);
 
-	if (capture->options.children)
+	if (rc == 0 && capture->options.children)
 		return adapt_to_children(capture, now, err);
-	rc = thread_detail_adapt(capture, now, err);
 	if (rc || (!drain->mapped && (thread_detail_has_calls(capture) || now < capture->next_refresh_ns)))
 		return rc;
 	if (now < capture->refresh_after_ns)

@@ -204,8 +204,6 @@ int session_check_options(const struct session *session, const char *go_only, st
 			    : options->os.cpus && !options->parts   ? "--os=all"
 								    : go_only;
 
-	if (options->children && options->max_overhead)
-		return error_set(err, EINVAL, "--max-overhead is for one process, not with --children");
 	if (session->target && options->kernel_stacks)
 		return error_set(err, EINVAL, "--kernel-stacks is for threads: also give --as c");
 	if (session->target || !wrong)

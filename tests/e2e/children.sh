@@ -167,6 +167,35 @@ case_children_killed() { # gotrace is killed: the files are there, and the targe
 	kill "$target"
 }
 
+# tree_ms: prints the CPU time of the process tree of $target so far, with that of children that were reaped.
+tree_ms() {
+	cat "/proc/$target/stat" $(pgrep -P "$target" | sed 's,.*,/proc/&/stat,') 2>/dev/null |
+		awk '{sub(/.*\) /, ""); ms += ($12 + $13 + $14 + $15) * 10} END {print ms}'
+}
+
+case_children_max_overhead() { # one limit for all processes; the traces mark the gaps
+	local before cost binary file
+	binary=$(ctarget default 2>"$W/build.err") || die "cannot build: $(tail -n 3 "$W/build.err")"
+	/bin/sh -c "'$binary' pipe -seconds 60 & '$binary' pipe -seconds 60 & while :; do /bin/sleep 0.05; done" \
+		>"$W/target.out" 2>"$W/target.err" </dev/null &
+	target=$!
+	sleep 0.5
+	before=$(tree_ms)
+	run_gotrace --children -p "$target" -d 8s --max-overhead 2 -o "$W/t" --json
+	before=$(($(tree_ms) - before))
+	want 0
+	all_strict 10
+	summaries
+	cost=$(/usr/bin/python3 -c 'import json, sys
+print(sum(one["hits"] * one["hit_ns"] for one in map(json.loads, open(sys.argv[1]))) // 1000000)' "$W/out")
+	[ $((cost * 100)) -le $((before * 4)) ] || noisy "hits took $cost of $before ms of CPU, 2 % were allowed"
+	for file in $(pgrep -P "$target" -f "$binary"); do
+		shows "$W/t.$file" 'not watched from here on: over --max-overhead'
+	done
+	kill $(pgrep -P "$target" -f "$binary") "$target"
+	printf '; %s of %s ms' "$cost" "$before"
+}
+
 case_children_refused() { # impossible combinations
 	run_gotrace --children -o - -- /bin/true
 	want 2

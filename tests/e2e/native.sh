@@ -680,7 +680,6 @@ case_native_command() { # a program that gotrace starts is seen from its first i
 case_native_max_overhead() { # the cost stays within the limit, and the trace marks the gaps
 	local before cost
 	start_c pipe
-	turned_away '\-\-max-overhead is for one process' -p "$target" --children --max-overhead 5
 	before=$(cpu_ms)
 	run_gotrace -p "$target" -d 6s --max-overhead 1 -o "$W/trace" --json
 	want 0

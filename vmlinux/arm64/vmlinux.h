@@ -136,7 +136,8 @@ struct task_io_accounting { /* with CONFIG_TASK_XACCT */
 
 struct signal_struct {
 	atomic_t live;
-	struct task_io_accounting ioac; /* of threads that have ended */
+	unsigned long long sum_sched_runtime; /* these two: of threads that have ended */
+	struct task_io_accounting ioac;
 };
 
 struct task_struct {

@@ -56,6 +56,8 @@ static void note_span(struct process_rows *rows, const struct model_stats *stats
 		rows->first_ns = stats->start_ns;
 	if (stats->end_ns > rows->last_ns)
 		rows->last_ns = stats->end_ns;
+	if (stats->unwatched_ns > rows->unwatched_ns)
+		rows->unwatched_ns = stats->unwatched_ns;
 }
 
 static void process_rows_fill_row(struct process_rows *rows, struct process_row *row,
@@ -254,6 +256,9 @@ static void print_summary(struct process_rows *rows, const struct process_tree_r
 		fprintf(out, "  program     %s: %s\n", text_path(report->command).bytes,
 			summary_command_end(&sum).bytes);
 	}
+	if (rows->unwatched_ns)
+		fprintf(out, "  not watched: %s of %s (the traces say when and why)\n",
+			text_time(rows->unwatched_ns).bytes, text_time(rows->last_ns - rows->first_ns).bytes);
 	process_rows_print_cost(rows, hits, out);
 	qsort(rows->rows, rows->n, sizeof(*rows->rows), by_running);
 	process_rows_print_rows(rows, out);

@@ -23,6 +23,7 @@ struct process_rows {
 	struct log_loss loss;  /* the largest loss of any process */
 	uint64_t lost_samples; /* the same */
 	uint64_t first_ns, last_ns;
+	uint64_t unwatched_ns; /* the most of any process */
 	char *json; /* the processes' objects, one per line */
 	size_t json_size;
 	FILE *json_out;
