@@ -67,9 +67,9 @@ static uint64_t weigh(const struct analysis *a, enum table table, size_t i)
 	case TABLE_LOCKS:
 		return a->resources[i].parent == i && a->resources[i].lock ? a->resources[i].waits.sum : 0;
 	case TABLE_SYSCALLS:
-		return a->rows[i].activity == ACT_SYSCALL
-			       ? a->rows[i].hist.sum + a->rows[i].hist.n + a->rows[i].cut_n
-			       : 0;
+		return a->rows[i].activity == ACT_SYSCALL ? a->rows[i].hist.sum + a->rows[i].hist.n +
+								    a->rows[i].cut_n - a->rows[i].endless
+							  : 0;
 	case TABLE_ASSISTS:
 		return a->rows[i].activity == ACT_ASSIST ? a->rows[i].hist.sum : 0;
 	case TABLE_TASKS:

@@ -460,9 +460,14 @@ static void print_table(const struct page *page, size_t which)
 {
 	size_t n;
 	uint32_t *order = order_table(page->a, tables[which].table, page->style->sort, &n);
+	uint64_t endless = tables[which].table == TABLE_SYSCALLS ? page->a->endless_calls : 0;
 
-	if (n) {
+	if (n || endless)
 		heading(page, tables[which].title);
+	if (endless)
+		fprintf(page->out, "%s calls without a time: formats up to Go 1.21 do not record their end\n",
+			text_count(endless).bytes);
+	if (n) {
 		if (tables[which].table == TABLE_CPU)
 			print_cpu_head(page);
 		fprintf(page->out, "%s%s%s\n", paint(page, "\033[2m"), tables[which].columns,

@@ -157,7 +157,7 @@ struct goroutine {
 	uint8_t activity, origin;
 	uint8_t resumes; /* its known activity: in a gap, what it does when the gap ends */
 	bool queued;     /* counted in the waiters of its resource */
-	bool cut; /* its activity began before the trace or in a gap */
+	bool cut;        /* its activity began before the trace or in a gap */
 	bool assists;
 	bool worker;        /* a GC worker */
 	bool behind_reader; /* a reader handed it what it holds */
@@ -182,6 +182,7 @@ struct row {
 	uint8_t activity;
 	struct histogram hist; /* of whole intervals */
 	uint64_t cut_n, cut_ns, cut_max;
+	uint64_t endless;        /* of cut_n: system calls whose end the format does not record */
 	uint64_t first;          /* ns: when the first one began */
 	uint64_t max_at;         /* when the longest one began */
 	uint64_t max_g;          /* goid */
@@ -378,7 +379,7 @@ struct gc_figures {
 	uint32_t worst_stop_stack, worst_stop_func;
 	uint64_t stw_began, last_stop;
 	uint32_t last_stopped_g, last_stopped_stack;
-	bool stw_gc, stw_cut;      /* stw_cut: a gap was open in it */
+	bool stw_gc, stw_cut; /* stw_cut: a gap was open in it */
 	unsigned stws;
 	uint64_t heap, heap_max, heap_goal, goal_min, goal_max;
 	uint64_t low;                       /* lowest heap since the last cycle ended: the live heap */
@@ -495,6 +496,7 @@ struct analysis {
 	struct gc_figures gc;
 	uint64_t samples; /* of the CPU */
 	struct cpu_profile cpu;
+	uint64_t endless_calls; /* system calls whose end the format does not record */
 	uint64_t unwatched_ns;  /* complete at the end */
 	uint64_t over_limit_ns; /* of unwatched_ns: because of the limit on the cost */
 	bool gap_by_limit;

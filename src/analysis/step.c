@@ -487,6 +487,10 @@ static void syscall_begin(struct analysis *a, struct goroutine *g, const struct 
 /* Formats up to Go 1.21 do not record this end. It is made up, so the interval counts as cut. */
 static void syscall_end(struct analysis *a, struct goroutine *g, const struct op *op)
 {
+	if (a->options.short_calls) {
+		row_get(a, ACT_SYSCALL, g->stack)->endless++;
+		a->endless_calls++;
+	}
 	interval_leave(a, g, NULL, 0, a->options.short_calls);
 	interval_enter(a, g, g->assists ? ACT_ASSIST : ACT_CODE, g->assists ? g->assist_stack : 0);
 	g->slice = a->now;
@@ -555,8 +559,8 @@ static void assist(struct analysis *a, struct goroutine *g, const struct op *op)
 }
 
 /*
- * What a goroutine does within a gap is not known, even if it does the same before and after: it may have been
- * woken, and wait again. So its activity is cut at both ends of the gap.
+ * What a goroutine does within a gap is not known, even if it does the same before and after: it may have
+ * been woken, and wait again. So its activity is cut at both ends of the gap.
  */
 static void change_watch(struct analysis *a, struct goroutine *g, bool unwatched)
 {

@@ -155,9 +155,86 @@ static void test_collector(void **state)
 	script_free(s);
 }
 
+/*
+ * Two workers get all requests by a channel: each works for 5 ms of 10, and one request waits. What nobody
+ * saw them do in the gap is not work.
+ */
+static void test_workers_across_gap(void **state)
+{
+	struct script *s = waiters(4);
+	uint32_t work = stack(s, "runtime.chanrecv1", "main.worker", 5, NULL);
+	uint32_t entry = stack(s, "main.worker", NULL, 1, NULL);
+	uint32_t answer = stack(s, "runtime.chansend1", "main.worker", 6, NULL);
+	uint32_t send = stack(s, "runtime.chansend1", "main.ask", 7, NULL);
+	uint64_t from = 0;
+	struct analysis *a;
+
+	(void)state;
+	s->end = 8000 * MS;
+	create(s, 5, entry);
+	create(s, 6, entry);
+	start(s, 5, 2);
+	start(s, 6, 3);
+	block(s, 5, 2, "chan receive", work);
+	block(s, 6, 3, "chan receive", work);
+	for (unsigned i = 0; i < 60; i++, from += 10 * MS) {
+		uint32_t worker = 5 + i % 2;
+
+		s->now = 1000 + from + MS;
+		block(s, 1, 0, "chan send", send);
+		wake(s, 3, 2, worker, send);
+		start(s, worker, 3);
+		s->now += 5 * MS;
+		wake(s, worker, 3, 1, answer);
+		block(s, worker, 3, "chan receive", work);
+		start(s, 1, 0);
+	}
+	add_log(s, from + 10 * MS, "not watched from here on: over --max-overhead");
+	add_log(s, from + 7300 * MS, "watched again from here on");
+	a = analyse(s, NULL);
+	for (unsigned i = 0; i < a->nfindings; i++)
+		assert_string_not_equal(a->findings[i].id, "pool-small");
+	analysis_free(a);
+	script_free(s);
+}
+
+/* Formats up to Go 1.21 do not record the end of a call that did not lose its P: such calls are no rows. */
+static void test_calls_without_end(void **state)
+{
+	const struct analysis_options options = {.name = "t", .file = "t", .short_calls = true};
+	const struct report_style style = {.all = true};
+	struct script *s = waiters(2);
+	uint32_t brief = stack(s, "syscall.read", "main.brief", 5, NULL);
+	uint32_t slow = stack(s, "syscall.read", "main.slow", 6, NULL);
+	struct analysis *a = analysis_new(&options);
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	for (unsigned i = 0; i < 1234; i++)
+		call(s, 1, 0, 1, brief);
+	add(s, OP_SYSCALL_BEGIN, 2, 1)->stack = slow;
+	s->now += 3 * MS;
+	add(s, OP_SYSCALL_END_BLOCKED, 2, 1);
+	start(s, 2, 1);
+	pass_on(a, s, 0, true);
+	assert_int_equal(analysis_end(a), 0);
+	report_text(a, out, &style);
+	fclose(out);
+	assert_non_null(strstr(text, "1,234 calls without a time: "));
+	assert_non_null(strstr(text, "main.slow:6"));
+	assert_null(strstr(text, "main.brief"));
+	free(text);
+	analysis_free(a);
+	script_free(s);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_waits),
 	cmocka_unit_test(test_hidden_changes),
 	cmocka_unit_test(test_collector),
+	cmocka_unit_test(test_workers_across_gap),
+	cmocka_unit_test(test_calls_without_end),
 };
 UNIT_TESTS(tests, NULL, NULL);

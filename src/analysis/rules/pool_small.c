@@ -8,14 +8,14 @@
 
 enum { MAX_MEMBERS = 64 };
 
-/* The share of their lives in which goroutines of the group do not wait for work. */
+/* The share of their watched lives in which goroutines of the group do not wait for work. */
 static double busy_share(const struct group *group)
 {
 	double all = 0,
 	       idle = (double)(group->spent[ACT_RECEIVE] + group->spent[ACT_SELECT] + group->spent[ACT_COND]);
 
 	for (unsigned i = 0; i < ACT_COUNT; i++)
-		all += (double)group->spent[i];
+		all += i == ACT_UNWATCHED ? 0 : (double)group->spent[i];
 	return all > 0 ? 1 - idle / all : 0;
 }
 
