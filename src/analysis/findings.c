@@ -49,7 +49,13 @@ static const struct rule rules[] = {
 	{"leak-awake", rule_leak_awake, 0, NULL},
 	{"conn-churn", rule_conn_churn, DETAIL_CALLS, NULL},
 	{"long-runs", rule_long_runs, 0, "threads need no P"},
+	{"stuck", rule_stuck, 0, NULL},
+	{"finalizer", rule_finalizer, 0, "only Go has a goroutine for finalizers"},
+	{"timer-bound", rule_timer_bound, DETAIL_WAKERS, NULL},
+	{"hand-off", rule_hand_off, DETAIL_WAKERS, NULL},
 	{"task-place", rule_task_place, 0, NULL},
+	{"request-place", rule_request_place, 0, "handlers are known by functions of Go"},
+	{"call-place", rule_call_place, DETAIL_CALLS, NULL},
 	{"cpu-place", rule_cpu_place, 0, NULL},
 };
 
@@ -171,6 +177,13 @@ static void explain(struct analysis *a)
 	}
 }
 
+/* Information about the recording, or about single delays by the scheduler, is no answer. */
+static bool is_aside(const struct finding *finding)
+{
+	return finding->level == LEVEL_INFO &&
+	       (strcmp(finding->id, "trust") == 0 || strcmp(finding->id, "idle-p") == 0);
+}
+
 static int by_weight(const void *one, const void *other)
 {
 	const struct finding *a = one, *b = other;
@@ -179,6 +192,8 @@ static int by_weight(const void *one, const void *other)
 		return a->explained_by ? 1 : -1;
 	if (a->level != b->level)
 		return a->level > b->level ? -1 : 1;
+	if (is_aside(a) != is_aside(b))
+		return is_aside(a) ? 1 : -1;
 	if (a->impact < b->impact || a->impact > b->impact)
 		return a->impact > b->impact ? -1 : 1;
 	return strcmp(a->text, b->text);

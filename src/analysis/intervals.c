@@ -13,6 +13,8 @@
 #include "trace/ops/own_names.h"
 
 #define MS 1000000ull
+/* Less than this between two wake-ups is a broadcast, also when each takes two probe hits. */
+#define TURN_NS 20000
 
 /* --- tables --- */
 
@@ -152,11 +154,12 @@ static void count_whole(struct analysis *a, struct row *row, const struct gorout
 	top_add(row->functions, g->group, ns);
 	if (g->task)
 		row->task_ns += ns;
-	if (waker && waker->slice != row->waker_slice) {
-		row->waker_slice = waker->slice;
-		row->waker_slices++;
-	}
 	if (waker) {
+		/* A broadcast ends waits one after the other, without work between them. */
+		row->waker_turns += waker->slice != row->waker_slice || a->now - row->waker_at >= TURN_NS;
+		row->waker_slice = waker->slice;
+		row->waker_at = a->now;
+		row->after_timer += waker->from_timer;
 		top_add(row->wakers, waker->goid, ns);
 		top_add(row->waker_groups, waker->group, ns);
 	} else {

@@ -192,7 +192,9 @@ struct row {
 	struct top functions[TOPS];         /* groups of goroutines that wait here */
 	uint64_t no_waker;                  /* intervals in hist without a known waker */
 	uint64_t task_ns;                   /* of those that are part of a task */
-	uint64_t waker_slice, waker_slices; /* start of the last waker's time slice; how many there were */
+	uint64_t waker_slice, waker_at; /* ns: start of the last waker's time slice; when it ended a wait */
+	uint64_t waker_turns;           /* wakers' slices, and parts of them with a pause between wake-ups */
+	uint64_t after_timer;           /* waits in hist that a goroutine ended after its own timer woke it */
 	uint64_t lost_p;                    /* system calls that lost their P */
 	/* wake-ups in a herd after which the goroutine waited here again; ns that it ran */
 	uint64_t futile, futile_ns;

@@ -2,59 +2,14 @@
 /*
  * Many ask one goroutine for something and wait for its answer, and it answers one at a time: a log writer,
  * an event loop, a cache with an owner. Where they wait to send, it is slow-consumer.
- *
- * Workers that wait for work look the same: one goroutine ends their waits. So the waits must be those of
- * tasks or of HTTP handlers, or on channels that hardly any other wait was on.
  */
-#include <string.h>
-
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/intervals.h"
-#include "analysis/locks.h"
-#include "analysis/names.h"
 #include "analysis/rules/rules.h"
 #include "analysis/words.h"
 
-enum { MIN_N = 20, WAITS_PER_CHANNEL = 4 };
-
-/* The stack is inside a handler of net/http or grpc. */
-static bool is_in_handler(const struct analysis *a, uint32_t stack)
-{
-	const struct stack_info *info = &a->stacks[stack];
-
-	for (uint32_t i = info->site + 1; i < info->n; i++) {
-		const char *func = name_text(a, a->frames[info->first + i].func);
-
-		if (strcmp(func, "net/http.serverHandler.ServeHTTP") == 0 ||
-		    strcmp(func, "google.golang.org/grpc.(*Server).handleStream") == 0)
-			return true;
-	}
-	return false;
-}
-
-/* Each wait is on a channel of its own, made for the answer. */
-static bool has_own_channels(const struct analysis *a, const struct row *row)
-{
-	uint64_t waits = 0, channels = 0;
-
-	for (size_t i = 1; i < a->nlocks; i++) {
-		const struct lock *lock = &a->locks[i];
-
-		if (lock_is_held(lock) || !lock->waits.n || top_first(lock->waited)->key != row->stack)
-			continue;
-		if (lock->most_waiting > 1)
-			return false;
-		waits += lock->waits.n;
-		channels++;
-	}
-	return channels >= MIN_N && waits <= channels * WAITS_PER_CHANNEL;
-}
-
-static bool is_for_answers(const struct analysis *a, const struct row *row)
-{
-	return row->task_ns * 2 >= row->hist.sum || is_in_handler(a, row->stack) || has_own_channels(a, row);
-}
+enum { MIN_N = 20 };
 
 static bool applies(const struct analysis *a, const struct row *row, const struct pair *pair, double impact)
 {
@@ -66,9 +21,9 @@ static bool applies(const struct analysis *a, const struct row *row, const struc
 	/* One at a time, and others wait meanwhile. A broadcast ends many waits in one time slice. */
 	return impact >= 0.05 && row->hist.n >= MIN_N && waker->n &&
 	       waker->weight * 10 >= row->hist.sum * 8 && group->key != top_first(row->functions)->key &&
-	       row->waker_slices * 10 >= row->hist.n * 7 &&
+	       row->waker_turns * 10 >= row->hist.n * 7 &&
 	       (double)row->hist.sum >= 1.5 * (double)watched_ns(a) && pair_busy_share(pair) >= 0.8 &&
-	       is_for_answers(a, row);
+	       row_is_for_answers(a, row) != ANSWERS_UNLIKELY;
 }
 
 void rule_busy_owner(struct analysis *a)
@@ -89,8 +44,10 @@ void rule_busy_owner(struct analysis *a)
 			     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
 			     words_of(a)->one, (unsigned long long)top_first(row->wakers)->key,
 			     label_stack(a, pair->stack).text, pair_did(a, pair).text);
-		/* A reader of a shared connection passes on the answers of another machine. */
-		if (pair_own_share(pair) < 0.5)
+		/* A reader of a shared connection passes on the answers of another machine. One that sleeps
+		 * may be at leisure, and give out work. */
+		if (pair_own_share(pair) < 0.5 || (row_is_for_answers(a, row) == ANSWERS_LIKELY &&
+						   (top_first(pair->did)->key & 0xff) == ACT_SLEEP))
 			finding->level = LEVEL_INFO;
 		row_evidence(a, finding, row);
 		finding->waker_stack = pair->stack;

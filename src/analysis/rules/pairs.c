@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Shared by the rules about waits. */
+#include "analysis/cpu.h"
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/intervals.h"
@@ -7,6 +8,8 @@
 #include "analysis/order.h"
 #include "analysis/rules/rules.h"
 #include "util/utf8.h"
+
+enum { MIN_SAMPLES = 10 };
 
 const struct pair *pair_heaviest(const struct analysis *a, uint32_t row)
 {
@@ -40,8 +43,14 @@ struct label pair_did(const struct analysis *a, const struct pair *pair)
 {
 	const struct top *did = top_first(pair->did);
 	uint32_t stack = (uint32_t)(did->key >> 8);
+	const struct top *sampled = NULL;
 	struct label label, place = label_stack(a, stack ? stack : pair->stack);
 
+	/* Where code ran is known from samples. */
+	if ((did->key & 0xff) == ACT_CODE)
+		sampled = top_first(a->groups[top_first(a->rows[pair->row].waker_groups)->key].cpu);
+	if (sampled && sampled->weight >= MIN_SAMPLES)
+		place = cpu_place(a, (uint32_t)sampled->key);
 	snprintf(label.text, sizeof(label.text), "%.20s in %.*s",
 		 activity_name((enum activity)(did->key & 0xff)), text_fit(place.text, 120), place.text);
 	return label;

@@ -8,14 +8,22 @@
 
 enum { MAX_MEMBERS = 64 };
 
+/* ns that were watched */
+static uint64_t group_lifetime(const struct group *group)
+{
+	uint64_t all = 0;
+
+	for (unsigned i = 0; i < ACT_COUNT; i++)
+		all += i == ACT_UNWATCHED ? 0 : group->spent[i];
+	return all;
+}
+
 /* The share of their watched lives in which goroutines of the group do not wait for work. */
 static double busy_share(const struct group *group)
 {
-	double all = 0,
+	double all = (double)group_lifetime(group),
 	       idle = (double)(group->spent[ACT_RECEIVE] + group->spent[ACT_SELECT] + group->spent[ACT_COND]);
 
-	for (unsigned i = 0; i < ACT_COUNT; i++)
-		all += i == ACT_UNWATCHED ? 0 : (double)group->spent[i];
 	return all > 0 ? 1 - idle / all : 0;
 }
 
@@ -27,6 +35,9 @@ static bool is_queue(struct analysis *a, const struct row *row, const struct gro
 
 	if (row->activity == ACT_SEND)
 		return true;
+	if (row->activity == ACT_COND)
+		return row_is_for_answers(a, row) != ANSWERS_UNLIKELY &&
+		       (double)row->hist.sum > 1.1 * (double)group->peak * (double)watched_ns(a);
 	return res && res->contended_ns &&
 	       (double)res->waits.sum > 1.1 * (double)group->peak * (double)res->contended_ns;
 }
@@ -48,6 +59,9 @@ static bool of_workers(struct analysis *a, const struct row *row, double impact)
 		     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
 		     (unsigned long long)group->peak, label_function(a, group->func).text,
 		     100 * busy_share(group));
+	if (row->activity == ACT_COND && group->spent[ACT_SLEEP] * 2 > group_lifetime(group) &&
+	    row_is_for_answers(a, row) == ANSWERS_LIKELY)
+		finding->level = LEVEL_INFO;
 	row_evidence(a, finding, row);
 	return true;
 }

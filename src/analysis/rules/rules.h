@@ -54,6 +54,22 @@ void rule_yield_spin(struct analysis *a);
 void rule_leak_awake(struct analysis *a);
 void rule_conn_churn(struct analysis *a);
 void rule_long_runs(struct analysis *a);
+void rule_request_place(struct analysis *a);
+void rule_call_place(struct analysis *a);
+void rule_timer_bound(struct analysis *a);
+void rule_hand_off(struct analysis *a);
+void rule_stuck(struct analysis *a);
+void rule_finalizer(struct analysis *a);
+
+/* --- answers.c --- */
+
+/* LIKELY: each goroutine has a condition of its own, as those that are given work may have, too. */
+enum answers { ANSWERS_UNLIKELY, ANSWERS_LIKELY, ANSWERS_CERTAIN };
+
+/* Whether those that wait in this row have asked for something, and wait for the answer. */
+enum answers row_is_for_answers(const struct analysis *a, const struct row *row);
+/* Returns the stack's frame that handles a request of net/http or grpc, or UINT32_MAX. */
+uint32_t stack_handler(const struct analysis *a, uint32_t stack);
 
 /* --- leak.c --- */
 

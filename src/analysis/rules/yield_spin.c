@@ -26,6 +26,17 @@ static void describe(struct analysis *a, const struct group *group, uint64_t n, 
 	finding_next(finding, "a Mutex, a channel or a condition in place of the loop");
 }
 
+/* runtime.GC and others of the runtime yield while they wait for the collector (src/runtime/mgc.go). */
+static bool is_programs(const struct analysis *a, uint32_t stack)
+{
+	const struct stack_info *info = &a->stacks[stack];
+	uint32_t i = 0;
+
+	while (i < info->n && strcmp(name_text(a, a->frames[info->first + i].func), "runtime.Gosched"))
+		i++;
+	return i + 1 >= info->n || !is_system_function(name_text(a, a->frames[info->first + i + 1].func));
+}
+
 static void of_goroutines(struct analysis *a, double seconds)
 {
 	for (size_t i = 1; i < a->ngroups; i++) {
@@ -34,7 +45,8 @@ static void of_goroutines(struct analysis *a, double seconds)
 
 		if (group->system || (double)group->yields < LEAST_RATE * seconds ||
 		    group->yields < 2 * (group->blocks + group->preempted) ||
-		    ran > group->yields * SHORT_RUN_NS)
+		    ran > group->yields * SHORT_RUN_NS ||
+		    !is_programs(a, (uint32_t)top_first(group->yield_stacks)->key))
 			continue;
 		describe(a, group, group->yields, (uint32_t)top_first(group->yield_stacks)->key, ran);
 	}

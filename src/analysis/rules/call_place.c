@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* One place makes the calls, or disk reads and writes, that take most time: for what, the trace cannot say.
+ */
+#include <string.h>
+
+#include "analysis/figures.h"
+#include "analysis/finding.h"
+#include "analysis/intervals.h"
+#include "analysis/kinds.h"
+#include "analysis/names.h"
+#include "analysis/rules/rules.h"
+
+/* A call that waits so long for each answer is one for input that may never come. */
+enum { MIN_N = 20, LONGEST_MEAN_NS = 100000000 };
+
+static bool is_into_c(const struct analysis *a, uint32_t stack)
+{
+	const struct stack_info *info = &a->stacks[stack];
+
+	for (uint32_t i = 0; i < info->n; i++) {
+		const char *func = name_text(a, a->frames[info->first + i].func);
+
+		if (strcmp(func, "runtime.cgocall") == 0 || strstr(func, "._Cfunc_"))
+			return true;
+	}
+	return false;
+}
+
+static bool counts(const struct analysis *a, const struct row *row)
+{
+	if (row->hist.n < MIN_N || row->hist.sum / row->hist.n > LONGEST_MEAN_NS ||
+	    a->groups[top_first(row->functions)->key].system)
+		return false;
+	return row->activity == ACT_DISK ||
+	       (row->activity == ACT_SYSCALL && (a->stacks[row->stack].io_call || is_into_c(a, row->stack)));
+}
+
+void rule_call_place(struct analysis *a)
+{
+	const struct row *most = NULL;
+	struct finding *finding;
+	const char *call;
+
+	for (size_t i = 1; i < a->nrows; i++) {
+		const struct row *row = &a->rows[i];
+
+		if (counts(a, row) && (!most || row->hist.sum > most->hist.sum))
+			most = row;
+	}
+	if (!most || most->hist.sum * 2 < watched_ns(a))
+		return;
+	call = io_call_name(a->stacks[most->stack].io_call);
+	finding = finding_add(a, "call-place", share_of_tasks(a, (double)most->hist.sum));
+	finding->level = LEVEL_INFO;
+	finding_text(finding, "%s spends %s in %s: %llu times %s (p50).", label_stack(a, most->stack).text,
+		     label_time(most->hist.sum).text,
+		     most->activity == ACT_DISK  ? "waits for the disk"
+		     : is_into_c(a, most->stack) ? "calls into C"
+		     : call                      ? call
+						 : "calls",
+		     (unsigned long long)most->hist.n, label_time(histogram_quantile(&most->hist, 0.5)).text);
+	row_evidence(a, finding, most);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Goroutines wait for locks throughout the trace, and get none: a deadlock, of which the rest of the program
+ * need not take notice, or a lock that was never released.
+ */
+#include <stdlib.h>
+
+#include "analysis/figures.h"
+#include "analysis/finding.h"
+#include "analysis/rules/rules.h"
+#include "analysis/words.h"
+
+enum { MOST = 4 };
+#define LEAST_NS 1000000000ull
+
+struct stuck {
+	uint32_t stack;
+	uint64_t n, ns;
+};
+
+static int by_count(const void *one, const void *other)
+{
+	const struct stuck *a = one, *b = other;
+
+	return a->n != b->n ? (a->n > b->n ? 1 : -1) : a->stack < b->stack ? -1 : a->stack > b->stack;
+}
+
+/* Few goroutines in one place are more likely to hold a lock that the many in another want. */
+static unsigned gather(const struct analysis *a, struct stuck found[MOST], uint64_t *n)
+{
+	unsigned places = 0;
+
+	*n = 0;
+	for (size_t i = 1; i < a->nrows; i++) {
+		const struct row *row = &a->rows[i];
+		struct stuck one = {row->stack, row->cut_max ? row->cut_ns / row->cut_max : 0, row->cut_max};
+
+		if (row->activity != ACT_LOCK || !row->stack || row->cut_max * 10 < watched_ns(a) * 9)
+			continue;
+		*n += one.n;
+		if (places < MOST)
+			found[places++] = one;
+		else if (one.n < found[MOST - 1].n)
+			found[MOST - 1] = one;
+		qsort(found, places, sizeof(found[0]), by_count);
+	}
+	return places;
+}
+
+void rule_stuck(struct analysis *a)
+{
+	struct stuck found[MOST];
+	struct finding *finding;
+	uint64_t n;
+	unsigned places = watched_ns(a) < LEAST_NS ? 0 : gather(a, found, &n);
+
+	if (!places)
+		return;
+	finding = finding_add(a, "stuck", 0.2);
+	finding_text(finding, "%llu %s waited for a lock throughout the trace (%s), and none got it: %s%s%s.",
+		     (unsigned long long)n, n == 1 ? words_of(a)->one : words_of(a)->many,
+		     label_time(found[0].ns).text, label_stack(a, found[0].stack).text,
+		     places > 1 ? ", " : "", places > 1 ? label_stack(a, found[1].stack).text : "");
+	finding->n = n;
+	finding->total_ns = found[0].ns;
+	finding->max_ns = found[0].ns;
+	finding->stack = found[0].stack;
+	for (unsigned i = 0; i < places; i++)
+		finding_evidence(finding, "%llu in %s", (unsigned long long)found[i].n,
+				 label_stack(a, found[i].stack).text);
+	finding_next(finding,
+		     is_of_threads(a) ? "gdb -p PID -batch -ex 'thread apply all bt'" : "gotrace ps PID");
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Waits that end when time has passed, not when there is something to do: for one that looks every 20 ms, for
+ * the next tick of a limiter, for a condition that is not signalled. Batches, limits and periodic work are
+ * made this way, so it is no more than information.
+ */
+#include "analysis/figures.h"
+#include "analysis/finding.h"
+#include "analysis/intervals.h"
+#include "analysis/locks.h"
+#include "analysis/rules/rules.h"
+
+enum { MIN_N = 20 };
+
+/* The one that ends the waits does so after its timer has woken it. */
+static bool of_answers(struct analysis *a, const struct row *row, uint32_t index, double impact)
+{
+	const struct pair *pair = pair_heaviest(a, index);
+	struct finding *finding;
+
+	/* One that sleeps between answers is busy: busy-owner, pool-small. */
+	if (row->after_timer * 10 < row->hist.n * 7 || pair_busy_share(pair) >= 0.5 ||
+	    row_is_for_answers(a, row) == ANSWERS_UNLIKELY)
+		return false;
+	finding = finding_add(a, "timer-bound", impact);
+	finding->level = LEVEL_INFO;
+	finding_text(finding, "%s waited %s for %s, which ends the waits when a timer wakes it: mostly %s.",
+		     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
+		     label_stack(a, pair->stack).text, pair_did(a, pair).text);
+	row_evidence(a, finding, row);
+	finding->waker_stack = pair->stack;
+	return true;
+}
+
+/* Several wait for the ticks of one timer. */
+static bool of_ticks(struct analysis *a, const struct row *row, double impact)
+{
+	struct finding *finding;
+
+	for (size_t i = 1; i < a->nlocks; i++) {
+		const struct lock *lock = &a->locks[i];
+
+		if (lock_is_held(lock) || lock->most_waiting < 2 || lock->waits.n < MIN_N ||
+		    top_first(lock->waited)->key != row->stack ||
+		    lock->waits.sum * 2 < 3 * lock->contended_ns)
+			continue;
+		finding = finding_add(a, "timer-bound", impact);
+		finding->level = LEVEL_INFO;
+		finding_text(finding,
+			     "%s waited %s for the ticks of one timer, %.0f a second: up to %u at once.",
+			     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
+			     (double)lock->waits.n / ((double)watched_ns(a) / 1e9), lock->most_waiting);
+		row_evidence(a, finding, row);
+		return true;
+	}
+	return false;
+}
+
+/* A timer ends the waits for a condition, nearly always after the same time. */
+static void of_conditions(struct analysis *a, const struct row *row, double impact)
+{
+	uint64_t p50 = histogram_quantile(&row->hist, 0.5);
+	struct finding *finding;
+
+	if (row->activity != ACT_COND)
+		return;
+	finding = finding_add(a, "timer-bound", impact);
+	finding->level = LEVEL_INFO;
+	finding_text(
+		finding,
+		"%s waited %s for a condition: a timer ended %llu of %llu waits, no signal, after %s (p50).",
+		label_stack(a, row->stack).text, label_time(row->hist.sum).text,
+		(unsigned long long)row->no_waker, (unsigned long long)row->hist.n, label_time(p50).text);
+	row_evidence(a, finding, row);
+}
+
+void rule_timer_bound(struct analysis *a)
+{
+	for (size_t i = 1; i < a->nrows; i++) {
+		const struct row *row = &a->rows[i];
+		double impact = share_of_tasks(a, (double)row->hist.sum);
+
+		if (row->activity < ACT_JOIN || row->activity > ACT_SELECT || row->hist.n < MIN_N ||
+		    impact < 0.05)
+			continue;
+		if (of_answers(a, row, (uint32_t)i, impact) || row->no_waker * 10 < row->hist.n * 7)
+			continue;
+		if (row->activity != ACT_RECEIVE || !of_ticks(a, row, impact))
+			of_conditions(a, row, impact);
+	}
+}
