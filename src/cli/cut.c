@@ -14,6 +14,7 @@
 #include "cli/trace_file.h"
 #include "trace/cut/anonymize.h"
 #include "trace/cut/cut.h"
+#include "trace/cut/wall_clock.h"
 #include "pipeline/output.h"
 #include "sandbox/sandbox.h"
 #include "util/message.h"
@@ -25,6 +26,7 @@ struct cut {
 	struct channel *files; /* opens the pieces */
 	struct trace_file file;
 	struct cut_scope scope;
+	struct wall_moment from, to; /* of wall-clock times */
 	struct cutter *cutter;
 	struct anonymizer *anonymizer; /* or NULL */
 	struct wire *wire;             /* of the open piece, or NULL */
@@ -148,6 +150,8 @@ static int take_scope(void *ctx, const struct generation *gen)
 
 	if (signals_seen())
 		return error_set(cut->err, EINTR, "interrupted");
+	wall_moment_take(&cut->from, gen);
+	wall_moment_take(&cut->to, gen);
 	for (size_t i = 0; i < gen->nops; i++)
 		cut->nops += gen->ops[i].kind != OP_GO_STATUS && gen->ops[i].kind != OP_PROC_STATUS;
 	return cut_scope_generation(&cut->scope, gen) ? error_set(cut->err, ENOMEM, "out of memory") : 0;
@@ -170,6 +174,8 @@ static int find_scope(struct cut *cut)
 	int rc = 0;
 
 	cut->scope.task = cut->options->task;
+	cut->from.wall_ns = cut->options->from.ns;
+	cut->to.wall_ns = cut->options->to.ns;
 	for (size_t i = 0; i < cut->options->ngoids && !rc; i++)
 		rc = cut_scope_add(&cut->scope, cut->options->goids[i]);
 	if (!rc)
@@ -181,6 +187,10 @@ static int find_scope(struct cut *cut)
 	if (cut->options->task && !cut->scope.n)
 		return error_set(cut->err, ENOENT, "%s has no task %llu", cut->file.path,
 				 (unsigned long long)cut->options->task);
+	if ((cut->options->from.is_wall || cut->options->to.is_wall) && !cut->from.is_known)
+		return error_set(cut->err, EINVAL,
+				 "%s has no wall clock: give --from and --to as time since its start",
+				 cut->file.path);
 	cut->format = (enum wire_format)cut->file.result.version;
 	return 0;
 }
@@ -190,14 +200,19 @@ static uint64_t later(uint64_t start, uint64_t ns)
 	return ns < UINT64_MAX - start ? start + ns : UINT64_MAX;
 }
 
+static uint64_t moment_in(const struct cut *cut, const struct moment *moment, const struct wall_moment *wall)
+{
+	return moment->is_wall ? wall->trace_ns : later(cut->scope.start, moment->ns);
+}
+
 static struct cut_options cutter_options(struct cut *cut)
 {
 	const struct cut_command_options *options = cut->options;
 	const struct cut_scope *scope = &cut->scope;
 	bool some = options->ngoids || options->task;
 	struct cut_options wanted = {
-		.from = later(scope->start, options->from_ns),
-		.to = options->has_to ? later(scope->start, options->to_ns) : UINT64_MAX,
+		.from = moment_in(cut, &options->from, &cut->from),
+		.to = options->has_to ? moment_in(cut, &options->to, &cut->to) : UINT64_MAX,
 		.goids = some ? scope->goids : NULL,
 		.ngoids = some ? scope->n : 0,
 		.generation = take_cut,

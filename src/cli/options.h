@@ -103,10 +103,15 @@ struct flame_options {
 
 enum { MAX_CUT_GOROUTINES = 1024 };
 
+struct moment {
+	uint64_t ns;
+	bool is_wall; /* ns since 1970; else since the start of the trace */
+};
+
 struct cut_command_options {
 	const char *input, *output;
-	uint64_t from_ns, to_ns,
-		last_ns; /* from_ns, to_ns: since the start of the trace; last_ns: before its end */
+	struct moment from, to;
+	uint64_t last_ns; /* before the end of the trace */
 	bool has_to, has_last;
 	uint64_t goids[MAX_CUT_GOROUTINES];
 	size_t ngoids;

@@ -26,8 +26,11 @@ static const struct argp_option table[] = {
 	{"output", 'o', "FILE", 0,
 	 "Write the piece here; - is standard output. With --split: FILE.1, FILE.2, ...", 1},
 	{"from", KEY_FROM, "TIME", 0,
-	 "Begin this long after the start of the trace: 1.5s, 300ms, 20us, 800ns", 1},
-	{"to", KEY_TO, "TIME", 0, "End this long after the start of the trace", 1},
+	 "Begin this long after the start of the trace: 1.5s, 300ms, 20us, 800ns; or at this wall-clock "
+	 "time: "
+	 "2026-11-26T21:05:00.25Z, @SECONDS",
+	 1},
+	{"to", KEY_TO, "TIME", 0, "End there, as --from", 1},
 	{"last", KEY_LAST, "TIME", 0, "Keep only this much from the end of the trace", 1},
 	{"goroutine", KEY_GOROUTINE, "ID", 0, "Keep only this goroutine; may be repeated", 1},
 	{"task", KEY_TASK, "ID", 0, "Keep only the goroutines that take part in this task, while it lasts",
@@ -56,12 +59,17 @@ static int add_goroutine(void *member, const char *option, const char *text, str
 	return parse_id(option, text, &options->goids[options->ngoids++], err);
 }
 
+static int set_from(void *member, const char *option, const char *text, struct error *err)
+{
+	return parse_moment(option, text, &((struct cut_command_options *)member)->from, err);
+}
+
 static int set_to(void *member, const char *option, const char *text, struct error *err)
 {
 	struct cut_command_options *options = member;
 
 	options->has_to = true;
-	return parse_time(option, text, &options->to_ns, err);
+	return parse_moment(option, text, &options->to, err);
 }
 
 static int set_last(void *member, const char *option, const char *text, struct error *err)
@@ -80,7 +88,7 @@ static int set_size(void *bytes, const char *option, const char *text, struct er
 static const struct option_binding bindings[] = {
 	{OPTION_FILE(cut_command_options, input)},
 	{OPTION_TEXT('o', cut_command_options, output)},
-	{OPTION_TIME(KEY_FROM, cut_command_options, from_ns)},
+	{OPTION_WITH(KEY_FROM, set_from)},
 	{OPTION_WITH(KEY_TO, set_to)},
 	{OPTION_WITH(KEY_LAST, set_last)},
 	{OPTION_WITH(KEY_GOROUTINE, add_goroutine)},
@@ -115,9 +123,10 @@ int options_cut(int argc, char **argv, struct cut_command_options *options, stru
 		return rc;
 	if (!options->input || !options->output)
 		return error_set(err, EINVAL, "cut needs a trace and -o FILE");
-	if (options->has_last && (options->has_to || options->from_ns))
+	if (options->has_last && (options->has_to || options->from.ns))
 		return error_set(err, EINVAL, "--last excludes --from and --to");
-	if (options->has_to && options->to_ns < options->from_ns)
+	if (options->has_to && options->to.is_wall == options->from.is_wall &&
+	    options->to.ns < options->from.ns)
 		return error_set(err, EINVAL, "--to is before --from");
 	if (options->max_bytes && options->split_bytes)
 		return error_set(err, EINVAL, "--max-size excludes --split");

@@ -9,6 +9,7 @@
 #include "cli/options_common.h"
 #include "cli/options_recording.h"
 #include "cli/values.h"
+#include "util/clock.h"
 
 enum flight_key {
 	KEY_WINDOW = 1000,
@@ -241,8 +242,23 @@ int options_flight(int argc, char **argv, struct flight_options *options, struct
 
 /* --- gotrace snapshot --- */
 
+enum snapshot_key {
+	KEY_ALL = 2000,
+	KEY_AT,
+	KEY_LAST,
+};
+
+#define MOST_AHEAD_NS 3600000000000ull /* that a request waits */
+
 static const struct argp_option snapshot_table[] = {
 	{"pid", 'p', "PID", 0, "The recorder", 1},
+	{"all", KEY_ALL, NULL, 0, "Every recorder here (that your user may ask)", 1},
+	{"at", KEY_AT, "TIME", 0,
+	 "End at this wall-clock time, now or later, or before: 2026-11-26T21:05:00.25Z, @SECONDS (default: "
+	 "now)",
+	 1},
+	{"last", KEY_LAST, "TIME", 0,
+	 "Only this much before that time: 5s, 500ms (default: all that is kept)", 1},
 	OPTIONS_HELP,
 	{NULL, 0, NULL, 0, NULL, 0},
 };
@@ -256,9 +272,17 @@ static int set_recorder(void *member, const char *option, const char *text, stru
 	return parse_pid(*option == '-' ? option : "PID", text, &options->pid, err);
 }
 
+static int set_at(void *member, const char *option, const char *text, struct error *err)
+{
+	return parse_wall_time(option, text, &((struct snapshot_options *)member)->at_ns, err);
+}
+
 static const struct option_binding snapshot_bindings[] = {
 	{OPTION_WITH('p', set_recorder)},
 	{OPTION_WITH(ARGP_KEY_ARG, set_recorder)},
+	{OPTION_TRUE(KEY_ALL, snapshot_options, all)},
+	{OPTION_WITH(KEY_AT, set_at)},
+	{OPTION_TIME(KEY_LAST, snapshot_options, last_ns)},
 	{OPTION_END},
 };
 
@@ -267,9 +291,11 @@ static const struct option_parser snapshot_parser = {
 		 .parser = options_take,
 		 .doc = "Make a running gotrace flight write a snapshot, wait until it is written, and print "
 			"the name "
-			"of the file."},
+			"of the file. With --all, every recorder writes one; with --at and --last, each has "
+			"the "
+			"same seconds."},
 	.bindings = snapshot_bindings,
-	.usage = "gotrace snapshot -p RECORDER-PID",
+	.usage = "gotrace snapshot -p RECORDER-PID | --all",
 };
 
 int options_snapshot(int argc, char **argv, struct snapshot_options *options, struct error *err)
@@ -278,7 +304,11 @@ int options_snapshot(int argc, char **argv, struct snapshot_options *options, st
 
 	*options = (struct snapshot_options){0};
 	rc = options_parse(&snapshot_parser, argc, argv, options, NULL, err);
-	if (rc == 0 && !options->pid)
+	if (rc == 0 && options->pid && options->all)
+		return error_set(err, EINVAL, "--all excludes -p");
+	if (rc == 0 && options->at_ns > clock_ns(CLOCK_REALTIME) + MOST_AHEAD_NS)
+		return error_set(err, EINVAL, "--at: more than an hour from now");
+	if (rc == 0 && !options->pid && !options->all)
 		return error_set(err, EINVAL,
 				 "no recorder given: use -p with the PID that gotrace flight printed");
 	return rc;

@@ -18,7 +18,10 @@ struct flight_options {
 };
 
 struct snapshot_options {
-	pid_t pid; /* of the recorder */
+	pid_t pid;        /* of the recorder; 0: all */
+	bool all;         /* every recorder in this network namespace */
+	uint64_t at_ns;   /* the end of what is wanted, since 1970; 0 = now */
+	uint64_t last_ns; /* its length; 0 = everything until then */
 };
 
 /* As the functions of options.h. */

@@ -142,17 +142,39 @@ static void take_notices(struct recorder *recorder, struct recording *recording,
 	}
 }
 
+/* window: as it was requested, ns since 1970. */
 static void expect(struct recorder *recorder, const struct recording *recording,
-		   const struct snapshot_origin *origin)
+		   const struct snapshot_origin *origin, const struct time_window *window)
 {
 	recorder->writing = true;
-	snapshot_socket_begin(&recorder->server);
+	snapshot_socket_begin(&recorder->server, window);
 	snapshot_files_put(recording->files, recording->format, origin);
 }
 
-static int begin(struct recorder *recorder, const struct recording *recording, struct error *err)
+static uint64_t to_log_clock(uint64_t wall_ns)
+{
+	uint64_t ago = clock_ns(CLOCK_REALTIME) - now_ns(); /* when the log's clock was 0 */
+
+	return wall_ns > ago ? wall_ns - ago : 1; /* 0 has a meaning of its own */
+}
+
+static struct snapshot_origin snapshot_origin_for(const struct recording *recording,
+						  const struct time_window *window)
+{
+	struct snapshot_origin origin = recording->origin;
+
+	if (window->until_ns) {
+		origin.window.from_ns = to_log_clock(window->from_ns);
+		origin.window.until_ns = to_log_clock(window->until_ns);
+	}
+	return origin;
+}
+
+static int begin(struct recorder *recorder, const struct recording *recording,
+		 const struct time_window *window, struct error *err)
 {
 	const struct log_record take = {.type = SNAPSHOT_TAKE};
+	const struct snapshot_origin origin = snapshot_origin_for(recording, window);
 	int rc = capture_boundary(recording->capture, err);
 
 	if (rc == 0)
@@ -160,13 +182,15 @@ static int begin(struct recorder *recorder, const struct recording *recording, s
 	if (rc < 0)
 		return rc;
 	writer_flush(recording->writer);
-	recorder->wanted = false;
-	expect(recorder, recording, &recording->origin);
+	if (!window->until_ns)
+		recorder->wanted = false;
+	expect(recorder, recording, &origin, window);
 	return 0;
 }
 
 int recorder_serve(struct recorder *recorder, struct recording *recording, struct error *err)
 {
+	struct time_window window = {0};
 	uint64_t now = now_ns();
 
 	take_result(recorder, recording, false);
@@ -177,17 +201,21 @@ int recorder_serve(struct recorder *recorder, struct recording *recording, struc
 		recorder->wanted = true;
 		recorder->due_ns = 0;
 	}
-	return recorder->wanted && !recorder->writing ? begin(recorder, recording, err) : 0;
+	if (recorder->writing ||
+	    (!recorder->wanted && !snapshot_socket_due(&recorder->server, clock_ns(CLOCK_REALTIME), &window)))
+		return 0;
+	return begin(recorder, recording, &window, err);
 }
 
-static void take_last(struct recorder *recorder, const struct recording *recording)
+static void take_last(struct recorder *recorder, const struct recording *recording,
+		      const struct time_window *window)
 {
 	const struct log_record take = {.type = SNAPSHOT_TAKE_NOW};
-	struct snapshot_origin origin = recording->origin;
+	struct snapshot_origin origin = snapshot_origin_for(recording, window);
 
-	origin.of_end = !recorder->wanted && !recorder->due_ns;
+	origin.of_end = !window->until_ns && !recorder->wanted && !recorder->due_ns;
 	origin.brief = now_ns() - recording->began_ns < recorder->options->plan.window_ns;
-	expect(recorder, recording, &origin);
+	expect(recorder, recording, &origin, window);
 	writer_put(recording->writer, &take);
 	writer_flush(recording->writer);
 	take_result(recorder, recording, true);
@@ -196,15 +224,19 @@ static void take_last(struct recorder *recorder, const struct recording *recordi
 /* The recording was lost with the writer process. */
 static void refuse_last(struct recorder *recorder, const struct recording *recording)
 {
-	if (!recorder->wanted)
+	struct time_window window;
+
+	if (!recorder->wanted && !snapshot_socket_due(&recorder->server, UINT64_MAX, &window))
 		return;
 	recorder->failures++;
-	snapshot_socket_begin(&recorder->server);
+	snapshot_socket_begin(&recorder->server, NULL);
 	snapshot_socket_answer(&recorder->server, NULL, writer_error(recording->writer));
 }
 
 void recorder_settle(struct recorder *recorder, struct recording *recording, bool in_any_case)
 {
+	struct time_window window = {0};
+
 	if (writer_has_exited(recording->writer))
 		snapshot_files_give_up(recording->files);
 	take_result(recorder, recording, true);
@@ -214,7 +246,10 @@ void recorder_settle(struct recorder *recorder, struct recording *recording, boo
 	if (writer_has_exited(recording->writer))
 		refuse_last(recorder, recording);
 	else if (recorder->wanted || recorder->due_ns || in_any_case)
-		take_last(recorder, recording);
+		take_last(recorder, recording, &window);
+	while (!writer_has_exited(recording->writer) &&
+	       snapshot_socket_due(&recorder->server, UINT64_MAX, &window))
+		take_last(recorder, recording, &window);
 	recorder->wanted = false;
 	recorder->due_ns = 0;
 }
@@ -222,11 +257,13 @@ void recorder_settle(struct recorder *recorder, struct recording *recording, boo
 void recorder_idle(struct recorder *recorder)
 {
 	const struct error idle = {"no process is being recorded"};
+	struct time_window window;
 
 	if (signals_snapshots() > 0)
 		message("no snapshot: %s", idle.text);
-	if (!snapshot_socket_poll(&recorder->server, now_ns()))
+	if (!snapshot_socket_poll(&recorder->server, now_ns()) &&
+	    !snapshot_socket_due(&recorder->server, UINT64_MAX, &window))
 		return;
-	snapshot_socket_begin(&recorder->server);
+	snapshot_socket_begin(&recorder->server, NULL);
 	snapshot_socket_answer(&recorder->server, NULL, &idle);
 }

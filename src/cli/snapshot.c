@@ -1,45 +1,131 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* gotrace snapshot: asks a flight recorder to write a snapshot. */
+/* gotrace snapshot: asks flight recorders to write snapshots. */
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "cli/options_flight.h"
 #include "cli/signals.h"
 #include "flight/snapshot_socket.h"
 #include "sandbox/sandbox.h"
+#include "util/clock.h"
 #include "util/message.h"
 #include "util/text.h"
 
-static int ask(pid_t recorder, char *path, struct error *err)
-{
-	int fd = snapshot_socket_ask(recorder, err), rc;
+enum {
+	MAX_RECORDERS = 256,
+	PATIENCE_S = 60, /* with --all: for an answer, once what is wanted is over */
+};
 
-	if (fd < 0)
-		return fd;
-	rc = sandbox_confine(err);
-	if (rc == 0)
-		rc = snapshot_socket_take(fd, recorder, path, err);
-	close(fd);
-	return rc;
+struct asked_recorder {
+	pid_t pid;
+	int fd;
+};
+
+static struct time_window window_of(const struct snapshot_options *options, uint64_t now)
+{
+	struct time_window window = {0};
+
+	if (!options->at_ns && !options->last_ns)
+		return window;
+	window.until_ns = options->at_ns ? options->at_ns : now;
+	window.from_ns = options->last_ns && options->last_ns < window.until_ns
+				 ? window.until_ns - options->last_ns
+				 : 0;
+	return window;
+}
+
+/* Any process can take a recorder's name and never answer. */
+static void limit_wait(int fd, const struct time_window *window, uint64_t now)
+{
+	uint64_t ahead = window->until_ns > now ? (window->until_ns - now) / 1000000000 : 0;
+	const struct timeval limit = {.tv_sec = (time_t)ahead + PATIENCE_S};
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+}
+
+/* Asks all before it waits for any. Returns how many were asked. */
+static unsigned ask_recorders(const struct snapshot_options *options, const pid_t *pids, unsigned n,
+			      struct asked_recorder *asked)
+{
+	uint64_t now = clock_ns(CLOCK_REALTIME);
+	const struct time_window window = window_of(options, now);
+	struct error err;
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		int fd = snapshot_socket_ask(pids[i], &window, &err);
+
+		if (fd < 0) {
+			message_error(&err);
+			continue;
+		}
+		if (options->all)
+			limit_wait(fd, &window, now);
+		asked[count++] = (struct asked_recorder){.pid = pids[i], .fd = fd};
+	}
+	return count;
+}
+
+/* Returns how many have written. */
+static unsigned take_answers(const struct asked_recorder *asked, unsigned n)
+{
+	char path[PATH_MAX];
+	unsigned written = 0;
+	struct error err;
+
+	for (unsigned i = 0; i < n; i++) {
+		if (snapshot_socket_take(asked[i].fd, asked[i].pid, path, &err)) {
+			message_error(&err);
+			continue;
+		}
+		printf("%s\n", isatty(STDOUT_FILENO) ? text_path(path).bytes : path);
+		written++;
+	}
+	return written;
+}
+
+static int find_recorders(const struct snapshot_options *options, pid_t pids[MAX_RECORDERS],
+			  struct error *err)
+{
+	int n = 1;
+
+	pids[0] = options->pid;
+	if (options->all)
+		n = snapshot_socket_list(pids, MAX_RECORDERS, err);
+	return n ? n : error_set(err, ENOENT, "no gotrace flight recorder is running here");
 }
 
 int command_snapshot(int argc, char **argv)
 {
+	struct asked_recorder asked[MAX_RECORDERS];
 	struct snapshot_options options;
-	char path[PATH_MAX];
+	pid_t pids[MAX_RECORDERS];
+	unsigned nasked, written;
 	struct error err;
-	int status;
+	int status, n;
 
 	status = options_snapshot(argc, argv, &options, &err);
 	if (status)
 		return options_end(status, "gotrace snapshot", &err);
 	signals_install();
-	if (ask(options.pid, path, &err)) {
+	n = find_recorders(&options, pids, &err);
+	if (n < 0) {
 		message_error(&err);
 		return STATUS_NONE;
 	}
-	printf("%s\n", isatty(STDOUT_FILENO) ? text_path(path).bytes : path);
-	return STATUS_WHOLE;
+	nasked = ask_recorders(&options, pids, (unsigned)n, asked);
+	if (!nasked)
+		return STATUS_NONE;
+	if (sandbox_confine(&err)) {
+		message_error(&err);
+		return STATUS_NONE;
+	}
+	written = take_answers(asked, nasked);
+	return written == (unsigned)n ? STATUS_WHOLE : written ? STATUS_CUT : STATUS_NONE;
 }

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 enum { MOST_NAMED_PIDS = 5 };
 
@@ -301,6 +302,94 @@ int parse_time(const char *option, const char *text, uint64_t *ns, struct error 
 	}
 	return error_set(err, EINVAL, "%s: %.*s is not a time (examples: 1.5s, 300ms, 20us, 800ns)", option,
 			 text_fit(text, 40), text);
+}
+
+/* The digits after a point, as ns; digits beyond them are dropped. Advances *text beyond all. */
+static uint64_t parse_fraction(const char **text)
+{
+	uint64_t ns = 0, unit = 100000000;
+
+	if (**text != '.')
+		return 0;
+	for ((*text)++; **text >= '0' && **text <= '9'; (*text)++) {
+		ns += (uint64_t)(**text - '0') * unit;
+		unit /= 10;
+	}
+	return ns;
+}
+
+/* Seconds east of UTC: "Z", "+01:00". Returns false for anything else. */
+static bool parse_zone(const char *text, int *seconds)
+{
+	int hours, minutes, n = 0;
+
+	*seconds = 0;
+	if ((text[0] == 'Z' || text[0] == 'z') && !text[1])
+		return true;
+	if ((text[0] != '+' && text[0] != '-') || sscanf(text + 1, "%2d:%2d%n", &hours, &minutes, &n) != 2 ||
+	    n != 5 || text[1 + n] || hours > 23 || minutes > 59)
+		return false;
+	*seconds = (hours * 60 + minutes) * (text[0] == '-' ? -60 : 60);
+	return true;
+}
+
+/* RFC 3339. */
+static bool parse_date(const char *text, uint64_t *ns)
+{
+	struct tm tm = {0};
+	int n = 0, zone;
+	int64_t sec;
+	uint64_t fraction;
+
+	if (strspn(text, "0123456789") != 4 ||
+	    sscanf(text, "%4d-%2d-%2d%*1[Tt ]%2d:%2d:%2d%n", &tm.tm_year, &tm.tm_mon, &tm.tm_mday,
+		   &tm.tm_hour, &tm.tm_min, &tm.tm_sec, &n) != 6 ||
+	    n != 19 || tm.tm_year < 1970 || tm.tm_mon < 1 || tm.tm_mon > 12 || tm.tm_mday < 1 ||
+	    tm.tm_mday > 31 || tm.tm_hour > 23 || tm.tm_min > 59 || tm.tm_sec > 60)
+		return false;
+	text += n;
+	fraction = parse_fraction(&text);
+	if (!parse_zone(text, &zone))
+		return false;
+	tm.tm_year -= 1900;
+	tm.tm_mon--;
+	sec = (int64_t)timegm(&tm) - zone;
+	if (sec < 0 || sec > INT64_MAX / 1000000000 - 1)
+		return false;
+	*ns = (uint64_t)sec * 1000000000 + fraction;
+	return true;
+}
+
+static bool parse_epoch(const char *text, uint64_t *ns)
+{
+	size_t digits = strspn(text, "0123456789");
+	uint64_t sec;
+
+	if (!digits || digits > 10)
+		return false;
+	sec = strtoull(text, NULL, 10);
+	text += digits;
+	if (sec > INT64_MAX / 1000000000 - 1)
+		return false;
+	*ns = sec * 1000000000 + parse_fraction(&text);
+	return !*text;
+}
+
+int parse_wall_time(const char *option, const char *text, uint64_t *ns, struct error *err)
+{
+	if (text[0] == '@' ? parse_epoch(text + 1, ns) : parse_date(text, ns))
+		return 0;
+	return error_set(
+		err, EINVAL,
+		"%s: %.*s is not a wall-clock time (examples: 2026-11-26T21:05:00.25Z, @1795727100.25)",
+		option, text_fit(text, 40), text);
+}
+
+int parse_moment(const char *option, const char *text, struct moment *moment, struct error *err)
+{
+	moment->is_wall = text[0] == '@' || strpbrk(text, "-:");
+	return moment->is_wall ? parse_wall_time(option, text, &moment->ns, err)
+			       : parse_time(option, text, &moment->ns, err);
 }
 
 int parse_id(const char *option, const char *text, uint64_t *id, struct error *err)

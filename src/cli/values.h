@@ -28,6 +28,11 @@ int parse_os_regions(const char *option, const char *text, uint64_t *ns, struct 
 int parse_detail(const char *option, const char *text, enum record_detail *detail, struct error *err);
 /* As parse_duration(), with any unit from ns to h, and from 0 on: "1.5s", "20us". */
 int parse_time(const char *option, const char *text, uint64_t *ns, struct error *err);
+/* A wall-clock time, in ns since 1970: "2026-11-26T21:05:00.25Z", "2026-11-26T22:05:00+01:00", or "@SECONDS".
+ */
+int parse_wall_time(const char *option, const char *text, uint64_t *ns, struct error *err);
+/* One of these, or a time as parse_time() takes it. */
+int parse_moment(const char *option, const char *text, struct moment *moment, struct error *err);
 /* The id of a goroutine or task: a number from 1 on. */
 int parse_id(const char *option, const char *text, uint64_t *id, struct error *err);
 /* "4096", "64k", "10M", "2G" (powers of 1024), from min to max bytes. */

@@ -8,6 +8,11 @@
 
 #include "flight/trigger.h"
 
+/* A time from which and one until which something is wanted, ns. until_ns = 0: all that is kept. */
+struct time_window {
+	uint64_t from_ns, until_ns;
+};
+
 /* The recorder's limits and triggers. */
 struct flight_plan {
 	uint64_t window_ns; /* minimum time to keep */

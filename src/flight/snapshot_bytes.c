@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "trace/convert/convert.h"
+#include "trace/cut/cut.h"
 
 enum wire_format snapshot_kept_format(enum wire_format format)
 {
@@ -34,6 +35,8 @@ static int snapshot_gather(void *ctx, const void *bytes, size_t n)
 
 struct snapshot_conversion {
 	struct wire *wire;
+	struct cutter *cutter; /* NULL: everything is written */
+	unsigned generations;
 	struct error *err;
 };
 
@@ -41,37 +44,59 @@ static int snapshot_take_generation(void *ctx, const struct generation *gen)
 {
 	struct snapshot_conversion *conversion = ctx;
 
+	conversion->generations++;
 	return wire_generation(conversion->wire, gen, conversion->err);
 }
 
-static int snapshot_convert(const struct whole *whole, const struct wire_options *options, struct error *err)
+static int snapshot_cut_generation(void *ctx, const struct generation *gen)
+{
+	struct snapshot_conversion *conversion = ctx;
+
+	return cutter_generation(conversion->cutter, gen);
+}
+
+static int snapshot_convert(const struct whole *whole, const struct wire_options *options,
+			    const struct time_window *window, struct error *err)
 {
 	struct snapshot_conversion conversion = {.wire = wire_new(options, err), .err = err};
-	const struct convert_sink sink = {.generation = snapshot_take_generation, .ctx = &conversion};
+	const struct cut_options piece = {.from = window->from_ns,
+					  .to = window->until_ns,
+					  .generation = snapshot_take_generation,
+					  .ctx = &conversion};
+	const struct convert_sink sink = {.generation = window->until_ns ? snapshot_cut_generation
+									 : snapshot_take_generation,
+					  .ctx = &conversion};
 	struct convert_result *result = calloc(1, sizeof(*result));
-	int rc = conversion.wire && result ? 0 : -ENOMEM;
+	int rc;
 
+	if (window->until_ns)
+		conversion.cutter = cutter_new(&piece);
+	rc = conversion.wire && result && (conversion.cutter || !window->until_ns) ? 0 : -ENOMEM;
 	if (rc == 0)
 		rc = convert_trace(whole->bytes, whole->n, NULL, &sink, result, err);
 	if (rc && result && result->fault.text[0])
 		*err = result->fault;
+	if (rc == 0 && !conversion.generations)
+		rc = error_set(err, ENODATA, "nothing of that time is kept");
+	cutter_free(conversion.cutter);
 	wire_free(conversion.wire);
 	free(result);
 	return rc;
 }
 
 /* Formats whose generations depend on each other are converted from the format that the recorder keeps. */
-static int write_converted(const struct generation_refs *refs, enum wire_format format, struct output *out,
-			   struct error *err)
+static int write_converted(const struct generation_refs *refs, const struct snapshot_form *form,
+			   struct output *out, struct error *err)
 {
 	struct whole whole = {.bytes = malloc(generation_refs_bytes(refs))};
 	struct byte_sink to_whole = {.write = snapshot_gather, .ctx = &whole};
-	const struct wire_options options = {.format = format, .out = {.write = write_bytes, .ctx = out}};
+	const struct wire_options options = {.format = form->format,
+					     .out = {.write = write_bytes, .ctx = out}};
 	int rc = whole.bytes ? generation_refs_write(refs, &to_whole)
 			     : error_set(err, ENOMEM, "out of memory");
 
 	if (rc == 0)
-		rc = snapshot_convert(&whole, &options, err);
+		rc = snapshot_convert(&whole, &options, &form->window, err);
 	free(whole.bytes);
 	return rc;
 }
@@ -80,13 +105,14 @@ static int write_converted(const struct generation_refs *refs, enum wire_format 
  * Files in old formats are up to 50% larger. If the file exceeds max_bytes, the oldest generations are
  * dropped and the file is written again.
  */
-static int write_cut(struct generation_refs *refs, enum wire_format format, size_t max_bytes,
-		     struct output *out, struct error *err)
+static int write_cut(struct generation_refs *refs, const struct snapshot_form *form, struct output *out,
+		     struct error *err)
 {
+	size_t max_bytes = form->max_bytes;
 	int rc;
 
 	for (;;) {
-		rc = write_converted(refs, format, out, err);
+		rc = write_converted(refs, form, out, err);
 		if (rc == 0)
 			rc = output_commit(out);
 		if (rc || out->committed <= max_bytes)
@@ -100,14 +126,14 @@ static int write_cut(struct generation_refs *refs, enum wire_format format, size
 	}
 }
 
-int snapshot_bytes_write(struct generation_refs *refs, enum wire_format format, size_t max_bytes,
-			 struct output *out, struct error *err)
+int snapshot_bytes_write(struct generation_refs *refs, const struct snapshot_form *form, struct output *out,
+			 struct error *err)
 {
 	const struct byte_sink sink = {.write = write_bytes, .ctx = out};
 	int rc;
 
-	if (snapshot_kept_format(format) != format)
-		return write_cut(refs, format, max_bytes, out, err);
+	if (form->window.until_ns || snapshot_kept_format(form->format) != form->format)
+		return write_cut(refs, form, out, err);
 	rc = generation_refs_write(refs, &sink);
 	return rc ? rc : output_commit(out);
 }

@@ -32,7 +32,10 @@ static int snapshot_files_fill(void *ctx, int fd, size_t max_bytes, struct error
 {
 	struct snapshot_files *files = ctx;
 
-	return snapshot_worker_ask(&files->channel, files->format, max_bytes, fd, files->store->dir, err);
+	const struct snapshot_form form = {
+		.format = files->format, .max_bytes = max_bytes, .window = files->origin.window};
+
+	return snapshot_worker_ask(&files->channel, &form, fd, files->store->dir, err);
 }
 
 static void write_it(struct snapshot_files *files)

@@ -2,6 +2,7 @@
 #include "flight/snapshot_socket.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,12 +10,15 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* The protocol: one line in each direction. */
-#define QUESTION "snapshot\n"
-#define WRITTEN  "written "
-#define FAILED   "failed "
+/* The protocol: one line in each direction. The question may have a window, ns since 1970. */
+#define QUESTION           "snapshot\n"
+#define QUESTION_OF_WINDOW "snapshot %" SCNu64 " %" SCNu64 "%n"
+#define WRITTEN            "written "
+#define FAILED             "failed "
 
-enum { BACKLOG = 64 };
+enum { BACKLOG = 64, MAX_QUESTION = 64 };
+
+#define LISTENING 0x10000u /* __SO_ACCEPTCON of the kernel (include/linux/net.h) */
 
 static socklen_t snapshot_socket_name_of(pid_t pid, struct sockaddr_un *name)
 {
@@ -110,16 +114,29 @@ static void take_connections(struct snapshot_socket *server, uint64_t now_ns)
 	}
 }
 
+/* text ends in NUL and has n characters. */
+static bool parse_question(const char *text, size_t n, struct time_window *window)
+{
+	int end = 0;
+
+	*window = (struct time_window){0};
+	if (strcmp(text, QUESTION) == 0)
+		return true;
+	return sscanf(text, QUESTION_OF_WINDOW, &window->from_ns, &window->until_ns, &end) == 2 && end > 0 &&
+	       (size_t)end + 1 == n && text[end] == '\n' && window->from_ns < window->until_ns;
+}
+
 /* A request is short and arrives in one piece. */
 static void read_request(struct snapshot_client *client, uint64_t now_ns)
 {
-	char text[sizeof(QUESTION)];
-	ssize_t n = recv(client->fd, text, sizeof(text), MSG_DONTWAIT);
+	char text[MAX_QUESTION];
+	ssize_t n = recv(client->fd, text, sizeof(text) - 1, MSG_DONTWAIT);
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR) &&
 	    now_ns < client->accepted_ns + REQUEST_MS * 1000000ull)
 		return;
-	if (n == sizeof(QUESTION) - 1 && memcmp(text, QUESTION, sizeof(QUESTION) - 1) == 0)
+	text[n > 0 ? n : 0] = '\0';
+	if (parse_question(text, n > 0 ? (size_t)n : 0, &client->window))
 		client->asked = true;
 	else
 		close_client(client); /* the client is gone, or is not gotrace */
@@ -135,15 +152,33 @@ bool snapshot_socket_poll(struct snapshot_socket *server, uint64_t now_ns)
 
 		if (client->fd >= 0 && !client->asked)
 			read_request(client, now_ns);
-		asked |= client->asked && !client->awaited;
+		asked |= client->asked && !client->awaited && !client->window.until_ns;
 	}
 	return asked;
 }
 
-void snapshot_socket_begin(struct snapshot_socket *server)
+bool snapshot_socket_due(const struct snapshot_socket *server, uint64_t now, struct time_window *window)
 {
-	for (int i = 0; i < MAX_SNAPSHOT_CLIENTS; i++)
-		server->clients[i].awaited = server->clients[i].asked;
+	for (int i = 0; i < MAX_SNAPSHOT_CLIENTS; i++) {
+		const struct snapshot_client *client = &server->clients[i];
+
+		if (client->fd < 0 || !client->asked || client->awaited || !client->window.until_ns ||
+		    client->window.until_ns > now)
+			continue;
+		*window = client->window;
+		return true;
+	}
+	return false;
+}
+
+void snapshot_socket_begin(struct snapshot_socket *server, const struct time_window *window)
+{
+	for (int i = 0; i < MAX_SNAPSHOT_CLIENTS; i++) {
+		struct snapshot_client *client = &server->clients[i];
+
+		client->awaited = client->asked && (!window || (client->window.from_ns == window->from_ns &&
+								client->window.until_ns == window->until_ns));
+	}
 }
 
 void snapshot_socket_answer(struct snapshot_socket *server, const char *path, const struct error *err)
@@ -172,8 +207,9 @@ void snapshot_socket_close(struct snapshot_socket *server)
 
 /* --- the client side --- */
 
-static int reach(pid_t recorder, int fd, struct error *err)
+static int reach(pid_t recorder, int fd, const struct time_window *window, struct error *err)
 {
+	char question[MAX_QUESTION] = QUESTION;
 	struct sockaddr_un name;
 	socklen_t size = snapshot_socket_name_of(recorder, &name);
 	struct ucred peer;
@@ -190,8 +226,10 @@ static int reach(pid_t recorder, int fd, struct error *err)
 			"PID %d belongs to another user: run gotrace snapshot as that user or as root",
 			(int)recorder);
 	/* A recorder that refuses may already have answered and closed the connection. */
-	if (send(fd, QUESTION, sizeof(QUESTION) - 1, MSG_NOSIGNAL) < 0 && errno != EPIPE &&
-	    errno != ECONNRESET)
+	if (window->until_ns)
+		snprintf(question, sizeof(question), "snapshot %" PRIu64 " %" PRIu64 "\n", window->from_ns,
+			 window->until_ns);
+	if (send(fd, question, strlen(question), MSG_NOSIGNAL) < 0 && errno != EPIPE && errno != ECONNRESET)
 		return error_set(err, errno, "the recorder, PID %d, has ended", (int)recorder);
 	return 0;
 }
@@ -222,6 +260,8 @@ int snapshot_socket_take(int fd, pid_t recorder, char *path, struct error *err)
 
 	if (n == -EINTR)
 		return error_set(err, EINTR, "interrupted; the snapshot will still be written");
+	if (n == -EAGAIN)
+		return error_set(err, EAGAIN, "PID %d does not answer", (int)recorder);
 	if (n < 0)
 		return error_set(err, EPIPE, "PID %d ended before the snapshot was written", (int)recorder);
 	if (strncmp(text, WRITTEN, strlen(WRITTEN)) != 0)
@@ -234,13 +274,37 @@ int snapshot_socket_take(int fd, pid_t recorder, char *path, struct error *err)
 	return 0;
 }
 
-int snapshot_socket_ask(pid_t recorder, struct error *err)
+int snapshot_socket_list(pid_t *recorders, unsigned most, struct error *err)
+{
+	FILE *file = fopen("/proc/net/unix", "re");
+	char *line = NULL;
+	size_t size = 0;
+	unsigned n = 0;
+
+	if (!file)
+		return error_set(err, errno, "cannot read /proc/net/unix: %s", strerror(errno));
+	while (n < most && getline(&line, &size, file) > 0) {
+		unsigned flags;
+		int pid, end = 0;
+
+		/* "Num: RefCount Protocol Flags Type St Inode Path" (net/unix/af_unix.c, unix_seq_show) */
+		if (sscanf(line, "%*s %*s %*s %x %*s %*s %*s @gotrace-flight-%d%n", &flags, &pid, &end) ==
+			    2 &&
+		    line[end] == '\n' && pid > 0 && flags & LISTENING)
+			recorders[n++] = pid;
+	}
+	free(line);
+	fclose(file);
+	return (int)n;
+}
+
+int snapshot_socket_ask(pid_t recorder, const struct time_window *window, struct error *err)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), rc;
 
 	if (fd < 0)
 		return error_set(err, errno, "cannot create a socket: %s", strerror(errno));
-	rc = reach(recorder, fd, err);
+	rc = reach(recorder, fd, window, err);
 	if (rc)
 		close(fd);
 	return rc ? rc : fd;

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "flight/flight.h"
 #include "util/error.h"
 
 enum {
@@ -22,10 +23,11 @@ enum {
 };
 
 struct snapshot_client {
-	int fd;               /* -1: none */
-	uint64_t accepted_ns; /* time of connection (CLOCK_MONOTONIC) */
-	bool asked;           /* has requested a snapshot */
-	bool awaited;         /* the requested snapshot is being written */
+	int fd;                    /* -1: none */
+	uint64_t accepted_ns;      /* time of connection (CLOCK_MONOTONIC) */
+	bool asked;                /* has requested a snapshot */
+	struct time_window window; /* of it; ns since 1970 */
+	bool awaited;              /* the requested snapshot is being written */
 };
 
 struct snapshot_socket {
@@ -36,18 +38,26 @@ struct snapshot_socket {
 int snapshot_socket_open(struct snapshot_socket *server, struct error *err);
 /*
  * Accepts connections and requests. Never blocks, and does a bounded amount of work for any input. Returns
- * true if there is a request for which no snapshot has begun.
+ * true if there is a request without a window for which no snapshot has begun.
  */
 bool snapshot_socket_poll(struct snapshot_socket *server, uint64_t now_ns);
-/* Assigns the snapshot that begins now to all requests so far. */
-void snapshot_socket_begin(struct snapshot_socket *server);
+/* Returns true if a window has been requested for which no snapshot has begun, and which ended by now (ns
+ * since 1970). */
+bool snapshot_socket_due(const struct snapshot_socket *server, uint64_t now, struct time_window *window);
+/* Assigns the snapshot that begins now to all requests of this window so far. NULL: to all requests. */
+void snapshot_socket_begin(struct snapshot_socket *server, const struct time_window *window);
 /* Answers these requests with the file's path or, if that is NULL, with the error. */
 void snapshot_socket_answer(struct snapshot_socket *server, const char *path, const struct error *err);
 void snapshot_socket_close(struct snapshot_socket *server);
 
-/* The client side: sends a request to the recorder. Returns a descriptor, or a negative errno and sets *err.
+/* The client side: sends a request to the recorder. window: ns since 1970. Returns a descriptor, or a
+ * negative errno and sets *err. */
+int snapshot_socket_ask(pid_t recorder, const struct time_window *window, struct error *err);
+/*
+ * Lists at most `most` processes that listen under the name of a recorder in this network namespace. Any
+ * process can take such a name. Returns their number, or a negative errno and sets *err.
  */
-int snapshot_socket_ask(pid_t recorder, struct error *err);
+int snapshot_socket_list(pid_t *recorders, unsigned most, struct error *err);
 /*
  * Waits for the recorder's answer. path has PATH_MAX bytes; its contents come from the recorder and are
  * untrusted, because a recorder that root asks may belong to any user. Returns 0, or a negative errno and

@@ -14,6 +14,7 @@
 #include <sys/types.h>
 #include <time.h>
 
+#include "flight/flight.h"
 #include "util/error.h"
 
 struct snapshot_store_file;
@@ -29,10 +30,11 @@ struct snapshot_store {
 /* What a snapshot is of, and why it is written. */
 struct snapshot_origin {
 	pid_t pid;
-	uint64_t start; /* of the process, in clock ticks since boot, because PIDs are reused */
-	uid_t uid;      /* whose process it is */
-	bool of_end;    /* only because the process has ended */
-	bool brief;     /* the process was recorded for less than the window */
+	uint64_t start;            /* of the process, in clock ticks since boot, because PIDs are reused */
+	uid_t uid;                 /* whose process it is */
+	bool of_end;               /* only because the process has ended */
+	bool brief;                /* the process was recorded for less than the window */
+	struct time_window window; /* what is wanted of it; the log's clock */
 };
 
 struct snapshot_entry {

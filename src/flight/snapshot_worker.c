@@ -22,6 +22,7 @@ enum snapshot_request_kind {
 
 struct snapshot_request {
 	uint64_t max_bytes;
+	struct time_window window;
 	uint32_t format, reserved; /* enum wire_format */
 };
 
@@ -62,13 +63,15 @@ static struct generation_refs *wait_for_snapshot(struct snapshot_worker *worker,
 static void snapshot_write_file(struct generation_refs *refs, const struct snapshot_request *asked, int fd,
 				struct snapshot_answer *written)
 {
+	const struct snapshot_form form = {.format = (enum wire_format)asked->format,
+					   .max_bytes = asked->max_bytes,
+					   .window = asked->window};
 	struct error why = {""};
 	struct output out;
 
 	written->code = output_adopt(&out, fd, "", true, true);
 	if (written->code == 0)
-		written->code = snapshot_bytes_write(refs, (enum wire_format)asked->format, asked->max_bytes,
-						     &out, &why);
+		written->code = snapshot_bytes_write(refs, &form, &out, &why);
 	written->file_error = written->code ? out.error : 0;
 	memcpy(written->text, why.text, sizeof(written->text));
 	output_close(&out);
@@ -180,10 +183,11 @@ static int snapshot_explain(struct snapshot_answer *written, const char *place, 
 			 written->text[0] ? written->text : strerror(code));
 }
 
-int snapshot_worker_ask(struct channel *channel, enum wire_format format, size_t max_bytes, int fd,
-			const char *place, struct error *err)
+int snapshot_worker_ask(struct channel *channel, const struct snapshot_form *form, int fd, const char *place,
+			struct error *err)
 {
-	const struct snapshot_request asked = {.max_bytes = max_bytes, .format = (uint32_t)format};
+	const struct snapshot_request asked = {
+		.max_bytes = form->max_bytes, .window = form->window, .format = (uint32_t)form->format};
 	struct rpc request = {.kind = fd >= 0 ? SNAPSHOT_WRITE : SNAPSHOT_FORGET,
 			      .bytes = &asked,
 			      .size = sizeof(asked),

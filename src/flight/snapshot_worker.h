@@ -8,6 +8,7 @@
 #define GOTRACE_FLIGHT_SNAPSHOT_WORKER_H
 
 #include "flight/generation_ring.h"
+#include "flight/snapshot_bytes.h"
 #include "pipeline/output.h"
 #include "sandbox/channel.h"
 #include "trace/wire/wire.h"
@@ -37,7 +38,7 @@ void snapshot_worker_put(struct snapshot_worker *worker, struct generation_refs 
  * check the file, because the writer is not trusted. place: the file's directory, for messages. Returns 0, or
  * a negative errno and sets *err.
  */
-int snapshot_worker_ask(struct channel *channel, enum wire_format format, size_t max_bytes, int fd,
-			const char *place, struct error *err);
+int snapshot_worker_ask(struct channel *channel, const struct snapshot_form *form, int fd, const char *place,
+			struct error *err);
 
 #endif

@@ -156,6 +156,61 @@ case_flight_crowd() {
 	stop_recorder 0
 }
 
+# covers FILE FROM TO: the busy trace has this window, in us since 1970, to a millisecond.
+covers() {
+	local start_wall start end
+	run_gotrace sql "$1" "SELECT (SELECT value FROM info WHERE key = 'start_wall') / 1000,
+		((SELECT value FROM info WHERE key = 'end') - (SELECT value FROM info WHERE key = 'start')) / 1000" --csv
+	want 0
+	IFS=, read -r start end <<<"$(tail -n 1 "$W/out" | tr -d '\r')"
+	end=$((start + end))
+	[ $((start - $2)) -le 1000 ] && [ $(($2 - start)) -le 1000 ] || die "$1 begins $((start - $2)) us after the window"
+	[ $((end - $3)) -le 1000 ] && [ $(($3 - end)) -le 1000 ] || die "$1 ends $((end - $3)) us after the window"
+}
+
+# Several recorders give the same seconds of wall-clock time, whenever they are asked; one of them is of an idle process,
+# in a format without a wall clock.
+case_flight_window() {
+	local recorders="" to i file
+	load mixed
+	record -p "$target" --window 20s
+	recorders="$recorder"
+	sleep 60 &
+	record -p $! --window 20s --format 1.21
+	recorders="$recorders $recorder"
+	binary=$(ctarget default 2>"$W/build.err") || die "cannot build: $(tail -n 3 "$W/build.err")"
+	for i in 1 2; do
+		"$binary" pipe -seconds 60 >/dev/null 2>&1 </dev/null &
+		record -p $! --window 20s
+		recorders="$recorders $recorder"
+	done
+	sleep 2
+	to=$(($(date +%s%6N) + 700000))
+	run_gotrace snapshot --all --at "@$((to / 1000000)).$(printf %06d $((to % 1000000)))" --last 2s
+	[ "$(date +%s%6N)" -ge "$to" ] || die "it did not wait for the window's end"
+	[ "$(grep -c "^$W/dir/" "$W/out")" = 4 ] || die "$(cat "$W/out" "$W/err")"
+	grep "^$W/dir/" "$W/out" >"$W/files"
+	for recorder in $recorders; do # the same, later, and one after another
+		sleep 0.7
+		run_gotrace snapshot -p $recorder --at "$(date -u -d "@$((to / 1000000))" +%FT%T).$(printf %06d $((to % 1000000)))Z" --last 2s
+		want 0
+		cat "$W/out" >>"$W/files"
+	done
+	while read -r file; do
+		strict "$file"
+		head -c 16 "$file" | grep -q 'go 1.21 trace' || covers "$file" $((to - 2000000)) "$to"
+	done <"$W/files"
+	run_gotrace snapshot -p $recorder --at @1000000000 --last 1s
+	want 1
+	says 'nothing of that time is kept'
+	file=$(tail -n 1 "$W/files")
+	run_gotrace cut "$file" --from "@$(((to - 1500000) / 1000000)).$(printf %06d $(((to - 1500000) % 1000000)))" --to 1s -o "$W/piece"
+	want 0
+	covers "$W/piece" $((to - 1500000)) $((to - 1000000))
+	kill -TERM $recorders
+	printf '%s files' "$(wc -l <"$W/files")"
+}
+
 case_flight_formats() {
 	local format
 	load mixed

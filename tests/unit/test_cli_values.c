@@ -25,6 +25,58 @@ static void durations_with_units(void **state)
 	}
 }
 
+static void moments(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t ns;
+		bool is_wall;
+	} cases[] = {
+		{"1.5s", 1500000000, false},
+		{"20us", 20000, false},
+		{"@1795727100", 1795727100000000000ull, true},
+		{"@1795727100.25", 1795727100250000000ull, true},
+		{"@1795727100.1234567891", 1795727100123456789ull, true},
+		{"2026-11-26T21:05:00Z", 1795727100000000000ull, true},
+		{"2026-11-26t21:05:00.25z", 1795727100250000000ull, true},
+		{"2026-11-26T22:35:00.25+01:30", 1795727100250000000ull, true},
+		{"2026-11-26 20:05:00-01:00", 1795727100000000000ull, true},
+		{"1970-01-01T00:00:00Z", 0, true},
+		{"2024-02-29T00:00:00Z", 1709164800000000000ull, true},
+	};
+	static const char *const refused[] = {"",
+					      "@",
+					      "@1e9",
+					      "@-5",
+					      "@99999999999",
+					      "@1.5s",
+					      "2026-11-26",
+					      "2026-11-26T21:05:00",
+					      "2026-11-26T21:05Z",
+					      "2026-13-26T21:05:00Z",
+					      "2026-11-26T25:05:00Z",
+					      "2026-11-26T21:05:00Z ",
+					      "2026-11-26T21:05:00+1:00",
+					      "1970-01-01T00:00:00+01:00",
+					      "+2026-11-26T21:05:00Z",
+					      "2026-1-26T21:05:00.123Z",
+					      "-5s"};
+	struct moment moment;
+	struct error err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(parse_moment("--from", cases[i].text, &moment, NULL), 0);
+		assert_int_equal(moment.ns, cases[i].ns);
+		assert_int_equal(moment.is_wall, cases[i].is_wall);
+	}
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		err.text[0] = '\0';
+		assert_int_equal(parse_moment("--from", refused[i], &moment, &err), -EINVAL);
+		assert_non_null(strstr(err.text, "--from: "));
+	}
+}
+
 static void durations_refused(void **state)
 {
 	static const char *const cases[] = {"12abc",
@@ -151,6 +203,7 @@ static void rates(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(durations_with_units),
 	cmocka_unit_test(durations_refused),
+	cmocka_unit_test(moments),
 	cmocka_unit_test(sizes),
 	cmocka_unit_test(pids),
 	cmocka_unit_test(users),

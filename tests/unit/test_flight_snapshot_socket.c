@@ -78,7 +78,7 @@ static void a_question_is_answered(void **state)
 	assert_false(snapshot_socket_poll(&server, 0));
 	send_request(fd, "snapshot\n");
 	assert_true(snapshot_socket_poll(&server, 500 * MS));
-	snapshot_socket_begin(&server);
+	snapshot_socket_begin(&server, NULL);
 	assert_false(snapshot_socket_poll(&server, 9000 * MS)); /* no deadline applies now */
 	snapshot_socket_answer(&server, "/a/file", NULL);
 	assert_true(receive(fd, text) > 0);
@@ -86,10 +86,50 @@ static void a_question_is_answered(void **state)
 	is_closed(fd);
 }
 
+/* Requests of one window share a snapshot, once its time is over; others wait for theirs. */
+static void windows_are_answered_apart(void **state)
+{
+	int plain = reach(), one = reach(), same = reach(), other = reach();
+	struct time_window window;
+	char text[256];
+
+	(void)state;
+	send_request(one, "snapshot 1000 5000\n");
+	send_request(same, "snapshot 1000 5000\n");
+	send_request(other, "snapshot 2000 9000\n");
+	assert_false(snapshot_socket_poll(&server, 0));
+	assert_false(snapshot_socket_due(&server, 4999, &window));
+	send_request(plain, "snapshot\n");
+	assert_true(snapshot_socket_poll(&server, 0));
+	assert_true(snapshot_socket_due(&server, 5000, &window));
+	assert_int_equal(window.from_ns, 1000);
+	assert_int_equal(window.until_ns, 5000);
+	snapshot_socket_begin(&server, &window);
+	assert_false(snapshot_socket_due(&server, 5000, &window));
+	snapshot_socket_answer(&server, "/a/file", NULL);
+	assert_true(receive(one, text) > 0 && receive(same, text) > 0);
+	assert_string_equal(text, "written /a/file\n");
+	assert_true(recv(plain, text, sizeof(text), MSG_DONTWAIT) < 0 && errno == EAGAIN);
+	assert_true(recv(other, text, sizeof(text), MSG_DONTWAIT) < 0 && errno == EAGAIN);
+	snapshot_socket_begin(&server, &(struct time_window){0});
+	snapshot_socket_answer(&server, "/b/file", NULL);
+	assert_true(receive(plain, text) > 0);
+	assert_true(snapshot_socket_due(&server, UINT64_MAX, &window));
+	assert_int_equal(window.until_ns, 9000);
+	close(one), close(same), close(other), close(plain);
+}
+
 static void other_questions_are_not(void **state)
 {
-	static const char *const texts[] = {"snap", "snapshot", "snapshot\nsnapshot\n",
-					    "xxxxxxxxxxxxxxxxxxxx"};
+	static const char *const texts[] = {"snap",
+					    "snapshot",
+					    "snapshot\nsnapshot\n",
+					    "xxxxxxxxxxxxxxxxxxxx",
+					    "snapshot 5 4\n",
+					    "snapshot 5\n",
+					    "snapshot 1 2 3\n",
+					    "snapshot 1 2",
+					    "snapshot 1 2\nsnapshot\n"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
@@ -135,7 +175,7 @@ static void only_so_many_wait(void **state)
 	close(late);
 	for (int i = 0; i < MAX_SNAPSHOT_CLIENTS; i++)
 		is_closed(fds[i]);
-	snapshot_socket_begin(&server);
+	snapshot_socket_begin(&server, NULL);
 	snapshot_socket_answer(&server, "/a/file", NULL);
 }
 
@@ -185,8 +225,8 @@ static void what_others_send_is_not_read(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 static const struct CMUnitTest tests[] = {
-	TEST(a_question_is_answered), TEST(other_questions_are_not),      TEST(silence_has_an_end),
-	TEST(only_so_many_wait),      TEST(what_others_send_is_not_read),
+	TEST(a_question_is_answered), TEST(windows_are_answered_apart), TEST(other_questions_are_not),
+	TEST(silence_has_an_end),     TEST(only_so_many_wait),          TEST(what_others_send_is_not_read),
 };
 
 UNIT_TESTS(tests, NULL, NULL);

@@ -12,6 +12,7 @@
 #include "trace/convert/convert.h"
 #include "trace/cut/anonymize.h"
 #include "trace/cut/cut.h"
+#include "trace/cut/wall_clock.h"
 #include "op_rules.h"
 #include "wire_trace.h"
 
@@ -646,6 +647,40 @@ static void test_assist_mentioned_late(void **state)
 	}
 }
 
+/* The wall clock is set back in the second generation; the third is not reached by the moments asked for. */
+static void test_wall_clock(void **state)
+{
+	static const struct generation gens[] = {
+		{.mono_ns = 5000, .wall_sec = 1795727100, .wall_nsec = 500},
+		{.mono_ns = 2000005000, .wall_sec = 1795727101},
+		{.mono_ns = 9000005000, .wall_sec = 1795727108},
+	};
+	static const struct {
+		uint64_t wall_ns, trace_ns;
+	} cases[] = {
+		{1795727100000000500, 5000},       {1795727100000000700, 5200},
+		{1795727099999999000, 3500},       {1, 0}, /* before the clock's beginning */
+		{1795727101000000300, 2000005300}, {1795727200000000000, 101000005000},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct wall_moment moment = {.wall_ns = cases[i].wall_ns};
+
+		for (size_t k = 0; k < COUNT(gens); k++)
+			wall_moment_take(&moment, &gens[k]);
+		assert_true(moment.is_known);
+		assert_int_equal(moment.trace_ns, cases[i].trace_ns);
+	}
+	for (size_t i = 0; i < 3; i++) { /* none, its own clock, and one that no ns can hold */
+		static const uint64_t secs[] = {0, 8385, UINT64_MAX / 2};
+		struct wall_moment moment = {.wall_ns = 1795727100000000000};
+
+		wall_moment_take(&moment, &(struct generation){.mono_ns = 5, .wall_sec = secs[i]});
+		assert_false(moment.is_known);
+	}
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_samples),
 	cmocka_unit_test(test_random_cuts),
@@ -654,6 +689,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_anonymize_own),
 	cmocka_unit_test(test_unmarked_gaps),
 	cmocka_unit_test(test_assist_mentioned_late),
+	cmocka_unit_test(test_wall_clock),
 };
 
 UNIT_TESTS(tests, NULL, NULL);

@@ -15,6 +15,7 @@ struct cutter {
 	struct op *ops;                /* of the open generation */
 	size_t n, head, capacity;      /* head: statuses and open ranges */
 	const struct generation *from; /* the input generation */
+	uint64_t known_from;           /* the start of the trace */
 	uint64_t start;                /* of the open generation */
 	uint64_t last;                 /* time of the last op */
 	uint32_t number;               /* of the open generation in its piece; 0 = none is open */
@@ -270,6 +271,7 @@ static int end(struct cutter *cutter, bool last, uint64_t until)
 	const struct generation *from = cutter->from;
 	struct generation gen = {
 		.number = cutter->number,
+		.shows_end = last && cutter->options.to != UINT64_MAX,
 		.start = cutter->start,
 		.end = end_time(cutter, until),
 		.mono_ns = cutter->start,
@@ -324,6 +326,24 @@ static int add(struct cutter *cutter, const struct op *op)
 	*new = *op;
 	cutter->last = op->time;
 	return 0;
+}
+
+/* A piece begins at the time that was asked for, if the states are known by then, else with its first op. */
+static int cutter_begin_piece(struct cutter *cutter, uint64_t first_op)
+{
+	uint64_t before = lead(cutter), start = first_op > before ? first_op - before : 1;
+
+	if (cutter->options.from > cutter->known_from && cutter->options.from < start)
+		start = cutter->options.from;
+	cutter->begun = true;
+	return begin(cutter, start);
+}
+
+/* Nothing has happened in the time that was asked for, but the states are known. */
+static bool is_quiet(const struct cutter *cutter, const struct generation *gen)
+{
+	return !cutter->begun && !cutter->options.goids && cutter->options.from > cutter->known_from &&
+	       cutter->options.from < gen->end;
 }
 
 /* --- ops --- */
@@ -389,13 +409,10 @@ static int step(struct cutter *cutter, const struct op *from)
 	if (cutter->begun && op.time < cutter->last)   /* a new P among the statuses */
 		op.time = cutter->last + 1;
 	if (!cutter->begun && op.time >= cutter->options.from) {
-		uint64_t before = lead(cutter);
-
 		forget_stw(cutter);
 		if (is_stray(cutter, &op))
 			return 0;
-		cutter->begun = true;
-		rc = begin(cutter, op.time > before ? op.time - before : 1);
+		rc = cutter_begin_piece(cutter, op.time);
 	}
 	if (!rc && cutter->begun)
 		rc = add(cutter, &op);
@@ -420,10 +437,17 @@ static int preapply_active_ranges(struct cutter *cutter, const struct generation
 	return rc;
 }
 
-/* Begins an output generation with the input generation. The open ranges are known from earlier ops. */
+/*
+ * Begins an output generation with the input generation, or at the end of the piece if that is earlier. The
+ * open ranges are known from earlier ops.
+ */
 static int begin_with(struct cutter *cutter, const struct generation *gen)
 {
-	return cutter->begun && !cutter->done ? begin(cutter, gen->start) : 0;
+	uint64_t start = gen->start, to = cutter->options.to;
+
+	if (start > to && start > cutter->last + 1)
+		start = to > cutter->last ? to : cutter->last + 1;
+	return cutter->begun && !cutter->done ? begin(cutter, start) : 0;
 }
 
 int cutter_generation(struct cutter *cutter, const struct generation *gen)
@@ -434,6 +458,8 @@ int cutter_generation(struct cutter *cutter, const struct generation *gen)
 	if (cutter->done)
 		return 0;
 	cutter->from = gen;
+	if (gen->number == 1)
+		cutter->known_from = gen->start;
 	ledger_begin(&cutter->state.ledger, gen);
 	rc = preapply_active_ranges(cutter, gen);
 	if (!rc)
@@ -446,6 +472,10 @@ int cutter_generation(struct cutter *cutter, const struct generation *gen)
 	if (gen->end > cutter->options.to)
 		over = true;
 	cutter->done = over;
+	if (!rc && over && is_quiet(cutter, gen)) {
+		forget_stw(cutter);
+		rc = cutter_begin_piece(cutter, UINT64_MAX);
+	}
 	if (rc || !cutter->begun)
 		return rc;
 	return end(cutter, over, cutter->from->end);

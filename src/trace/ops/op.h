@@ -164,6 +164,7 @@ const char *tables_string(const struct tables *tables, uint32_t id, size_t *len)
 struct generation {
 	uint32_t number; /* from 1 */
 	bool last;
+	bool shows_end;             /* readers have to see `end`, however soon after the last op */
 	uint64_t start, end;        /* ns; every op's time is in [start, end] */
 	uint64_t mono_ns, wall_sec; /* both clocks at one moment within [start, end] */
 	uint32_t wall_nsec;
