@@ -16,6 +16,7 @@
 #include "analysis/resources.h"
 #include "analysis/state.h"
 #include "analysis/step.h"
+#include "trace/ops/own_names.h"
 #include "util/array.h"
 
 /* Row 0 of each table stands for what is unknown, or beyond the table's limit. */
@@ -122,11 +123,30 @@ void analysis_set_host(struct analysis *a, const struct analysis_host *host)
 	a->options.host = *host;
 }
 
+/* Looks ahead for the ids of what runs: a thread's is that of its goroutine. */
+static bool starts_with_threads(const struct generation *gen)
+{
+	const struct tables *tables = gen->tables;
+	uint64_t runs = 0, as_thread = 0;
+
+	for (size_t i = 0; i < gen->nops; i++) {
+		const struct op *op = &gen->ops[i];
+
+		if ((op->kind != OP_GO_START && (op->kind != OP_GO_STATUS || op->status != G_RUNNING)) ||
+		    op->g >= tables->ngoroutines || tables->goids[op->g] == OWN_GOID)
+			continue;
+		runs++;
+		as_thread += tables->goids[op->g] == op->m;
+	}
+	return as_thread * 2 > runs;
+}
+
 int analysis_generation(struct analysis *a, const struct generation *gen)
 {
 	a->gen = gen;
 	if (!a->generations++) {
 		a->begin = a->now = a->integrated = gen->start;
+		a->of_threads = starts_with_threads(gen);
 		for (size_t i = 0; i < gen->nops && !a->procs; i++) {
 			if (gen->ops[i].kind == OP_PROCS_CHANGE)
 				a->procs = (uint32_t)gen->ops[i].arg;

@@ -102,8 +102,11 @@ void gc_step(struct analysis *a, const struct op *op)
 {
 	switch (op->kind) {
 	case OP_GC_ACTIVE:
-		if (!a->gc.began)
+		/* It began before the trace, or in a gap. */
+		if (!a->gc.began) {
+			a->gc.cycles++;
 			a->gc.began = a->now;
+		}
 		break;
 	case OP_GC_BEGIN:
 		cycle_begin(a);

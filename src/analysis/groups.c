@@ -9,6 +9,7 @@
 #include "analysis/instances.h"
 #include "analysis/intervals.h"
 #include "analysis/names.h"
+#include "code/symbol/library.h"
 #include "util/array.h"
 #include "trace/ops/own_names.h"
 
@@ -33,7 +34,7 @@ uint32_t group_get(struct analysis *a, uint32_t func, uint32_t file, uint32_t li
 	group->file = file;
 	group->line = line;
 	group->creator = creator;
-	group->system = is_system_function(name_text(a, func));
+	group->system = !a->of_threads && library_is_system(name_text(a, func));
 	group->worker = strcmp(name_text(a, func), "runtime.gcBgMarkWorker") == 0;
 	return (uint32_t)a->ngroups++;
 }

@@ -28,11 +28,6 @@ const char *name_text(const struct analysis *a, uint32_t string)
 	return strtab_get(a->strings, string, &len);
 }
 
-bool is_system_function(const char *func)
-{
-	return library_in_package(func, "runtime") && strcmp(func, "runtime.main") != 0;
-}
-
 static uint32_t find_frame(const struct analysis *a, const struct stack_info *info,
 			   bool (*skip)(const char *))
 {

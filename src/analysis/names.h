@@ -16,6 +16,5 @@ const struct code_place *stack_near(const struct analysis *a, uint32_t stack);
 const struct code_place *stack_root(const struct analysis *a, uint32_t stack);
 /* True in a select with a default case, or in a receive or send that was compiled from one. */
 bool stack_polls(const struct analysis *a, uint32_t stack);
-bool is_system_function(const char *func);
 
 #endif

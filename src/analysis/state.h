@@ -4,7 +4,7 @@
 #define GOTRACE_ANALYSIS_STATE_H
 
 #include "analysis/analysis.h"
-#include "analysis/histogram.h"
+#include "util/histogram.h"
 #include "trace/ledger/ledger.h"
 #include "trace/ops/own_logs.h"
 #include "util/map64.h"
@@ -451,6 +451,7 @@ struct analysis {
 	size_t nps;
 	uint32_t procs; /* GOMAXPROCS; 0 = unknown */
 	uint32_t most_procs;
+	bool of_threads;     /* the first generation says so; is_of_threads() knows more at the end */
 	uint32_t seen_procs; /* the highest number of a P in an event, plus 1 */
 
 	uint64_t now, integrated; /* ns: of the current op; end of the integrals below */

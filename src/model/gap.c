@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "model/gap.h"
 
-#include "model/stats.h"
 #include "model/step.h"
 #include "trace/ops/gap_log.h"
 
@@ -23,7 +22,6 @@ void gap_begin(struct model *md, uint64_t since)
 	if (md->gap_since)
 		return; /* only in a damaged log */
 	md->gap_since = since;
-	stats_gap_begin(md->stats, since, reason);
 	md->ops.provenance = INFERRED;
 	for (unsigned i = 0; i < md->entities.nms; i++) {
 		if (md->entities.ms[i] && md->entities.ms[i] != md->synthetic.m)
@@ -36,8 +34,6 @@ void gap_end(struct model *md, uint64_t now)
 {
 	if (md->gap_since && now > md->gap_since)
 		md->totals.unwatched_ns += now - md->gap_since;
-	if (md->gap_since)
-		stats_gap_end(md->stats, now);
 	md->gap_since = 0;
 }
 

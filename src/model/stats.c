@@ -6,60 +6,70 @@
 #include <string.h>
 
 #include "model/program_stats.h"
-#include "trace/ops/transition.h"
+#include "trace/ledger/ledger.h"
+#include "trace/ops/gap_log.h"
 #include "util/array.h"
 
-/* What a goroutine is doing, and since when. */
-struct g_interval {
-	uint64_t since, unwatched; /* ns; total unwatched time before `since` */
-	uint64_t assists_since;    /* 0 = no mark assist is open */
-	uint32_t row;              /* index in stats.rows */
-	uint32_t reason;           /* string id, while waiting */
-	uint8_t status;            /* enum g_status, or G_DEAD */
-	bool is_whole;             /* the status began within the trace */
-};
-
-/* The latest interval that was not watched; empty before the first. */
-struct unwatched {
-	uint64_t since, until;
+/* One life of a goroutine. */
+struct life {
+	uint64_t assist_since; /* ns; 0 = it does not run in a mark assist */
+	uint32_t row;          /* index in stats.rows */
+	uint32_t reason;       /* string id: why it waits */
+	bool counts;           /* it exists, and is not gotrace's own */
+	bool assists;
 };
 
 struct stats {
-	struct g_interval *intervals; /* by goroutine index */
-	uint32_t nintervals;
+	struct model *md;
+	struct ledger ledger;
+	struct life *lives; /* by goroutine index */
+	size_t nlives;
 	struct goroutine_stats *rows;
 	size_t nrows, capacity;
 	struct map64 row_by_key; /* startpc + 1, so that 0 is a key too; or a name's id | NAMED */
-	struct unwatched gap;
-	uint64_t unwatched_ns; /* in earlier gaps */
-	/* String id of the wait reason of goroutines that were running when a gap began. */
-	uint32_t unwatched_reason;
-	uint32_t other_reasons; /* string id */
-	bool threads;           /* of a target traced as threads */
+	uint32_t unwatched_reason, other_reasons; /* string ids */
 	struct program_state program;
 };
 
+static int on_change(void *ctx, const struct ledger_change *change);
+static int on_proc(void *ctx, int32_t p, const struct ledger_p *was, uint64_t time);
+
 struct stats *stats_new(void)
 {
-	return calloc(1, sizeof(struct stats));
+	struct stats *stats = calloc(1, sizeof(*stats));
+
+	if (stats)
+		ledger_init(&stats->ledger,
+			    &(struct ledger_observer){.ctx = stats, .change = on_change, .proc = on_proc});
+	return stats;
 }
 
 void stats_free(struct stats *stats)
 {
 	if (!stats)
 		return;
-	free(stats->intervals);
+	ledger_free(&stats->ledger);
+	free(stats->lives);
 	free(stats->rows);
 	map64_free(&stats->row_by_key);
-	program_stats_free(&stats->program);
+	histogram_free(&stats->program.latency);
 	free(stats);
 }
 
 #define NAMED ((uint64_t)1 << 63)
 
-static int row_of(struct stats *stats, uint64_t startpc, uint32_t name, uint32_t *row)
+uint32_t stats_row_name(struct model *md, const struct g *g)
 {
-	uint64_t key = name ? NAMED | name : startpc + 1;
+	if (g == md->synthetic.g)
+		return string_id(md, "[gotrace]"); /* repairs, and its log events */
+	return md->front->row_name(md, g);
+}
+
+/* Gets the index of the row of a goroutine. Returns 0 or -ENOMEM. */
+static int row_of(struct stats *stats, struct model *md, const struct g *g, uint32_t *row)
+{
+	struct goroutine_stats new = {.startpc = g->startpc, .name = stats_row_name(md, g)};
+	uint64_t key = new.name ? NAMED | new.name : new.startpc + 1;
 	uint32_t *known = map64_get(&stats->row_by_key, key);
 
 	if (known) {
@@ -68,48 +78,14 @@ static int row_of(struct stats *stats, uint64_t startpc, uint32_t name, uint32_t
 	}
 	if (array_grow(&stats->rows, &stats->capacity, stats->nrows + 1, sizeof(*stats->rows)))
 		return -ENOMEM;
+	if (md->options.is_system)
+		new.system = md->options.is_system(md->options.ctx, &new);
 	*row = (uint32_t)stats->nrows;
-	stats->rows[stats->nrows++] = (struct goroutine_stats){.startpc = startpc, .name = name};
+	stats->rows[stats->nrows++] = new;
 	return map64_set(&stats->row_by_key, key, *row);
 }
 
-static int fit_intervals(struct stats *stats, uint32_t n)
-{
-	struct g_interval *intervals;
-
-	if (n <= stats->nintervals)
-		return 0;
-	intervals = realloc(stats->intervals, n * sizeof(*intervals));
-	if (!intervals)
-		return -ENOMEM;
-	memset(intervals + stats->nintervals, 0, (n - stats->nintervals) * sizeof(*intervals));
-	stats->intervals = intervals;
-	stats->nintervals = n;
-	return 0;
-}
-
-/* Returns how much of the time before t was not watched, ns. */
-static uint64_t unwatched_before(const struct stats *stats, uint64_t t)
-{
-	const struct unwatched *gap = &stats->gap;
-	uint64_t end = t < gap->until ? t : gap->until;
-
-	return stats->unwatched_ns + (end > gap->since ? end - gap->since : 0);
-}
-
-void stats_gap_begin(struct stats *stats, uint64_t since, uint32_t reason)
-{
-	if (stats->gap.since < stats->gap.until)
-		stats->unwatched_ns = unwatched_before(stats, stats->gap.until);
-	stats->gap = (struct unwatched){.since = since, .until = UINT64_MAX};
-	stats->unwatched_reason = reason;
-}
-
-void stats_gap_end(struct stats *stats, uint64_t until)
-{
-	if (stats->gap.until == UINT64_MAX)
-		stats->gap.until = until;
-}
+/* --- time --- */
 
 /* The last slot takes all reasons that do not fit. */
 static void add_waiting(struct stats *stats, struct goroutine_stats *row, uint32_t reason, uint64_t ns)
@@ -123,10 +99,11 @@ static void add_waiting(struct stats *stats, struct goroutine_stats *row, uint32
 	row->waiting[i].ns += ns;
 }
 
-static void add_time(struct stats *stats, struct goroutine_stats *row, const struct g_interval *interval,
-		     uint64_t ns)
+static void charge(struct stats *stats, const struct life *life, uint8_t state, uint64_t ns)
 {
-	switch (interval->status) {
+	struct goroutine_stats *row = &stats->rows[life->row];
+
+	switch (state) {
 	case G_RUNNING:
 		row->running_ns += ns;
 		break;
@@ -135,117 +112,53 @@ static void add_time(struct stats *stats, struct goroutine_stats *row, const str
 		break;
 	case G_SYSCALL:
 		row->syscall_ns += ns;
-		row->running_ns += stats->threads ? ns : 0;
+		row->running_ns += stats->md->threads ? ns : 0;
 		break;
 	case G_WAITING:
-		if (interval->reason == stats->unwatched_reason)
+		/* It was running before a gap, and what it did since then is not known. */
+		if (life->reason == stats->unwatched_reason)
 			row->not_watched_ns += ns;
 		else if (ns)
-			add_waiting(stats, row, interval->reason, ns);
+			add_waiting(stats, row, life->reason, ns);
+		break;
+	case LEDGER_UNWATCHED:
+		row->not_watched_ns += ns;
 		break;
 	}
-}
-
-static void charge(struct stats *stats, const struct g_interval *interval, uint64_t now)
-{
-	struct goroutine_stats *row = &stats->rows[interval->row];
-	uint64_t all = now > interval->since ? now - interval->since : 0;
-	uint64_t unwatched_part = unwatched_before(stats, now) - interval->unwatched;
-
-	if (unwatched_part > all)
-		unwatched_part = all;
-	row->not_watched_ns += unwatched_part;
-	add_time(stats, row, interval, all - unwatched_part);
 }
 
 /* Counts the time from runnable to running, if all of it was watched. */
-static void add_latency(struct stats *stats, const struct g_interval *interval, uint8_t status, uint64_t now)
+static int add_latency(struct stats *stats, const struct ledger_change *change)
 {
-	if (interval->status == G_RUNNABLE && status == G_RUNNING && interval->is_whole &&
-	    now > interval->since && unwatched_before(stats, now) == interval->unwatched)
-		latencies_add(&stats->program.latencies, now - interval->since);
-}
+	const struct ledger_interval *from = change->from;
 
-static void enter(struct stats *stats, uint32_t g, uint8_t status, uint32_t reason, uint64_t time)
-{
-	struct g_interval *interval = &stats->intervals[g];
-
-	if (!g || interval->status == G_DEAD)
-		return;
-	charge(stats, interval, time);
-	add_latency(stats, interval, status, time);
-	if (status == G_DEAD)
-		program_g_ended(&stats->program);
-	if (status == G_DEAD && interval->assists_since)
-		stats->program.stats.assists_ns += time - interval->assists_since;
-	interval->since = time;
-	interval->unwatched = unwatched_before(stats, time);
-	interval->status = status;
-	interval->reason = reason;
-	interval->is_whole = true;
-}
-
-static void add_assist(struct stats *stats, const struct op *op)
-{
-	struct g_interval *interval = op->g < stats->nintervals ? &stats->intervals[op->g] : NULL;
-
-	if (!interval || interval->status == G_DEAD)
-		return;
-	switch (op->kind) {
-	case OP_GC_ASSIST_BEGIN:
-	case OP_GC_ASSIST_ACTIVE:
-		interval->assists_since = interval->assists_since ? interval->assists_since : op->time;
-		break;
-	case OP_GC_ASSIST_END:
-		if (interval->assists_since)
-			stats->program.stats.assists_ns += op->time - interval->assists_since;
-		interval->assists_since = 0;
-		break;
-	}
-}
-
-uint32_t stats_row_name(struct model *md, const struct g *g)
-{
-	if (g == md->synthetic.g)
-		return string_id(md, "[gotrace]"); /* repairs, and its log events */
-	return md->front->row_name(md, g);
-}
-
-static bool is_synthetic(const struct model *md, uint32_t g)
-{
-	return md->synthetic.g && md->synthetic.g->index == g;
-}
-
-static int count_created(struct stats *stats, struct model *md, uint32_t g, uint8_t status, uint32_t reason,
-			 const struct op *op)
-{
-	struct g_interval *interval = &stats->intervals[g];
-	uint32_t row;
-
-	if (!g || interval->status != G_DEAD || is_synthetic(md, g))
+	if (from->state != G_RUNNABLE || change->to->state != G_RUNNING || from->before ||
+	    from->since != change->was.since || stats->rows[stats->lives[change->g].row].system)
 		return 0;
-	if (row_of(stats, md->entities.gs.all[g]->startpc, stats_row_name(md, md->entities.gs.all[g]), &row))
-		return -ENOMEM;
-	stats->rows[row].count++;
-	program_g_created(&stats->program);
-	*interval = (struct g_interval){.since = op->time,
-					.unwatched = unwatched_before(stats, op->time),
-					.row = row,
-					.status = status,
-					.reason = reason,
-					.is_whole = op->kind != OP_GO_STATUS};
-	return 0;
+	return histogram_add(&stats->program.latency, change->time - from->since);
 }
 
-/* The synthetic goroutine's P is not one of the target's. */
-static int program_add_op(struct stats *stats, const struct model *md, const struct op *op)
+static void end_assist(struct stats *stats, struct life *life, uint64_t now)
 {
-	const struct p *own = md->synthetic.p;
-
-	if (op->kind == OP_CPU_SAMPLE || (own && op->p == own->id))
-		return 0;
-	return program_stats_add(&stats->program, op, unwatched_before(stats, op->time));
+	if (life->assist_since && !stats->rows[life->row].system)
+		stats->program.stats.assists_ns += now - life->assist_since;
+	life->assist_since = 0;
 }
+
+static void step_assist(struct stats *stats, const struct op *op)
+{
+	struct life *life = op->g < stats->nlives ? &stats->lives[op->g] : NULL;
+	const struct ledger_g *g = ledger_alive(&stats->ledger, op->g);
+
+	if (!life || !life->counts || !g)
+		return;
+	end_assist(stats, life, op->time);
+	life->assists = op->kind != OP_GC_ASSIST_END;
+	if (life->assists && g->known.state == G_RUNNING)
+		life->assist_since = op->time;
+}
+
+/* --- lives --- */
 
 /* Returns why a goroutine waits after the op: string id. */
 static uint32_t reason_of(struct model *md, const struct op *op)
@@ -256,63 +169,114 @@ static uint32_t reason_of(struct model *md, const struct op *op)
 		return op->string;
 	if (op->kind == OP_GO_STATUS)
 		return string_id(md, "since before the trace");
-	if (op->kind == OP_GO_BLOCK || md->threads || is_synthetic(md, op->g))
+	if (op->kind == OP_GO_BLOCK || md->threads)
 		return reason_unspecified(&md->reasons);
 	return string_id(md, "coroutine"); /* as the runtime calls it: created, or left by a switch */
 }
 
-static int add_op(struct stats *stats, struct model *md, const struct op *op)
+static int appear(struct stats *stats, const struct ledger_change *change)
 {
-	struct g_change changes[2];
-	unsigned n = op_changes(op, changes);
-	int ret = program_add_op(stats, md, op);
+	const struct ledger_g *g = &stats->ledger.gs[change->g];
+	struct life *life;
+	int rc;
 
-	for (unsigned i = 0; i < n && !ret; i++) {
-		uint32_t reason = changes[i].status == G_WAITING ? reason_of(md, op) : 0;
-
-		if (changes[i].appears)
-			ret = count_created(stats, md, changes[i].g, changes[i].status, reason, op);
-		else
-			enter(stats, changes[i].g, changes[i].status, reason, op->time);
-	}
-	add_assist(stats, op);
-	return ret;
+	if (array_grow(&stats->lives, &stats->nlives, (size_t)change->g + 1, sizeof(*stats->lives)))
+		return -ENOMEM;
+	life = &stats->lives[change->g];
+	*life = (struct life){.counts = !ledger_is_own(g)};
+	if (!life->counts)
+		return 0;
+	rc = row_of(stats, stats->md, stats->md->entities.gs.all[change->g], &life->row);
+	if (rc)
+		return rc;
+	stats->rows[life->row].count++;
+	if (!stats->rows[life->row].system)
+		program_g_appears(&stats->program, g->known.before);
+	return 0;
 }
 
-static void end(struct stats *stats, uint64_t now)
+static int on_change(void *ctx, const struct ledger_change *change)
 {
-	program_stats_end(&stats->program, now, unwatched_before(stats, now));
-	for (uint32_t g = 1; g < stats->nintervals; g++)
-		enter(stats, g, G_DEAD, 0, now);
+	struct stats *stats = ctx;
+	const struct ledger_interval *known = &stats->ledger.gs[change->g].known;
+	struct life *life;
+	int rc = change->from->state == LEDGER_NONE ? appear(stats, change) : 0;
+
+	if (rc || !stats->lives[change->g].counts)
+		return rc;
+	life = &stats->lives[change->g];
+	if (!change->hidden) {
+		charge(stats, life, change->from->state, change->time - change->from->since);
+		rc = add_latency(stats, change);
+	}
+	if (!change->op)
+		return rc; /* it is in the same state still, or the trace ends */
+	end_assist(stats, life, change->time);
+	if (known->state == G_RUNNING && life->assists)
+		life->assist_since = change->time;
+	if (known->state == G_WAITING)
+		life->reason = reason_of(stats->md, change->op);
+	if (known->state == LEDGER_NONE && !stats->rows[life->row].system)
+		program_g_ends(&stats->program);
+	return rc;
+}
+
+/* --- the program --- */
+
+/* The synthetic goroutine's P is not one of the target's. */
+static int on_proc(void *ctx, int32_t p, const struct ledger_p *was, uint64_t time)
+{
+	struct stats *stats = ctx;
+	const struct p *own = stats->md->synthetic.p;
+	uint64_t unwatched = ledger_unwatched_before(&stats->ledger, time) - was->unwatched;
+
+	if (!own || own->id != p)
+		program_charge_p(&stats->program, was->status, time - was->since, unwatched);
+	return 0;
+}
+
+static int step_op(struct stats *stats, const struct op *op)
+{
+	const struct ledger *ledger = &stats->ledger;
+
+	if (op->kind == OP_CPU_SAMPLE)
+		return 0;
+	program_step(&stats->program, op,
+		     op->time - ledger->start - ledger_unwatched_before(ledger, op->time));
+	if (op->kind >= OP_GC_ASSIST_ACTIVE && op->kind <= OP_GC_ASSIST_END)
+		step_assist(stats, op);
+	return ledger_step(&stats->ledger, op);
 }
 
 int stats_add(struct stats *stats, struct model *md, const struct generation *gen)
 {
-	int err = fit_intervals(stats, md->entities.gs.n);
+	int rc = 0;
 
-	stats->threads = md->threads;
-	if (!stats->other_reasons)
+	stats->md = md;
+	if (!stats->other_reasons) {
 		stats->other_reasons = string_id(md, "other reasons");
-	for (size_t i = 0; i < gen->nops && !err; i++) {
-		const struct op *op = &gen->ops[i];
-
-		md->totals.by_kind[op->kind]++;
-		err = add_op(stats, md, op);
+		stats->unwatched_reason = string_id(md, GAP_REASON);
+	}
+	ledger_begin(&stats->ledger, gen);
+	for (size_t i = 0; i < gen->nops && !rc; i++) {
+		md->totals.by_kind[gen->ops[i].kind]++;
+		rc = step_op(stats, &gen->ops[i]);
 	}
 	md->totals.ops += gen->nops;
-	if (gen->last)
-		end(stats, gen->end);
-	return err;
+	if (gen->last && !rc) {
+		rc = ledger_finish(&stats->ledger);
+		program_end(&stats->program, &stats->ledger);
+	}
+	return rc;
 }
 
 int stats_off_cpu(struct stats *stats, struct model *md, uint32_t g, uint64_t ns)
 {
-	const struct g *of = md->entities.gs.all[g];
 	uint32_t row;
 
-	if (!g || is_synthetic(md, g))
+	if (!g || (md->synthetic.g && md->synthetic.g->index == g))
 		return 0;
-	if (row_of(stats, of->startpc, stats_row_name(md, of), &row))
+	if (row_of(stats, md, md->entities.gs.all[g], &row))
 		return -ENOMEM;
 	stats->rows[row].off_cpu_ns += ns;
 	return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Where goroutines spend their time, by start function: one pass over the ops of each generation. */
+/* Where goroutines spend their time, by start function: observes the ledger. */
 #ifndef GOTRACE_MODEL_STATS_H
 #define GOTRACE_MODEL_STATS_H
 
@@ -20,11 +20,5 @@ int stats_off_cpu(struct stats *stats, struct model *md, uint32_t g, uint64_t ns
 /* Returns the rows, greatest first, owned by stats. Call only at the end of the trace. */
 const struct goroutine_stats *stats_rows(struct stats *stats, enum stat_order order, size_t *count);
 const struct program_stats *stats_program(const struct stats *stats); /* complete at the end of the trace */
-/*
- * Nothing is watched from `since` to `until` (ns). Call before the generations that contain these times are
- * added. reason: string id of the wait that stands for "running before, not watched now".
- */
-void stats_gap_begin(struct stats *stats, uint64_t since, uint32_t reason);
-void stats_gap_end(struct stats *stats, uint64_t until);
 
 #endif

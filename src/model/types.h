@@ -12,9 +12,13 @@
  */
 typedef int (*generation_sink)(void *ctx, const struct generation *gen);
 
+struct goroutine_stats;
+
 struct model_options {
 	generation_sink sink;
 	void *ctx;
+	/* Whether the goroutines of a row are the runtime's own; NULL: none are. Called once for each row. */
+	bool (*is_system)(void *ctx, const struct goroutine_stats *row);
 	struct strtab *strings; /* not owned; shared with symbol */
 	/*
 	 * Any generation may be the first one of a file, and the format is 1.22 or later: each generation
@@ -33,6 +37,7 @@ struct goroutine_stats {
 	uint64_t startpc; /* 0 = not known */
 	uint32_t name;    /* of threads: string id of start routine and comm; 0 for goroutines */
 	uint64_t count;   /* goroutines seen */
+	bool system;      /* they are the runtime's own */
 	/*
 	 * Their sum is the goroutines' lifetime within the trace, except that of threads, running_ns includes
 	 * syscall_ns.
@@ -49,14 +54,15 @@ enum stat_order { BY_RUNNING, BY_RUNNABLE, BY_BLOCKED, BY_COUNT };
 
 /* Statistics of the whole program. Complete after model_finish(). */
 struct program_stats {
-	uint64_t goroutines_at_start, goroutines_peak, goroutines_at_end;
-	uint32_t gomaxprocs; /* the last one */
+	uint64_t goroutines, goroutines_at_start, goroutines_peak, goroutines_at_end; /* not the runtime's */
+	uint32_t gomaxprocs;                                                          /* the last one */
+	uint64_t procs_ns; /* the integral of GOMAXPROCS over the watched time */
 	/* Of all Ps; their sum is the time that the Ps existed. */
 	uint64_t p_running_ns, p_syscall_ns, p_idle_ns, p_not_watched_ns;
-	/* From runnable to running; quantiles are up to 25% too high. */
+	/* From runnable to running, of goroutines that are not the runtime's. */
 	uint64_t latency_count, latency_p50_ns, latency_p99_ns, latency_max_ns;
 	uint64_t gc_cycles, gc_ns;              /* cycles begun or found running; time while one ran */
-	uint64_t assists_ns;                    /* from the start to the end of each mark assist */
+	uint64_t assists_ns;                    /* goroutines ran in mark assists */
 	uint64_t stw_count, stw_ns, stw_max_ns; /* stopped world, for any reason */
 };
 

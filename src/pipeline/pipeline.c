@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "code/symbol/functab_record.h"
+#include "code/symbol/library.h"
 #include "code/symbol/lock_kind.h"
 #include "code/symbol/natives.h"
 #include "code/symbol/symbol.h"
@@ -164,11 +165,22 @@ static enum lock_kind find_lock_kind(void *ctx, const struct stack *stack)
 	return lock_kind_of(pipe->strings, frames, n > 0 ? n : 0);
 }
 
+static bool is_system_row(void *ctx, const struct goroutine_stats *row)
+{
+	struct pipeline *pipe = ctx;
+	const struct log_target *target = model_target(pipe->model);
+	size_t len;
+
+	return target && !(target->flags & LOG_TARGET_THREADS) &&
+	       library_is_system(pipeline_function_name(pipe, row, &len));
+}
+
 struct pipeline *pipeline_new(const struct pipeline_options *options)
 {
 	struct pipeline *pipe = calloc(1, sizeof(*pipe));
 	struct model_options model = {
 		.sink = pipeline_take_generation,
+		.is_system = is_system_row,
 		.ctx = pipe,
 	};
 	struct annotate_options annotate = {

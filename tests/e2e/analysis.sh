@@ -316,6 +316,62 @@ usage_error() {
 	says "$words"
 }
 
+# one_figure OPTION...: traces $target; the summary and the report of the trace have the same figures.
+one_figure() {
+	run_gotrace -p "$target" -d 2s -o "$W/trace" --json "$@"
+	want 0
+	cp "$W/out" "$W/summary.json"
+	report_json "$W/trace"
+	python3 - "$W/summary.json" "$W/report.json" "$@" 2>"$W/figures.err" <<-'PYTHON' || die "$*: $(tail -n 1 "$W/figures.err")"
+		import json, sys
+		summary, report = (json.load(open(name)) for name in sys.argv[1:3])
+		trace, latency = report["trace"], report["latency"]
+		own = [row for row in summary["functions"] if not row["system"]]
+		running = sum(row["running_ns"] - (row["syscall_ns"] if trace["of"] == "threads" else 0) for row in own)
+		states = trace["states_ns"]
+		pairs = {
+		    "at the start": (summary["goroutines_at_start"], trace["alive_at_start"]),
+		    "at the end": (summary["goroutines_at_end"], trace["alive_at_end"]),
+		    "latencies": (summary["scheduling_latency"]["count"], latency["n"]),
+		    "running": (running, states.get("run", 0) + states.get("GC assist", 0)),
+		    "runnable": (sum(row["runnable_ns"] for row in own), states.get("runnable", 0)),
+		    "system calls": (sum(row["syscall_ns"] for row in own), states.get("syscall", 0)),
+		}
+		for name in "p50_ns", "p99_ns", "max_ns":
+		    pairs[name] = summary["scheduling_latency"][name], latency[name]
+		if "procs" in summary:
+		    ps, gc = summary["procs"], summary["gc"]
+		    for name in "all_ns", "syscall_ns":
+		        pairs[name] = ps[name], report["procs"][name]
+		    pairs["busy"] = ps["code_ns"] + gc["workers_ns"], report["procs"]["code_ns"] + report["procs"]["gc_ns"]
+		    for one, other in ("cycles", "cycles"), ("cycles_ns", "cycles_ns"), ("assists_ns", "assist_ns"):
+		        pairs[one] = gc[one], report["gc"][other]
+		# Times in a file are in units of 64 ns, and a reader puts ops of one time 1 ns apart. It learns from the stacks
+		# that follow which goroutines are the runtime's.
+		def near(name, one, other):
+		    count = name in ("at the start", "at the end", "cycles")
+		    part = 0.001 if name == "latencies" else 0.02
+		    return abs(one - other) <= (0 if count else part * one + (0 if name == "latencies" else 100))
+		wrong = ["%s %d and %d" % (name, one, other) for name, (one, other) in pairs.items()
+		         if not near(name, one, other)]
+		if wrong or not latency["n"]:
+		    sys.exit(", ".join(wrong) or "nothing waited for a CPU")
+		if "--max-overhead" in sys.argv and not trace["not_watched_ns"]:
+		    sys.exit("the limit left nothing out")
+	PYTHON
+}
+
+case_one_figure() { # summary and report of one trace agree: whole, with gaps, as goroutines and as threads
+	start_target "$(target_binary $NEWEST default)" mixed -native "$W/native" -native-delay 100s -seconds 100
+	one_figure
+	one_figure --max-overhead 1
+	one_figure --as c
+	stop_target
+	start_c pipe
+	one_figure
+	one_figure --max-overhead 1
+}
+
 case_report_recording() { # the recording options are accepted with -p, and refused with a file
 	local binary
 	binary=$(planted_binary $NEWEST) || die "cannot build"

@@ -7,6 +7,7 @@
 
 #include "analysis/goroutines/locks.h"
 #include "code/symbol/functab_record.h"
+#include "code/symbol/library.h"
 #include "code/symbol/lock_kind.h"
 #include "util/array.h"
 #include "util/hash.h"
@@ -15,20 +16,6 @@
 enum { RUNNABLE = 1, RUNNING = 2, SYSCALL = 3, WAITING = 4, PREEMPTED = 9, LEAKED = 10 };
 
 /* --- runtime or program --- */
-
-/* isSystemGoroutine, Go 1.26 runtime/traceback.go, without its check for a running finalizer. */
-static bool is_system_function(const char *name)
-{
-	static const char *const others[] = {"runtime.main", "runtime.handleAsyncEvent", "runtime.corostart"};
-
-	if (strncmp(name, "runtime.", strlen("runtime.")) != 0)
-		return false;
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		if (strcmp(name, others[i]) == 0)
-			return false;
-	}
-	return true;
-}
 
 static bool is_system(struct groups *groups, uint64_t startpc)
 {
@@ -41,7 +28,7 @@ static bool is_system(struct groups *groups, uint64_t startpc)
 	if (known)
 		return *known;
 	system = groups->functab && functab_lookup(groups->functab, startpc, &index) == 0 &&
-		 functab_entry(groups->functab, index, &entry, &end, &name) == 0 && is_system_function(name);
+		 functab_entry(groups->functab, index, &entry, &end, &name) == 0 && library_is_system(name);
 	map64_set(&groups->systems, startpc, system);
 	return system;
 }

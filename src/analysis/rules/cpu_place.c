@@ -8,6 +8,7 @@
 #include "analysis/finding.h"
 #include "analysis/intervals.h"
 #include "analysis/names.h"
+#include "code/symbol/library.h"
 #include "analysis/rules/rules.h"
 
 enum { LEAST_SAMPLES = 50 };
@@ -30,7 +31,7 @@ void rule_cpu_place(struct analysis *a)
 	if (!most || all < LEAST_SAMPLES || all * each < 0.1 * (double)watched_ns(a))
 		return;
 	row = &a->cpu.rows[most];
-	if ((double)row->self < 0.5 * all || is_system_function(name_text(a, row->func)))
+	if ((double)row->self < 0.5 * all || library_is_system(name_text(a, row->func)))
 		return;
 	finding = finding_add(a, "cpu-place", (double)row->self * each / p_time(a));
 	finding->level = LEVEL_INFO;

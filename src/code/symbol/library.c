@@ -31,6 +31,20 @@ bool library_in_package(const char *func, const char *package)
 	       (func[n] == '.' || (func[n] == '/' && strcmp(package, "net")));
 }
 
+/* isSystemGoroutine, Go 1.26 runtime/traceback.go, without its check for a running finalizer. */
+bool library_is_system(const char *func)
+{
+	static const char *const others[] = {"runtime.main", "runtime.handleAsyncEvent", "runtime.corostart"};
+
+	if (strncmp(func, "runtime.", strlen("runtime.")) != 0)
+		return false;
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		if (strcmp(func, others[i]) == 0)
+			return false;
+	}
+	return true;
+}
+
 /* The length of a C name without what compilers and linkers append: "f.part.0", "f@plt", "f(int)". */
 static size_t c_name_length(const char *func)
 {

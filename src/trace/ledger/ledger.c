@@ -244,10 +244,20 @@ static int move_gs(struct ledger *ledger, const struct op *op, const struct tran
 
 /* --- Ps --- */
 
+static int report_p(const struct ledger *ledger, int32_t p, uint64_t time)
+{
+	const struct ledger_p *was = &ledger->ps[p];
+
+	if (!ledger->observer.proc || was->status == P_UNKNOWN)
+		return 0;
+	return ledger->observer.proc(ledger->observer.ctx, p, was, time);
+}
+
 /* m: the thread that has it from here on, or NO_M. */
 static int set_p(struct ledger *ledger, int32_t p, unsigned status, uint32_t m, uint64_t time)
 {
 	struct ledger_p *of;
+	int rc;
 
 	if (p < 0 || p >= MAX_LEDGER_PS)
 		return 0;
@@ -261,20 +271,23 @@ static int set_p(struct ledger *ledger, int32_t p, unsigned status, uint32_t m, 
 		return -ENOMEM;
 	if (of->m != m && m && map64_set(&ledger->p_of_thread, m, (uint32_t)p + 1))
 		return -ENOMEM;
-	*of = (struct ledger_p){.since = time, .m = m, .status = (uint8_t)status};
-	return 0;
+	rc = report_p(ledger, p, time);
+	*of = (struct ledger_p){.since = time,
+				.unwatched = ledger_unwatched_before(ledger, time),
+				.m = m,
+				.status = (uint8_t)status};
+	return rc;
 }
 
 static int move_p(struct ledger *ledger, const struct op *op, uint8_t status)
 {
 	bool kept = status == P_SYSCALL || op->kind == OP_SYSCALL_END;
+	uint32_t m = status == P_RUNNING ? op->m : NO_M;
 
 	/* In a system call a P changes its status, but not its thread. */
-	if (kept && op->p >= 0 && (size_t)op->p < ledger->nps) {
-		ledger->ps[op->p].status = status;
-		ledger->ps[op->p].since = op->time;
-	}
-	return kept ? 0 : set_p(ledger, op->p, status, status == P_RUNNING ? op->m : NO_M, op->time);
+	if (kept && (op->p < 0 || (size_t)op->p >= ledger->nps))
+		return 0;
+	return set_p(ledger, op->p, status, kept ? ledger->ps[op->p].m : m, op->time);
 }
 
 /* --- gaps --- */
@@ -360,5 +373,7 @@ int ledger_finish(struct ledger *ledger)
 		g->known = (struct ledger_interval){.since = ledger->now, .named = ledger->now, .p = NO_P};
 		rc = report(ledger, g, &change);
 	}
+	for (size_t p = 0; p < ledger->nps && !rc; p++)
+		rc = report_p(ledger, (int32_t)p, ledger->now);
 	return rc;
 }

@@ -45,9 +45,10 @@ struct ledger_g {
 
 /* What uses a P or CPU. */
 struct ledger_p {
-	uint64_t since; /* ns: of this status */
-	uint32_t m;     /* the thread that has it, or had it last; NO_M = none */
-	uint8_t status; /* enum p_status; P_UNKNOWN: it has not appeared */
+	uint64_t since;     /* ns: of this status */
+	uint64_t unwatched; /* ns: not watched before that */
+	uint32_t m;         /* the thread that has it, or had it last; NO_M = none */
+	uint8_t status;     /* enum p_status; P_UNKNOWN: it has not appeared */
 };
 
 /* A goroutine goes from one state to another. */
@@ -75,6 +76,9 @@ struct ledger;
 struct ledger_observer {
 	void *ctx;
 	int (*change)(void *ctx, const struct ledger_change *change);
+	/* A P leaves a status, or the trace ends. The op that led here may change goroutines, too: after
+	 * this. */
+	int (*proc)(void *ctx, int32_t p, const struct ledger_p *was, uint64_t time);
 	/* A gap begins or ends; the changes to or from LEDGER_UNWATCHED are over. */
 	int (*gap)(void *ctx, uint64_t time, bool begins);
 };

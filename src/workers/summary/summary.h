@@ -50,7 +50,8 @@ struct text summary_reason(const struct summary *sum, uint32_t reason, unsigned 
 /* Lists the longest waits: "select 1.2 s, sleep 3 ms". */
 void summary_list_reasons(const struct summary *sum, const struct goroutine_stats *row, unsigned most,
 			  struct text *cell);
-uint64_t summary_gc_workers(const struct summary *sum); /* ns */
+uint64_t summary_gc_workers(const struct summary *sum);
+uint64_t summary_code(const struct summary *sum); /* ns */
 void summary_print_whole(const struct summary *sum, FILE *out);
 struct json;
 

@@ -127,6 +127,8 @@ static void put_whole(struct json *json, const struct summary *sum)
 		return;
 	json_open(json, "procs", '{');
 	json_number(json, "gomaxprocs", program->gomaxprocs);
+	json_number(json, "all_ns", program->procs_ns);
+	json_number(json, "code_ns", summary_code(sum));
 	json_number(json, "running_ns", program->p_running_ns);
 	json_number(json, "syscall_ns", program->p_syscall_ns);
 	json_number(json, "idle_ns", program->p_idle_ns);
@@ -165,6 +167,7 @@ static void put_functions(struct json *json, const struct summary *sum)
 		json_string(json, "function", name, len);
 		json_number(json, "start_pc", rows[i].startpc);
 		json_number(json, "count", rows[i].count);
+		json_bool(json, "system", rows[i].system);
 		json_number(json, "running_ns", rows[i].running_ns);
 		json_number(json, "off_cpu_ns", rows[i].off_cpu_ns);
 		json_number(json, "runnable_ns", rows[i].runnable_ns);

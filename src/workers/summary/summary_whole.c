@@ -88,6 +88,8 @@ static void print_blocked(const struct summary *sum, FILE *out)
 	unsigned used = 0;
 
 	for (size_t i = 0; i < n; i++) {
+		if (rows[i].system)
+			continue;
 		all += rows[i].waiting_ns;
 		for (unsigned k = 0; k < STAT_REASONS && rows[i].waiting[k].ns; k++)
 			add_reason(sums, rows[i].waiting[k].reason, rows[i].waiting[k].ns);
@@ -115,30 +117,6 @@ static struct text summary_share(uint64_t part, uint64_t all)
 	return text_percent(all ? (double)part / (double)all : 0);
 }
 
-static uint64_t watched_p_time(const struct program_stats *program)
-{
-	return program->p_running_ns + program->p_syscall_ns + program->p_idle_ns;
-}
-
-static void print_ps(const struct program_stats *program, FILE *out)
-{
-	uint64_t all = watched_p_time(program);
-
-	if (!program->gomaxprocs || !all)
-		return;
-	fprintf(out, "  GOMAXPROCS  %u; Ps were running %s of the time, in system calls %s\n",
-		program->gomaxprocs, summary_share(program->p_running_ns, all).bytes,
-		summary_share(program->p_syscall_ns, all).bytes);
-}
-
-static void summary_print_latency(const struct program_stats *program, FILE *out)
-{
-	if (program->latency_count)
-		fprintf(out, "  scheduling  waited for a %s: p50 %s, p99 %s, max %s\n",
-			program->gomaxprocs ? "P" : "CPU", text_time(program->latency_p50_ns).bytes,
-			text_time(program->latency_p99_ns).bytes, text_time(program->latency_max_ns).bytes);
-}
-
 /* Running time of the garbage collector's mark workers. */
 uint64_t summary_gc_workers(const struct summary *sum)
 {
@@ -156,6 +134,38 @@ uint64_t summary_gc_workers(const struct summary *sum)
 	return 0;
 }
 
+/* Running time of all goroutines but the mark workers. */
+uint64_t summary_code(const struct summary *sum)
+{
+	size_t n;
+	const struct goroutine_stats *rows =
+		model_goroutine_stats(pipeline_model(sum->pipe), sum->style.sort, &n);
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < n; i++)
+		ns += rows[i].running_ns;
+	return ns - summary_gc_workers(sum);
+}
+
+static void print_ps(const struct summary *sum, const struct program_stats *program, FILE *out)
+{
+	uint64_t all = program->procs_ns, code = summary_code(sum), gc = summary_gc_workers(sum);
+
+	if (program->gomaxprocs && all)
+		fprintf(out, "  GOMAXPROCS  %u; Ps %s busy (code %s, GC %s, system calls %s)\n",
+			program->gomaxprocs, summary_share(code + gc + program->p_syscall_ns, all).bytes,
+			summary_share(code, all).bytes, summary_share(gc, all).bytes,
+			summary_share(program->p_syscall_ns, all).bytes);
+}
+
+static void summary_print_latency(const struct program_stats *program, FILE *out)
+{
+	if (program->latency_count)
+		fprintf(out, "  scheduling  waited for a %s: p50 %s, p99 %s, max %s\n",
+			program->gomaxprocs ? "P" : "CPU", text_time(program->latency_p50_ns).bytes,
+			text_time(program->latency_p99_ns).bytes, text_time(program->latency_max_ns).bytes);
+}
+
 static void summary_print_gc(const struct summary *sum, const struct program_stats *program, FILE *out)
 {
 	const struct model_stats *stats = model_stats(pipeline_model(sum->pipe));
@@ -164,7 +174,7 @@ static void summary_print_gc(const struct summary *sum, const struct program_sta
 	if (program->gc_cycles)
 		fprintf(out, "  GC          %s cycles, %s of the time; workers %s of Ps, assists %s\n",
 			text_count(program->gc_cycles).bytes, summary_share(program->gc_ns, watched_ns).bytes,
-			summary_share(summary_gc_workers(sum), watched_p_time(program)).bytes,
+			summary_share(summary_gc_workers(sum), program->procs_ns).bytes,
 			text_time(program->assists_ns).bytes);
 	if (program->stw_count)
 		fprintf(out, "  pauses      the world was stopped %s times: %s in all, %s at most\n",
@@ -174,12 +184,10 @@ static void summary_print_gc(const struct summary *sum, const struct program_sta
 
 static void print_lives(const struct summary *sum, const struct program_stats *program, FILE *out)
 {
-	const struct model_stats *stats = model_stats(pipeline_model(sum->pipe));
-
 	fprintf(out, "  %s %s at the start, %s at most, %s at the end; %s in all\n",
 		summary_is_threads(sum) ? "threads    " : "goroutines ",
 		text_count(program->goroutines_at_start).bytes, text_count(program->goroutines_peak).bytes,
-		text_count(program->goroutines_at_end).bytes, text_count(stats->goroutines).bytes);
+		text_count(program->goroutines_at_end).bytes, text_count(program->goroutines).bytes);
 }
 
 void summary_print_whole(const struct summary *sum, FILE *out)
@@ -188,7 +196,7 @@ void summary_print_whole(const struct summary *sum, FILE *out)
 
 	if (summary_is_threads(sum))
 		program.gomaxprocs = 0; /* not a property of the program */
-	print_ps(&program, out);
+	print_ps(sum, &program, out);
 	summary_print_cpu(sum, out);
 	print_lives(sum, &program, out);
 	summary_print_latency(&program, out);

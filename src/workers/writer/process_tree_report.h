@@ -24,7 +24,7 @@ struct process_rows {
 	uint64_t lost_samples; /* the same */
 	uint64_t first_ns, last_ns;
 	uint64_t unwatched_ns; /* the most of any process */
-	char *json; /* the processes' objects, one per line */
+	char *json;            /* the processes' objects, one per line */
 	size_t json_size;
 	FILE *json_out;
 	enum wire_format format;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include "analysis/histogram.h"
+#include "util/histogram.h"
 
 #include <errno.h>
 #include <math.h>

@@ -3,8 +3,8 @@
  * A log-linear histogram of durations with 64 buckets per octave, so that percentiles are within 1.6 %.
  * Count, sum and maximum are exact. An octave is allocated when its first value arrives.
  */
-#ifndef GOTRACE_ANALYSIS_HISTOGRAM_H
-#define GOTRACE_ANALYSIS_HISTOGRAM_H
+#ifndef GOTRACE_UTIL_HISTOGRAM_H
+#define GOTRACE_UTIL_HISTOGRAM_H
 
 #include <stdint.h>
 
