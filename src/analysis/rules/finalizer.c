@@ -7,6 +7,7 @@
 #include "analysis/kinds.h"
 #include "analysis/names.h"
 #include "analysis/rules/rules.h"
+#include "code/symbol/library.h"
 
 /* src/runtime/mfinal.go and mcleanup.go; the first is the name before Go 1.25. */
 static bool is_run_as_finalizer(const struct analysis *a, uint32_t stack)
@@ -18,7 +19,7 @@ static bool is_run_as_finalizer(const struct analysis *a, uint32_t stack)
 
 		if (strcmp(func, "runtime.runfinq") == 0 || strcmp(func, "runtime.runFinalizers") == 0 ||
 		    strcmp(func, "runtime.runCleanups") == 0)
-			return !is_system_function(name_text(a, stack_site(a, stack)->func));
+			return !library_is_system(name_text(a, stack_site(a, stack)->func));
 	}
 	return false;
 }

@@ -7,6 +7,7 @@
 #include "analysis/intervals.h"
 #include "analysis/names.h"
 #include "analysis/rules/rules.h"
+#include "code/symbol/library.h"
 
 /* A loop that does work between yields runs longer. The probes of a yield take 2 or 3 us of it. */
 enum { LEAST_RATE = 5000, SHORT_RUN_NS = 6000 };
@@ -34,7 +35,7 @@ static bool is_programs(const struct analysis *a, uint32_t stack)
 
 	while (i < info->n && strcmp(name_text(a, a->frames[info->first + i].func), "runtime.Gosched"))
 		i++;
-	return i + 1 >= info->n || !is_system_function(name_text(a, a->frames[info->first + i + 1].func));
+	return i + 1 >= info->n || !library_is_system(name_text(a, a->frames[info->first + i + 1].func));
 }
 
 static void of_goroutines(struct analysis *a, double seconds)
