@@ -67,6 +67,8 @@ enum { ANALYSIS_FRAMES = 48 };
 
 /* Gets a finding, in the order of the report. Returns false if there are not so many. */
 bool analysis_finding(const struct analysis *a, unsigned i, struct analysis_finding *finding);
+/* Returns the rank of a level, 0 for "info" to 3 for "high", or -1 if there is no such level. */
+int analysis_level(const char *level);
 /* A frame of its stack, or of the one that ended the wait, leaf first. */
 struct analysis_frame analysis_finding_frame(const struct analysis *a, unsigned i, bool waker,
 					     uint32_t frame);

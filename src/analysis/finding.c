@@ -57,11 +57,20 @@ void finding_next(struct finding *finding, const char *fmt, ...)
 	va_end(args);
 }
 
+static const char *const levels[] = {"info", "low", "medium", "high"};
+
 const char *finding_level(const struct finding *finding)
 {
-	static const char *const levels[] = {"info", "low", "medium", "high"};
-
 	return levels[finding->level];
+}
+
+int analysis_level(const char *level)
+{
+	for (int i = 0; i < (int)(sizeof(levels) / sizeof(levels[0])); i++) {
+		if (strcmp(levels[i], level) == 0)
+			return i;
+	}
+	return -1;
 }
 
 bool analysis_finding(const struct analysis *a, unsigned i, struct analysis_finding *out)

@@ -2,8 +2,10 @@
 #include "analysis/order.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/intervals.h"
+#include "analysis/names.h"
 
 struct weighed {
 	uint64_t weight;
@@ -47,6 +49,33 @@ static uint64_t weigh_group(const struct group *group)
 	return 1 + busy * 64 + total(group->spent) / 64;
 }
 
+bool row_is_idle(const struct analysis *a, const struct row *row)
+{
+	static const char *const idle[] = {
+		"net.(*TCPListener).Accept",
+		"net.(*UnixListener).Accept",
+		"net/http.(*connReader).backgroundRead",
+		"net/http.(*conn).serve",
+		"net/http.(*persistConn).readLoop",
+		"net/http.(*persistConn).writeLoop",
+	};
+	const struct stack_info *info = &a->stacks[row->stack];
+	bool found = false;
+
+	if (row->activity != ACT_NETWORK && row->activity != ACT_SELECT)
+		return false;
+	for (uint32_t i = 0; i < info->n; i++) {
+		const char *func = name_text(a, a->frames[info->first + i].func);
+
+		/* The handler itself waits. */
+		if (strcmp(func, "net/http.serverHandler.ServeHTTP") == 0)
+			return false;
+		for (size_t j = 0; j < sizeof(idle) / sizeof(idle[0]); j++)
+			found = found || strcmp(func, idle[j]) == 0;
+	}
+	return found;
+}
+
 /* Leaves out waits of the runtime and the collector: they are mostly idle workers that wait for work. */
 static uint64_t weigh_wait(const struct analysis *a, const struct row *row)
 {
@@ -54,6 +83,9 @@ static uint64_t weigh_wait(const struct analysis *a, const struct row *row)
 
 	if (row->activity < ACT_NETWORK || (function->n && a->groups[function->key].system))
 		return 0;
+	/* Idle connections come last. */
+	if (row_is_idle(a, row))
+		return row->hist.sum / 1000000 + 1;
 	return row->hist.sum + row->cut_ns / 1000000 + row->hist.n;
 }
 

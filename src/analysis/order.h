@@ -27,6 +27,8 @@ enum table {
 uint32_t *order_table(const struct analysis *a, enum table table, enum report_sort sort, size_t *n);
 /* Returns the row's pair with the most time; NULL if no waker is known. */
 const struct pair *row_ended_by(const struct analysis *a, uint32_t row);
+/* The wait is for a client that has nothing to say: reads and accepts of a server. */
+bool row_is_idle(const struct analysis *a, const struct row *row);
 const char *table_name(enum table table);
 
 #endif

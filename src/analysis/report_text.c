@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The report for a terminal: findings first, then tables. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,8 @@
 #include "analysis/words.h"
 #include "util/text.h"
 
-enum { FINDINGS_SHOWN = 5, ROWS_SHOWN = 8, ROWS_OF_ALL = 1000 };
+/* Head and findings fit a terminal of 24 lines. */
+enum { FINDINGS_SHOWN = 5, FINDING_LINES = 17, ROWS_SHOWN = 8, ROWS_OF_ALL = 1000, PLACES = 3 };
 
 struct page {
 	struct analysis *a;
@@ -160,7 +162,8 @@ static void print_latency(const struct page *page)
 	fprintf(page->out, "latency p50 %s p99 %s max %s",
 		label_time(histogram_quantile(&a->latency, 0.5)).text,
 		label_time(histogram_quantile(&a->latency, 0.99)).text, label_time(a->latency.max).text);
-	if (all > 0 && !is_of_threads(a)) {
+	/* Words for those who know the scheduler. */
+	if (all > 0 && !is_of_threads(a) && page->style->all) {
 		fprintf(page->out, ": ");
 		for (unsigned i = 0; i < DELAY_COUNT; i++)
 			fprintf(page->out, "%s%s %u%%", i ? ", " : "", delay_name((enum delay)i),
@@ -209,19 +212,86 @@ static void print_finding(const struct page *page, const struct finding *finding
 		fprintf(page->out, "  > %s\n", text_name(finding->next, strlen(finding->next), 150).bytes);
 }
 
+/* Prints the finding if not more than `left` lines are needed, or if it is the first. Returns the number of
+ * lines, or 0. */
+static unsigned print_finding_in(const struct page *page, unsigned i, unsigned left)
+{
+	char *text = NULL;
+	size_t size = 0;
+	struct page copy = *page;
+	unsigned lines = 0;
+
+	copy.out = open_memstream(&text, &size);
+	if (!copy.out)
+		return 0;
+	print_finding(&copy, &page->a->findings[i], i + 1);
+	fclose(copy.out);
+	for (size_t at = 0; text && at < size; at++)
+		lines += text[at] == '\n';
+	if (!text || (i && lines > left))
+		lines = 0;
+	else
+		fwrite(text, 1, size, page->out);
+	free(text);
+	return lines;
+}
+
+/* A periodic loop sleeps in the goroutine's own function. */
+static bool is_loop(const struct analysis *a, const struct row *row)
+{
+	return row->activity == ACT_SLEEP && a->stacks[row->stack].site + 2 >= a->stacks[row->stack].n;
+}
+
+/* Without a finding: where the program ran and waited. */
+static void print_places(const struct page *page)
+{
+	struct analysis *a = page->a;
+	size_t n;
+	uint32_t *order = order_table(a, TABLE_CPU, SORT_TOTAL, &n);
+	unsigned left = PLACES;
+
+	fprintf(page->out, "Most time goes to:\n");
+	if (n)
+		fprintf(page->out, "%10s  %-12s %s\n",
+			time_cell((uint64_t)((double)a->cpu.rows[order[0]].self * cpu_sample_ns(a))).text,
+			"run", fit(page, cpu_place(a, order[0]).text, 25).bytes);
+	free(order);
+	order = order_table(a, TABLE_WAITS, SORT_TOTAL, &n);
+	for (size_t i = 0; i < n && left; i++) {
+		const struct row *row = &a->rows[order[i]];
+
+		if (is_loop(a, row) || row_is_idle(a, row) || !row->hist.n)
+			continue;
+		fprintf(page->out, "%10s  %-12s %s\n", time_cell(row->hist.sum).text,
+			activity_name((enum activity)row->activity),
+			fit(page, label_stack(a, row->stack).text, 25).bytes);
+		left--;
+	}
+	free(order);
+}
+
 static void print_findings(const struct page *page)
 {
 	const struct analysis *a = page->a;
-	unsigned n = page->style->all || a->nfindings < FINDINGS_SHOWN ? a->nfindings : FINDINGS_SHOWN;
+	bool places = !a->nfindings || a->findings[0].level == LEVEL_INFO;
+	unsigned n = 0, left = FINDING_LINES - (places ? PLACES + 2 : 0);
 
 	fputc('\n', page->out);
 	if (!a->nfindings)
 		fprintf(page->out, findings_need_more(a) ? "No findings: less than 0.5 s was watched.\n"
 							 : "No findings.\n");
-	for (unsigned i = 0; i < n; i++)
-		print_finding(page, &a->findings[i], i + 1);
+	while (n < a->nfindings && (page->style->all || n < FINDINGS_SHOWN)) {
+		unsigned lines = print_finding_in(page, n, page->style->all ? UINT_MAX : left);
+
+		if (!lines)
+			break;
+		left -= lines < left ? lines : left;
+		n++;
+	}
 	if (n < a->nfindings)
 		fprintf(page->out, "... %u more (--all)\n", a->nfindings - n);
+	if (places)
+		print_places(page);
 	for (unsigned i = 0; page->style->all && i < a->nnot_applicable; i++)
 		fprintf(page->out, "not applicable: %s: %s\n", a->not_applicable[i].id,
 			a->not_applicable[i].why);
@@ -567,7 +637,8 @@ void report_text(struct analysis *a, FILE *out, const struct report_style *style
 	print_findings(&page);
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
 		print_table(&page, i);
-	print_origins(&page);
+	if (style->all)
+		print_origins(&page);
 }
 
 bool report_view(struct analysis *a, unsigned view, FILE *out, const struct report_style *style)

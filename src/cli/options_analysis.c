@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/analysis.h"
 #include "cli/options_common.h"
 #include "cli/options_recording.h"
 #include "cli/values.h"
@@ -23,6 +24,7 @@ enum key {
 	KEY_SLOWEST,
 	KEY_LABEL,
 	KEY_BY_LABEL,
+	KEY_FAIL_ON,
 };
 
 /* Default durations: of report and why, and of top before each refresh. */
@@ -112,6 +114,8 @@ static const struct argp_option report_table[] = {
 	{"by-label", KEY_BY_LABEL, "KEY", 0, "Print what goroutines did by the value of this pprof label", 2},
 	{"label", KEY_LABEL, "KEY=VALUE", 0, "Print tables of goroutines while they had this pprof label", 2},
 	{"all", KEY_ALL, NULL, 0, "Print every finding, and up to 1000 rows per table", 2},
+	{"fail-on", KEY_FAIL_ON, "LEVEL", 0,
+	 "End with status 4 if there is a finding of this level or above: info, low, medium, high", 2},
 	{"quiet", 'q', NULL, 0, "Print errors and the report only", 2},
 	OPTIONS_HELP,
 	{NULL, 0, NULL, 0, NULL, 0},
@@ -131,6 +135,16 @@ static int set_max_size(void *options, const char *option, const char *text, str
 	return rc;
 }
 
+static int set_fail_on(void *options, const char *option, const char *text, struct error *err)
+{
+	int level = analysis_level(text);
+
+	if (level < 0)
+		return error_set(err, EINVAL, "%s: %s is not info, low, medium or high", option, text);
+	((struct report_options *)options)->fail_on = (unsigned)level + 1;
+	return 0;
+}
+
 static const struct option_binding report_bindings[] = {
 	{OPTION_FILE(report_options, input)},
 	{OPTION_PID('p', report_options, record.pid)},
@@ -142,6 +156,7 @@ static const struct option_binding report_bindings[] = {
 	{OPTION_TEXT(KEY_BY_LABEL, report_options, by_label)},
 	{OPTION_LABEL(report_options)},
 	{OPTION_TRUE(KEY_ALL, report_options, all)},
+	{OPTION_WITH(KEY_FAIL_ON, set_fail_on)},
 	{OPTION_TRUE('q', report_options, record.quiet)},
 	{OPTION_END},
 };
@@ -155,7 +170,7 @@ static const struct option_parser report_parser = {
 			"program: findings first, then tables.\vExit status: 0 read whole, 1 no report, 2 "
 			"wrong "
 			"usage, 3 read up to a fault in "
-			"FILE."},
+			"FILE, 4 read whole, with a finding for --fail-on."},
 	.bindings = report_bindings,
 	.usage = "gotrace report [OPTION...] FILE\n       gotrace report [OPTION...] -p PID",
 };

@@ -19,6 +19,7 @@ struct report_options {
 	const char *label;            /* "key=value"; NULL = none */
 	size_t max_bytes;             /* of JSON; 0 = default */
 	unsigned max_items;           /* per list in JSON; 0 = as many as fit */
+	unsigned fail_on;             /* 1 + the least level that gives STATUS_FOUND; 0 = none does */
 	bool json, all, quiet;
 };
 

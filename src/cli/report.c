@@ -64,6 +64,18 @@ static int begin(const struct report_options *options, struct trace_input *input
 	return rc;
 }
 
+/* A finding that another one explains comes with that one, which counts. */
+static bool has_finding(const struct analysis *a, unsigned fail_on)
+{
+	struct analysis_finding finding;
+
+	for (unsigned i = 0; fail_on && analysis_finding(a, i, &finding); i++) {
+		if (!finding.explained_by && analysis_level(finding.level) + 1 >= (int)fail_on)
+			return true;
+	}
+	return false;
+}
+
 /* html: the page's file, or NULL. Returns the exit status, or a negative errno. */
 static int report(const struct report_options *options, struct trace_input *input, struct output *html,
 		  struct error *err)
@@ -82,8 +94,10 @@ static int report(const struct report_options *options, struct trace_input *inpu
 		print(a, options);
 	if (!ret && fflush(stdout) && errno != EPIPE)
 		ret = error_set(err, errno, "cannot print the report: %s", strerror(errno));
+	if (!ret)
+		ret = cut ? STATUS_CUT : has_finding(a, options->fail_on) ? STATUS_FOUND : STATUS_WHOLE;
 	analysis_free(a);
-	return ret ? ret : cut ? STATUS_CUT : STATUS_WHOLE;
+	return ret;
 }
 
 static int write_page_of(void *ctx, struct channel *files, struct error *err)

@@ -104,6 +104,22 @@ case_report_live() { # the same for a live process, in one step
 	done
 }
 
+case_report_fail_on() { # a status for CI, and a first screen with finding, evidence and next command
+	local binary
+	binary=$(planted_binary $NEWEST) || die "cannot build"
+	timeout 30 "$binary" lock-io -seconds 2 -native "$W/trace" >"$W/target.out" 2>&1 || die "the target ended"
+	run_gotrace report "$W/trace" --fail-on medium
+	want 4
+	head -n 24 "$W/out" | grep -q 'lock-io: .*' || die "no finding on the first screen"
+	head -n 24 "$W/out" | grep -q '^  > gotrace why' || die "no command on the first screen"
+	[ "$(awk '/^CPU$|^LOCKS|^WAITS/ { print NR; exit }' "$W/out")" -le 26 ] || die "findings fill more than a screen"
+	timeout 30 "$binary" lock-io -clean -seconds 2 -native "$W/trace" >"$W/target.out" 2>&1 || die "the target ended"
+	run_gotrace report "$W/trace" --fail-on low
+	want 0
+	grep -q '^Most time goes to:' "$W/out" || die "not said where time goes"
+	usage_error 'worst is not info, low, medium or high' report --fail-on worst "$W/trace"
+}
+
 # leads_to MODE TASK KIND FUNCTION: checks that most of the slowest task is one kind of wait in FUNCTION, at the end
 # of the path.
 leads_to() {

@@ -16,8 +16,8 @@ static bool is_hand_off(const struct analysis *a, const struct row *row)
 	uint64_t ran = group->spent[ACT_CODE] + group->spent[ACT_ASSIST];
 
 	return (row->activity == ACT_SEND || row->activity == ACT_RECEIVE) && !group->system &&
-	       group->blocks && row->no_waker * 2 < row->hist.n && ran / group->blocks < SHORT_NS &&
-	       histogram_quantile(&row->hist, 0.5) < 5 * SHORT_NS;
+	       group->blocks && (row->no_waker * 2 < row->hist.n || (a->left_out & DETAIL_WAKERS)) &&
+	       ran / group->blocks < SHORT_NS && histogram_quantile(&row->hist, 0.5) < 5 * SHORT_NS;
 }
 
 void rule_hand_off(struct analysis *a)
@@ -26,6 +26,7 @@ void rule_hand_off(struct analysis *a)
 	const struct row *most = NULL;
 	const struct group *group;
 	struct finding *finding;
+	uint32_t peer;
 
 	for (size_t i = 1; i < a->nrows; i++) {
 		const struct row *row = &a->rows[i];
@@ -38,13 +39,16 @@ void rule_hand_off(struct analysis *a)
 	group = &a->groups[top_first(most->functions)->key];
 	finding = finding_add(a, "hand-off", share_of_tasks(a, (double)most->hist.sum));
 	finding->level = LEVEL_INFO;
+	peer = pair_heaviest(a, (uint32_t)(most - a->rows))->stack;
 	finding_text(finding,
-		     "%s waits %.0f times a second to %s one item, %s %s, and runs %s for each: the switches "
+		     "%s waits %.0f times a second to %s one item%s%s, and runs %s for each: the switches "
 		     "take longer than the work.",
 		     label_stack(a, most->stack).text, (double)most->hist.n / seconds,
 		     most->activity == ACT_SEND ? "hand over" : "get",
-		     most->activity == ACT_SEND ? "taken in" : "sent in",
-		     label_stack(a, pair_heaviest(a, (uint32_t)(most - a->rows))->stack).text,
+		     !peer                        ? ""
+		     : most->activity == ACT_SEND ? ", taken in "
+						  : ", sent in ",
+		     peer ? label_stack(a, peer).text : "",
 		     label_time((group->spent[ACT_CODE] + group->spent[ACT_ASSIST]) / group->blocks).text);
 	row_evidence(a, finding, most);
 	finding_next(finding, "several items in one message, or a buffered channel");

@@ -7,7 +7,8 @@ enum exit_status {
 	STATUS_WHOLE = 0, /* written completely; the file is valid */
 	STATUS_NONE = 1,  /* no trace; the file is invalid */
 	STATUS_USAGE = 2,
-	STATUS_CUT = 3, /* written, but something was lost or cut */
+	STATUS_CUT = 3,   /* written, but something was lost or cut */
+	STATUS_FOUND = 4, /* report: whole, with a finding that --fail-on names */
 };
 
 #endif
