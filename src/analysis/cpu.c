@@ -8,6 +8,7 @@
 #include "analysis/top.h"
 #include "analysis/instances.h"
 #include "analysis/names.h"
+#include "analysis/path.h"
 #include "code/symbol/library.h"
 #include "util/array.h"
 
@@ -146,6 +147,11 @@ static void count_sample(struct analysis *a, const struct pending_sample *sample
 		return;
 	}
 	a->cpu.rows[row].self++;
+	if (a->observer.ctx) {
+		const struct why_sample one = {sample->time, sample->goid, row};
+
+		a->observer.sample(a->observer.ctx, &one);
+	}
 	top_add(a->cpu.rows[row].stacks, sample->stack, 1);
 	if (!g || g->activity == ACT_NONE || g->goid != sample->goid)
 		return;

@@ -39,6 +39,12 @@ struct path_segment {
 	uint32_t parent; /* 1 + index of the segment that it explains; 0 = none */
 };
 
+/* A sample of the CPU. */
+struct why_sample {
+	uint64_t time, goid;
+	uint32_t row; /* of cpu_profile */
+};
+
 struct why {
 	struct why_question question;
 	unsigned pass;
@@ -54,6 +60,8 @@ struct why {
 	size_t ntracks, track_capacity;
 	struct map64 track_of;
 	size_t nspans;
+	struct why_sample *samples; /* in the window, by time */
+	size_t nsamples, sample_capacity;
 	struct path_segment *segments; /* in time order, children after their parent */
 	size_t nsegments, segment_capacity;
 };

@@ -189,13 +189,13 @@ struct row {
 	uint64_t max_waker;      /* goid, 0 = none */
 	struct top wakers[TOPS]; /* by goid */
 	struct top waker_groups[TOPS];
-	struct top functions[TOPS];         /* groups of goroutines that wait here */
-	uint64_t no_waker;                  /* intervals in hist without a known waker */
-	uint64_t task_ns;                   /* of those that are part of a task */
+	struct top functions[TOPS];     /* groups of goroutines that wait here */
+	uint64_t no_waker;              /* intervals in hist without a known waker */
+	uint64_t task_ns;               /* of those that are part of a task */
 	uint64_t waker_slice, waker_at; /* ns: start of the last waker's time slice; when it ended a wait */
 	uint64_t waker_turns;           /* wakers' slices, and parts of them with a pause between wake-ups */
 	uint64_t after_timer;           /* waits in hist that a goroutine ended after its own timer woke it */
-	uint64_t lost_p;                    /* system calls that lost their P */
+	uint64_t lost_p;                /* system calls that lost their P */
 	/* wake-ups in a herd after which the goroutine waited here again; ns that it ran */
 	uint64_t futile, futile_ns;
 	uint32_t herd_most; /* most goroutines that one of these herds had */
@@ -416,13 +416,15 @@ enum level { LEVEL_INFO, LEVEL_LOW, LEVEL_MEDIUM, LEVEL_HIGH };
 enum { MAX_FINDINGS = 64 };
 
 struct span; /* path.h */
+struct why_sample;
 
-/* Callbacks for each interval and each instance when it ends. */
+/* Callbacks for each interval and each instance when it ends, and for samples of the CPU by time. */
 struct observer {
 	void *ctx; /* NULL = no observer */
 	void (*span)(void *ctx, const struct analysis *a, uint64_t goid, const struct span *span);
 	void (*instance)(void *ctx, const struct analysis *a, const struct instances *all,
 			 const struct instance *one);
+	void (*sample)(void *ctx, const struct why_sample *sample);
 };
 
 struct analysis {

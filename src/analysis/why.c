@@ -12,7 +12,7 @@
 #include "util/text.h"
 
 /* 48 bytes each: 384 MiB at most. */
-enum { MAX_SPANS = 8 << 20 };
+enum { MAX_SPANS = 8 << 20, MAX_SAMPLES = 1 << 20 };
 
 struct why *why_new(const struct why_question *question)
 {
@@ -31,6 +31,7 @@ void why_free(struct why *why)
 		free(why->tracks[i].spans);
 	free(why->tracks);
 	free(why->segments);
+	free(why->samples);
 	map64_free(&why->track_of);
 	free(why);
 }
@@ -102,6 +103,20 @@ static void on_span(void *ctx, const struct analysis *a, uint64_t goid, const st
 		choose_by_goroutine(why, a, goid, span);
 }
 
+static void on_cpu_sample(void *ctx, const struct why_sample *sample)
+{
+	struct why *why = ctx;
+
+	if (why->pass != 2 || sample->time < why->begin || sample->time >= why->end ||
+	    why->nsamples >= MAX_SAMPLES)
+		return;
+	if (array_grow(&why->samples, &why->sample_capacity, why->nsamples + 1, sizeof(*why->samples))) {
+		why->oom = true;
+		return;
+	}
+	why->samples[why->nsamples++] = *sample;
+}
+
 static unsigned kind_of(const struct why *why)
 {
 	static const uint8_t kinds[] = {[WHY_TASK] = INSTANCE_TASK,
@@ -155,7 +170,8 @@ static void on_instance(void *ctx, const struct analysis *a, const struct instan
 void why_watch(struct why *why, struct analysis *a)
 {
 	why->pass++;
-	a->observer = (struct observer){.ctx = why, .span = on_span, .instance = on_instance};
+	a->observer =
+		(struct observer){.ctx = why, .span = on_span, .instance = on_instance, .sample = on_cpu_sample};
 }
 
 /* --- which one --- */

@@ -1,24 +1,40 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The path as lines. Lines that are further indented explain the line above them, and sum to it. */
+/* The path as lines, one for each place. Lines that are further indented explain the line above them. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/cpu.h"
 #include "analysis/figures.h"
 #include "analysis/kinds.h"
 #include "analysis/locks.h"
+#include "analysis/names.h"
 #include "analysis/path.h"
+#include "analysis/top.h"
+#include "util/array.h"
 #include "util/json.h"
 #include "util/text.h"
 
-enum { LINES = 12, MAX_SHOWN_DEPTH = 8 };
+/* With head, typical instance, lock and sum, 20 lines of a terminal. */
+enum { LINES = 11, MOST_NODES = 1 << 16 };
 
-/* Segments of one parent that look the same, as one line. */
-struct chain_line {
+/* Segments of one parent that are the same activity at the same place, of whatever goroutine. */
+struct path_node {
 	struct path_segment first;
-	uint32_t parent; /* of the first one */
 	uint64_t ns, n;
-	uint32_t longest; /* 1 + index of the longest segment, whose children are shown */
 	uint64_t longest_ns;
+	uint32_t longest;                 /* 1 + index of the longest segment */
+	uint32_t child, last_child, next; /* nodes; 0 = none. The first one is the whole. */
+	uint32_t parent;
+	uint8_t depth;
+	bool many; /* goroutines */
+	bool shown;
+	struct top sampled[TOPS]; /* of running: samples by row of cpu_profile */
+	uint64_t samples;
+};
+
+struct path_tree {
+	struct path_node *nodes;
+	size_t n, capacity;
 };
 
 static const char *what(const struct path_segment *segment)
@@ -53,83 +69,179 @@ static struct label where(const struct analysis *a, const struct path_segment *s
 	return label;
 }
 
-static bool alike(const struct path_segment *one, const struct path_segment *other)
+static bool is_at(const struct analysis *a, uint32_t one, uint32_t other)
 {
-	return one->goid == other->goid && one->activity == other->activity && one->stack == other->stack &&
-	       one->delay == other->delay && one->note == other->note;
+	const struct code_place *at = stack_site(a, one), *there = stack_site(a, other);
+	const struct code_place *leaf = stack_leaf(a, one), *inner = stack_leaf(a, other);
+
+	return one == other ||
+	       (at->func == there->func && at->line == there->line && leaf->func == inner->func);
 }
 
-/* Returns the lines of all children of a parent, by first occurrence. NULL when out of memory. */
-static struct chain_line *gather(const struct why *why, uint32_t parent, size_t from, size_t *n,
-				 size_t *until)
+static bool is_alike(const struct analysis *a, const struct path_segment *one,
+		     const struct path_segment *other)
 {
-	uint64_t end = parent ? why->segments[parent - 1].end : why->end;
-	struct chain_line *lines = calloc(why->nsegments + 1 - from, sizeof(*lines));
-	size_t i;
+	return one->activity == other->activity && one->delay == other->delay && one->note == other->note &&
+	       (one->activity == ACT_RUNNABLE || is_at(a, one->stack, other->stack));
+}
 
-	*n = 0;
-	for (i = from; lines && i < why->nsegments && why->segments[i].start < end; i++) {
+/* Returns the index of the parent's node for this segment, 0 when out of memory or of nodes. */
+static uint32_t node_get(struct path_tree *tree, const struct analysis *a, uint32_t parent,
+			 const struct path_segment *segment)
+{
+	uint32_t i = tree->nodes[parent].child, last = tree->nodes[parent].last_child;
+	uint32_t made = (uint32_t)tree->n;
+
+	while (i && !is_alike(a, &tree->nodes[i].first, segment))
+		i = tree->nodes[i].next;
+	if (i || tree->n >= MOST_NODES ||
+	    array_grow(&tree->nodes, &tree->capacity, tree->n + 1, sizeof(*tree->nodes)))
+		return i;
+	tree->n++;
+	tree->nodes[made] =
+		(struct path_node){.first = *segment,
+				   .parent = parent,
+				   .depth = (uint8_t)(parent ? tree->nodes[parent].depth + 1 : 0)};
+	*(last ? &tree->nodes[last].next : &tree->nodes[parent].child) = made;
+	tree->nodes[parent].last_child = made;
+	return made;
+}
+
+/* Counts the samples that were taken in a running segment. */
+static void count_samples(const struct why *why, struct path_node *node, const struct path_segment *segment)
+{
+	size_t low = 0, high = why->nsamples;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (why->samples[middle].time < segment->start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < why->nsamples && why->samples[low].time < segment->end; low++) {
+		if (why->samples[low].goid != segment->goid)
+			continue;
+		node->samples++;
+		top_add(node->sampled, why->samples[low].row, 1);
+	}
+}
+
+/* Returns false when out of memory. */
+static bool tree_fill(struct path_tree *tree, const struct why *why, const struct analysis *a)
+{
+	uint32_t *node_of = calloc(why->nsegments + 1, sizeof(*node_of));
+
+	if (!node_of || array_grow(&tree->nodes, &tree->capacity, 1, sizeof(*tree->nodes))) {
+		free(node_of);
+		return false;
+	}
+	tree->nodes[0] = (struct path_node){.shown = true};
+	tree->n = 1;
+	for (size_t i = 0; i < why->nsegments; i++) {
 		const struct path_segment *segment = &why->segments[i];
 		uint64_t ns = segment->end - segment->start;
-		size_t j = 0;
+		uint32_t parent = segment->parent ? node_of[segment->parent - 1] : 0, index = 0;
+		struct path_node *node;
 
-		if (segment->parent != parent)
+		/* Below a segment without a node there are none. */
+		if (!segment->parent || parent)
+			index = node_get(tree, a, parent, segment);
+		node_of[i] = index;
+		if (!index)
 			continue;
-		while (j < *n && !alike(&lines[j].first, segment))
-			j++;
-		if (j == *n)
-			lines[(*n)++] = (struct chain_line){.first = *segment};
-		lines[j].ns += ns;
-		lines[j].n++;
-		if (ns > lines[j].longest_ns) {
-			lines[j].longest_ns = ns;
-			lines[j].longest = (uint32_t)i + 1;
+		node = &tree->nodes[index];
+		node->ns += ns;
+		node->n++;
+		node->many = node->many || node->first.goid != segment->goid;
+		if (ns > node->longest_ns) {
+			node->longest_ns = ns;
+			node->longest = (uint32_t)i + 1;
 		}
+		if (segment->activity == ACT_CODE)
+			count_samples(why, node, segment);
 	}
-	*until = i;
-	return lines;
+	free(node_of);
+	return true;
 }
 
-static int by_time(const void *one, const void *other)
+/* Shows the heaviest nodes. None is heavier than the one that it explains, which comes first if they are
+ * equal. */
+static void tree_choose(struct path_tree *tree)
 {
-	const struct chain_line *a = one, *b = other;
+	for (unsigned lines = 0; lines < LINES; lines++) {
+		size_t most = 0;
 
-	return a->first.start < b->first.start ? -1 : a->first.start > b->first.start;
-}
-
-static int by_weight(const void *one, const void *other)
-{
-	const struct chain_line *a = one, *b = other;
-
-	return a->ns > b->ns ? -1 : a->ns < b->ns;
+		for (size_t i = 1; i < tree->n; i++) {
+			if (!tree->nodes[i].shown && (!most || tree->nodes[i].ns > tree->nodes[most].ns))
+				most = i;
+		}
+		if (!most)
+			return;
+		tree->nodes[most].shown = true;
+	}
 }
 
 struct printer {
 	const struct why *why;
 	const struct analysis *a;
+	struct path_tree tree;
 	FILE *out;
 	unsigned width;
-	uint64_t leaf_ns; /* the heaviest leaf */
-	struct label leaf;
+	bool lock_shown;
 };
 
-static void print_lines(struct printer *printer, uint32_t parent, size_t from, unsigned depth);
-
-static void print_line(struct printer *printer, const struct chain_line *line, unsigned depth)
+/* Where running ended by a wake-up is known without samples, too. */
+static struct label ran_until(const struct printer *printer, const struct path_segment *segment)
 {
-	const struct path_segment *first = &line->first;
-	struct label place = where(printer->a, first);
-	char times[32] = "";
-	unsigned used = 24 + 2 * depth;
+	const struct why *why = printer->why;
+	const struct path_segment *above = segment->parent ? &why->segments[segment->parent - 1] : NULL;
+	struct label label = {""}, place;
 
-	if (line->n > 1)
-		snprintf(times, sizeof(times), " x%llu", (unsigned long long)line->n);
-	fprintf(printer->out, "%*s%8s  %-12s g%-5llu %s%s\n", (int)(2 * depth), "", label_time(line->ns).text,
-		what(first), (unsigned long long)first->goid,
-		text_name(place.text, strlen(place.text),
-			  printer->width > used + 20 ? printer->width - used : 20)
-			.bytes,
-		times);
+	if (!above || above->waker != segment->goid || !above->waker_stack)
+		return label;
+	place = label_stack(printer->a, above->waker_stack);
+	snprintf(label.text, sizeof(label.text), "until %.*s", text_fit(place.text, 140), place.text);
+	return label;
+}
+
+static struct label node_place(const struct printer *printer, const struct path_node *node)
+{
+	struct label place = where(printer->a, &node->first), sampled;
+
+	if (node->first.activity == ACT_CODE && !node->samples)
+		return ran_until(printer, &node->first);
+	if (node->samples) {
+		sampled = cpu_place(printer->a, (uint32_t)top_first(node->sampled)->key);
+		snprintf(place.text, sizeof(place.text), "%.*s, %llu of %llu samples",
+			 text_fit(sampled.text, 120), sampled.text,
+			 (unsigned long long)top_first(node->sampled)->weight,
+			 (unsigned long long)node->samples);
+	}
+	return place;
+}
+
+static void print_line(struct printer *printer, const struct path_node *node)
+{
+	const struct path_segment *first = &node->first;
+	struct label place = node_place(printer, node);
+	char times[32] = "", who[24];
+	unsigned used = 24 + 2 * node->depth;
+
+	if (node->n > 1)
+		snprintf(times, sizeof(times), " x%llu", (unsigned long long)node->n);
+	snprintf(who, sizeof(who), "g%llu", (unsigned long long)first->goid);
+	used += (unsigned)strlen(times);
+	fprintf(printer->out, "%*s%8s  %-12s %s", (int)(2 * node->depth), "", label_time(node->ns).text,
+		what(first), node->many ? "(many)" : who);
+	if (place.text[0])
+		fprintf(printer->out, "%*s%s", (int)(strlen(who) < 7 && !node->many ? 7 - strlen(who) : 1),
+			"",
+			text_name(place.text, strlen(place.text),
+				  printer->width > used + 20 ? printer->width - used : 20)
+				.bytes);
+	fprintf(printer->out, "%s\n", times);
 }
 
 /* Prints words, wrapped at the width and indented by `indent` columns. */
@@ -182,65 +294,92 @@ static void print_lock(const struct printer *printer, const struct path_segment 
 	print_wrapped(printer, text, 2 * depth + 10);
 }
 
-static bool has_children(const struct why *why, uint32_t index)
+static void print_nodes(struct printer *printer, uint32_t parent)
 {
-	return index < why->nsegments && why->segments[index].parent == index;
-}
+	for (uint32_t i = printer->tree.nodes[parent].child; i; i = printer->tree.nodes[i].next) {
+		const struct path_node *node = &printer->tree.nodes[i];
+		const struct path_segment *longest = &printer->why->segments[node->longest - 1];
 
-static void note_leaf(struct printer *printer, const struct chain_line *line)
-{
-	struct label place = where(printer->a, &line->first);
-
-	if (line->ns <= printer->leaf_ns || line->first.activity == ACT_NONE ||
-	    line->first.activity == ACT_UNWATCHED)
-		return;
-	printer->leaf_ns = line->ns;
-	snprintf(printer->leaf.text, sizeof(printer->leaf.text), "%s in g%llu%s%.*s", what(&line->first),
-		 (unsigned long long)line->first.goid, place.text[0] ? ", " : "", text_fit(place.text, 110),
-		 place.text);
-}
-
-static void print_lines(struct printer *printer, uint32_t parent, size_t from, unsigned depth)
-{
-	size_t n, until, shown;
-	uint64_t rest = 0;
-	struct chain_line *lines = gather(printer->why, parent, from, &n, &until);
-
-	if (!lines)
-		return;
-	shown = n < LINES ? n : LINES;
-	qsort(lines, n, sizeof(*lines), by_weight);
-	for (size_t i = shown; i < n; i++)
-		rest += lines[i].ns;
-	qsort(lines, shown, sizeof(*lines), by_time);
-	for (size_t i = 0; i < shown; i++) {
-		print_line(printer, &lines[i], depth);
-		print_lock(printer, &printer->why->segments[lines[i].longest - 1], depth);
-		if (depth < MAX_SHOWN_DEPTH && has_children(printer->why, lines[i].longest))
-			print_lines(printer, lines[i].longest, lines[i].longest, depth + 1);
-		else
-			note_leaf(printer, &lines[i]);
+		if (!node->shown)
+			continue;
+		print_line(printer, node);
+		/* The one that the longest wait was for, half of the whole or more. */
+		if (!printer->lock_shown && longest->lock &&
+		    node->ns * 2 >= printer->why->end - printer->why->begin) {
+			print_lock(printer, longest, node->depth);
+			printer->lock_shown = true;
+		}
+		print_nodes(printer, i);
 	}
-	if (n > shown)
-		fprintf(printer->out, "%*s%8s  ... %zu more\n", (int)(2 * depth), "", label_time(rest).text,
-			n - shown);
-	free(lines);
 }
 
-static void print_typical(const struct why *why, FILE *out)
+/* Says what the lines leave out: the nodes of a shown one, or of the whole, that are not shown. */
+static void print_rest(const struct printer *printer)
 {
+	const struct path_tree *tree = &printer->tree;
+	uint64_t ns = 0, n = 0;
+
+	for (size_t i = 1; i < tree->n; i++) {
+		bool outermost = !tree->nodes[i].shown && tree->nodes[tree->nodes[i].parent].shown;
+
+		n += !tree->nodes[i].shown;
+		ns += outermost ? tree->nodes[i].ns : 0;
+	}
+	if (n)
+		fprintf(printer->out, "%8s  in %llu lighter places\n", label_time(ns).text,
+			(unsigned long long)n);
+}
+
+static const struct path_node *heaviest_leaf(const struct path_tree *tree)
+{
+	const struct path_node *most = NULL;
+
+	for (size_t i = 1; i < tree->n; i++) {
+		const struct path_node *node = &tree->nodes[i];
+
+		if (!node->child && node->first.activity != ACT_NONE &&
+		    node->first.activity != ACT_UNWATCHED && (!most || node->ns > most->ns))
+			most = node;
+	}
+	return most;
+}
+
+/* The last line: what a repair would save. */
+static void print_sum(const struct printer *printer)
+{
+	const struct path_node *leaf = heaviest_leaf(&printer->tree);
+	struct label place = {""}, sum = label_time(printer->why->end - printer->why->begin);
+
+	if (!leaf) {
+		fprintf(printer->out, "%8s  = sum\n", sum.text);
+		return;
+	}
+	place = node_place(printer, leaf);
+	fprintf(printer->out, "%8s  = sum; without %s", sum.text, what(&leaf->first));
+	if (!leaf->many)
+		fprintf(printer->out, " in g%llu", (unsigned long long)leaf->first.goid);
+	fprintf(printer->out, "%s%.*s: saves at most %s\n", place.text[0] ? ", " : "",
+		text_fit(place.text, 110), place.text, label_time(leaf->ns).text);
+}
+
+static void print_typical(const struct printer *printer)
+{
+	const struct why *why = printer->why;
+	char text[600];
+
 	if (!why->ntypical)
 		return;
-	fprintf(out, "\n%-14s %10s %10s\n", "its goroutine", "this one", "p40-p60");
+	snprintf(text, sizeof(text), "typical (p40 to p60): %s",
+		 label_time(why->typical_ns / why->ntypical).text);
 	for (unsigned i = 1; i < ACT_COUNT; i++) {
 		uint64_t mean = why->typical[i] / why->ntypical;
+		size_t n = strlen(text);
 
-		if (why->spent[i] || mean)
-			fprintf(out, "%-14s %10s %10s\n", activity_name((enum activity)i),
-				label_time(why->spent[i]).text, label_time(mean).text);
+		if (mean)
+			snprintf(text + n, sizeof(text) - n, ", %s %s", activity_name((enum activity)i),
+				 label_time(mean).text);
 	}
-	fprintf(out, "%-14s %10s %10s\n", "sum", label_time(why->end - why->begin).text,
-		label_time(why->typical_ns / why->ntypical).text);
+	print_wrapped(printer, text, 10);
 }
 
 static void print_head(const struct why *why, const struct analysis *a, FILE *out)
@@ -273,13 +412,14 @@ void why_text(const struct why *why, const struct analysis *a, FILE *out, const 
 	struct printer printer = {.why = why, .a = a, .out = out, .width = style->width ? style->width : 80};
 
 	print_head(why, a, out);
-	print_lines(&printer, 0, 0, 0);
-	fprintf(out, "%8s  = sum", label_time(why->end - why->begin).text);
-	if (printer.leaf_ns)
-		fprintf(out, "; without %s: saves at most %s", printer.leaf.text,
-			label_time(printer.leaf_ns).text);
-	fputc('\n', out);
-	print_typical(why, out);
+	if (tree_fill(&printer.tree, why, a)) {
+		tree_choose(&printer.tree);
+		print_nodes(&printer, 0);
+		print_rest(&printer);
+		print_typical(&printer);
+		print_sum(&printer);
+	}
+	free(printer.tree.nodes);
 }
 
 /* The waker held the lock. */

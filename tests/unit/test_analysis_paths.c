@@ -94,6 +94,81 @@ static void test_path(void **state)
 	script_free(s);
 }
 
+/* A task waits 40 times, each time for another goroutine, which sleeps, and runs for 2 ms, with a sample. */
+static struct script *many_helpers(void)
+{
+	struct script *s = script_new(1000 * MS);
+	uint32_t entry = stack(s, "main.handle", NULL, 1, NULL), work = stack(s, "main.help", NULL, 1, NULL);
+	uint32_t receive = stack(s, "runtime.chanrecv1", "main.handle", 5, NULL);
+	uint32_t send = stack(s, "runtime.chansend1", "main.help", 6, NULL);
+	uint32_t nap = stack(s, "time.Sleep", "main.help", 4, NULL);
+	uint32_t hash = stack(s, "main.hash", "main.help", 8, NULL);
+	struct op *op;
+
+	procs(s, 2);
+	create(s, 1, entry);
+	start(s, 1, 0);
+	op = add(s, OP_TASK_BEGIN, 1, 0);
+	op->arg = 1;
+	op->string = str(s, "handle");
+	for (uint32_t g = 2; g < 42; g++) {
+		op = add(s, OP_GO_CREATE, 1, 0);
+		op->g2 = g;
+		op->stack2 = work;
+		block(s, 1, 0, "chan receive", receive);
+		start(s, g, 1);
+		block(s, g, 1, "sleep", nap);
+		s->now += 10 * MS;
+		wake(s, 0, NO_P, g, 0);
+		start(s, g, 1);
+		s->now += MS;
+		add(s, OP_CPU_SAMPLE, g, 1)->stack = hash;
+		s->now += MS;
+		wake(s, g, 1, 1, send);
+		add(s, OP_GO_DESTROY, g, 1);
+		add(s, OP_PROC_STOP, 0, 1);
+		start(s, 1, 0);
+	}
+	add(s, OP_TASK_END, 1, 0)->arg = 1;
+	s->end = s->now;
+	return s;
+}
+
+static void test_text(void **state)
+{
+	const struct why_question question = {
+		.kind = WHY_TASK, .name = "handle", .at_ns = UINT64_MAX, .slowest = 1};
+	const struct report_style style = {0};
+	struct script *s = many_helpers();
+	struct why *why = why_new(&question);
+	struct analysis *a = analyse(s, why);
+	struct error err = {""};
+	char *text = NULL, *last = NULL;
+	size_t size = 0, lines = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	assert_int_equal(why_choose(why, a, &err), 0);
+	analysis_free(a);
+	a = analyse(s, why);
+	assert_int_equal(why_explain(why, a, &err), 0);
+	why_text(why, a, out, &style);
+	fclose(out);
+	for (size_t i = 0; i < size; i++) {
+		lines += text[i] == '\n';
+		if (text[i] == '\n' && i + 1 < size)
+			last = text + i + 1;
+	}
+	assert_true(lines > 4 && lines <= 20);
+	assert_non_null(strstr(last, "without sleep, main.help (:4): saves at most 400 ms"));
+	assert_non_null(strstr(text, "main.hash (:8), 40 of 40 samples x"));
+	assert_non_null(strstr(text, "(many)"));
+	free(text);
+	analysis_free(a);
+	why_free(why);
+	script_free(s);
+}
+
 /*
  * Nothing is recorded from 30 to 60 ms. Goroutine 1 waits from 10 to 90 ms, and 3 is ready for a P from 20 to
  * 70 ms: their states within the gap are unknown.
@@ -387,8 +462,11 @@ static void test_random_paths(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_path),           cmocka_unit_test(test_path_across_gap),
-	cmocka_unit_test(test_gap_to_the_end), cmocka_unit_test(test_path_of_none),
+	cmocka_unit_test(test_path),
+	cmocka_unit_test(test_text),
+	cmocka_unit_test(test_path_across_gap),
+	cmocka_unit_test(test_gap_to_the_end),
+	cmocka_unit_test(test_path_of_none),
 	cmocka_unit_test(test_random_paths),
 };
 
