@@ -266,7 +266,8 @@ static uint64_t tables_time(const struct encoder_v2 *wire, const struct generati
 {
 	uint64_t last = gen->nops ? gen->ops[gen->nops - 1].time : gen->start;
 
-	return gen->end > last && (gen->shows_end || gen->end - last >= IDLE_END_NS) ? to_units(gen->end) : wire->time;
+	return gen->end > last && (gen->shows_end || gen->end - last >= IDLE_END_NS) ? to_units(gen->end)
+										     : wire->time;
 }
 
 static int encoder_v2_begin(struct encoder_v2 *wire, const struct generation *gen)
