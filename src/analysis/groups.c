@@ -88,7 +88,7 @@ static void join(struct analysis *a, struct goroutine *g, uint32_t index, bool b
 	count(a, group, 1);
 }
 
-/* A stack without frames of the thread itself has the thread's name in place of its first function. */
+/* A stack that does not reach the thread's first function ends with the thread's name. */
 static bool is_thread_name(const struct code_place *root)
 {
 	return root->func && root->func == root->file;
@@ -98,6 +98,8 @@ void group_born(struct analysis *a, struct goroutine *g, uint32_t entry, uint32_
 {
 	const struct code_place *at = stack_root(a, entry);
 
+	if (is_thread_name(at))
+		g->named_by = entry;
 	/* A goroutine of unknown function has no group until it has a stack. */
 	if (before && (!at->func || is_thread_name(at)))
 		return;
@@ -108,6 +110,8 @@ void group_from_stack(struct analysis *a, struct goroutine *g, uint32_t stack)
 {
 	const struct code_place *root = stack_root(a, stack);
 
+	if (is_thread_name(root))
+		g->named_by = stack;
 	if (!root->func || is_thread_name(root) || a->ngroups >= MAX_ROWS)
 		return;
 	join(a, g, group_get(a, root->func, root->file, 0, 0), !g->born);
@@ -116,7 +120,7 @@ void group_from_stack(struct analysis *a, struct goroutine *g, uint32_t stack)
 /* No better stack will come: uses the thread's name, or the group of unknown functions. */
 static void join_at_last(struct analysis *a, struct goroutine *g)
 {
-	const struct code_place *root = stack_root(a, g->stack);
+	const struct code_place *root = stack_root(a, g->named_by);
 
 	join(a, g, is_thread_name(root) ? group_get(a, root->func, root->file, 0, 0) : 0, !g->born);
 }
@@ -177,8 +181,7 @@ void groups_end(struct analysis *a)
 
 		/* A thread that runs all the time has no stack. A goroutine of which no more is known may be
 		 * the runtime's. */
-		if (g->activity != ACT_NONE && !g->group &&
-		    (of_threads || is_thread_name(stack_root(a, g->stack))))
+		if (g->activity != ACT_NONE && !g->group && (of_threads || g->named_by))
 			join_at_last(a, g);
 	}
 	for (size_t i = 0; i < a->ngroups; i++)

@@ -41,7 +41,8 @@ static uint32_t find_frame(const struct analysis *a, const struct stack_info *in
 	return UINT32_MAX;
 }
 
-/* Returns the first frame of the main module, else of another module, else of Go's standard library. */
+/* A name without code, as a thread's, is its own file. Returns the first frame of the main module, else of
+ * another module, else of Go's standard library. */
 static uint32_t find_site(const struct analysis *a, const struct stack_info *info)
 {
 	enum code_owner best = CODE_OF_LIBRARY;
@@ -50,8 +51,9 @@ static uint32_t find_site(const struct analysis *a, const struct stack_info *inf
 	for (uint32_t i = 0; i < info->n && best > CODE_OF_PROGRAM; i++) {
 		const struct code_place *place = &a->frames[info->first + i];
 		const char *func = name_text(a, place->func), *file = name_text(a, place->file);
-		enum code_owner owner =
-			library_is_kernel(func, file) ? CODE_OF_LIBRARY : library_owner(func, file);
+		enum code_owner owner = place->func == place->file || library_is_kernel(func, file)
+						? CODE_OF_LIBRARY
+						: library_owner(func, file);
 
 		if (owner < best) {
 			best = owner;

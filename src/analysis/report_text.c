@@ -486,7 +486,7 @@ static void print_cpu(const struct page *page, uint32_t i)
 		spot(page, stack, 24).bytes);
 	if (row->self * 10 < cpu_counted(a))
 		return;
-	if (group->n)
+	if (group->n && group->key)
 		fprintf(page->out, "%24srun by %s\n", "",
 			fit(page, label_function(a, a->groups[group->key].func).text, 31).bytes);
 	if (task->n)

@@ -130,9 +130,10 @@ struct goroutine {
 	size_t nregions, region_capacity;
 	struct label_open *labels; /* those it has (labels.c) */
 	size_t nlabels, label_capacity;
-	uint32_t group; /* index in groups; 0 = not yet known */
-	uint32_t stack; /* of its activity */
-	uint32_t herd;  /* number of goroutines woken with it, if it has done almost nothing since; else 0 */
+	uint32_t group;    /* index in groups; 0 = not yet known */
+	uint32_t stack;    /* of its activity */
+	uint32_t named_by; /* stack whose root is the thread's name; 0 = none */
+	uint32_t herd; /* number of goroutines woken with it, if it has done almost nothing since; else 0 */
 	uint32_t assist_stack;
 	uint32_t lock_logged;       /* index of the lock that its last log announced; 0 = none */
 	uint32_t lock;              /* index of the lock that it waits for; 0 = unknown */

@@ -321,7 +321,7 @@ static int dispatch(struct model *md, const struct log_record *record)
 		md->front->learn_name(md, record);
 		return 0;
 	case LOG_STACK:
-		stack_table_add(&md->stacks, record->data);
+		stack_table_add(&md->stacks, record->data, string_id(md, CUT_FRAME));
 		md->front->learn_name(md, record);
 		return 0;
 	case LOG_SYMBOL:

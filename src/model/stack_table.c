@@ -6,6 +6,10 @@
 
 #include "util/array.h"
 
+/* Of a cut stack, beside its start: with functions inlined into them, these are fewer than a format's limit.
+ */
+enum { ROOTED_FRAMES = 64 };
+
 bool stack_table_init(struct stack_table *st)
 {
 	st->capacity = 256;
@@ -83,7 +87,7 @@ static void publish(struct stack_table *st, uint32_t id, uint64_t hash)
 		st->oom = true;
 }
 
-uint32_t stack_table_add(struct stack_table *st, const struct raw_stack *raw)
+uint32_t stack_table_add(struct stack_table *st, const struct raw_stack *raw, uint32_t cut)
 {
 	uint32_t id = stack_table_find(st, raw->hash);
 
@@ -97,6 +101,8 @@ uint32_t stack_table_add(struct stack_table *st, const struct raw_stack *raw)
 	st->stacks[id].skip = raw->skip;
 	st->stacks[id].sample = raw->flags & RAW_STACK_SAMPLE;
 	st->stacks[id].scan = raw->flags & RAW_STACK_SCAN;
+	if (raw->flags & RAW_STACK_CUT && !(raw->flags & (RAW_STACK_SCAN | RAW_STACK_SAMPLE)))
+		st->stacks[id].cut = cut;
 	publish(st, id, raw->hash);
 	return id;
 }
@@ -133,6 +139,31 @@ uint32_t stack_table_skip(struct stack_table *st, uint32_t id, uint8_t skip)
 		return id;
 	st->stacks[copy].skip = skip;
 	st->stacks[copy].scan = st->stacks[id].scan;
+	st->stacks[copy].cut = st->stacks[id].cut;
+	publish(st, copy, hash);
+	return copy;
+}
+
+uint32_t stack_table_rooted(struct stack_table *st, uint32_t id, uint64_t startpc, uint32_t cut)
+{
+	uint64_t hash = hash_u64(startpc, id ? st->uses[id].hash : 0), pcs[ROOTED_FRAMES + 1];
+	uint32_t known, copy, n = id ? st->stacks[id].n : 0;
+
+	if (!startpc || (id && (!st->stacks[id].cut || st->stacks[id].starts || !st->uses[id].hash)))
+		return id;
+	known = stack_table_find(st, hash);
+	if (known)
+		return known;
+	n = n < ROOTED_FRAMES ? n : ROOTED_FRAMES;
+	if (n)
+		memcpy(pcs, st->stacks[id].pcs, n * sizeof(*pcs));
+	pcs[n] = startpc + 1; /* as a return address */
+	copy = add(st, pcs, n + 1);
+	if (!copy)
+		return id;
+	st->stacks[copy].skip = id ? st->stacks[id].skip : 0;
+	st->stacks[copy].cut = cut;
+	st->stacks[copy].starts = true;
 	publish(st, copy, hash);
 	return copy;
 }

@@ -37,12 +37,18 @@ struct stack_table {
 /* Returns false when out of memory. */
 bool stack_table_init(struct stack_table *table);
 void stack_table_free(struct stack_table *table);
-/* Copies a stack of the log. Returns its id; 0 if it is empty, or when out of memory. */
-uint32_t stack_table_add(struct stack_table *table, const struct raw_stack *raw);
+/* Copies a stack of the log; `cut` is the string id of the frame that ends a cut one. Returns its id; 0 if it
+ * is empty, or when out of memory. */
+uint32_t stack_table_add(struct stack_table *table, const struct raw_stack *raw, uint32_t cut);
 /* Returns the id of the stack with this hash; 0 if the log has not sent it. */
 uint32_t stack_table_find(struct stack_table *table, uint64_t hash);
 /* Returns the same stack without `skip` frames at its leaf; `id` itself if it already skips some. */
 uint32_t stack_table_skip(struct stack_table *table, uint32_t id, uint8_t skip);
+/*
+ * Returns the stack, if it was cut or is 0, with the start of the goroutine's function; `cut` is the string
+ * id of the frame between them. Returns `id` itself if it is whole, startpc is 0, or when out of memory.
+ */
+uint32_t stack_table_rooted(struct stack_table *table, uint32_t id, uint64_t startpc, uint32_t cut);
 /* Returns the one-frame stack that represents a function's entry; 0 if startpc is 0. */
 uint32_t stack_table_entry(struct stack_table *table, uint64_t startpc);
 /* A stack whose frames are function names: string ids, leaf first. */

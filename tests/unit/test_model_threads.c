@@ -524,7 +524,7 @@ static void test_names(void **state)
 	thread_log_comm(&log, 100, "renamed");
 	RECORD(&log, .site = SITE_SYSCALL, .tid = 100, .arg = CALL_READ, .arg2 = file, .stack = STACK_MAIN);
 	assert_string_equal(rest(&log),
-			    "GoSyscallBegin m100 p0 g100 {read(3)|3000|2001|}\n"
+			    "GoSyscallBegin m100 p0 g100 {read(3)|3000|2001|…app}\n"
 			    "GoSyscallEnd m100 p0 g100\n"
 			    "GoSyscallBegin m100 p0 g100 {read(3: /data/x)|app}\n"
 			    "GoSyscallEnd m100 p0 g100\n"

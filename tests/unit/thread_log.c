@@ -45,7 +45,7 @@ static void say_stack(struct thread_log *log, const struct tables *tables, const
 		append(log, "|%s", string(log, stack->pcs[i]));
 	for (uint32_t i = 0; i < stack->n && !stack->literal; i++)
 		append(log, "|%llx", (unsigned long long)stack->pcs[i]);
-	append(log, "|%s}", string(log, stack->root));
+	append(log, "|%s%s}", string(log, stack->cut), string(log, stack->root));
 }
 
 static void say_number(struct thread_log *log, const char *name, uint64_t value)

@@ -10,7 +10,7 @@ static const char *const library_packages[] = {
 };
 /* Beginnings of names of C and C++ libraries, and "[page fault]". */
 static const char *const library_prefixes[] = {
-	"pthread_", "__", "lll_", "futex_", "std::", "_IO_", "epoll_", "[",
+	"pthread_", "__", "lll_", "futex_", "std::", "_IO_", "epoll_", "[", "…",
 };
 /* Functions of the C library that wait. */
 static const char *const library_functions[] = {

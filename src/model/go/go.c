@@ -35,6 +35,8 @@ static void start_from_nothing(struct model *md, const struct raw_record *first)
 
 static void describe_status(struct model *md, struct g *g, struct op *op)
 {
+	/* Readers name a goroutine that was there before by the first function of this stack. */
+	op->stack = stack_table_rooted(&md->stacks, g->stack, g->startpc, string_id(md, CUT_FRAME));
 	if (md->generation.number != 1)
 		return;
 	/* Formats without statuses write a creation with this stack instead. */

@@ -157,6 +157,8 @@ void threads_stack(struct model *md, const struct raw_stack *raw)
 	native->hint = innermost_hint(md->threads, stack);
 	hint = stack->n > stack->above ? hint_at(md->threads, stack->pcs[stack->n - 1]) : NULL;
 	/* Without start code, a complete walk ended at the thread's start. A single address is no walk. */
+	if (stack->n == n && n > stack->above && (n == 1 || raw->flags & (RAW_STACK_BROKEN | RAW_STACK_CUT)))
+		stack->cut = string_id(md, CUT_FRAME);
 	if (hint && (stack->n < n || (n > 1 && !(raw->flags & (RAW_STACK_BROKEN | RAW_STACK_CUT)))))
 		native->start = hint->function;
 }
@@ -271,15 +273,12 @@ uint32_t thread_entry(struct model *md, const struct thread_life *t)
 static uint32_t stack_with_names(struct model *md, struct thread_life *t, uint64_t hash, uint32_t leaf,
 				 bool in_kernel)
 {
-	uint32_t base = stack_table_find(&md->stacks, hash), root = 0;
+	uint32_t base = stack_table_find(&md->stacks, hash), root;
 	const struct native_stack *native = native_of(md, base);
 	uint8_t cut = in_kernel ? 0 : md->stacks.stacks[base].above;
 
 	learn_start(md, t, native->start);
-	if (native->start)
-		root = root_of(md, native->start, t->comm);
-	else if (md->stacks.stacks[base].n == md->stacks.stacks[base].above)
-		root = thread_name(md, t);
+	root = native->start ? root_of(md, native->start, t->comm) : thread_name(md, t);
 	return cut_stack(md, base, leaf, root, cut);
 }
 

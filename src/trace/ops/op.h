@@ -134,6 +134,10 @@ struct stack {
 	uint32_t leaf; /* an additional leaf frame: what the thread waits for */
 	uint8_t above; /* number of frames above that one, which are in the kernel */
 	uint32_t root; /* replaces the function name of the last frame, or is the only frame */
+	/* The walk did not reach the start. String id of a frame that says so, 0 = none; after it comes
+	 * `root`, if there is one, or the last PC, if that is the start. */
+	uint32_t cut;
+	bool starts;
 };
 
 /*

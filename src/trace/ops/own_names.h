@@ -15,6 +15,8 @@
 
 /* Category of log events: notes about the trace itself. */
 #define OWN_LOG_CATEGORY "gotrace"
+/* The frame for those that a walk of a stack did not reach. */
+#define CUT_FRAME "…"
 /* What the goroutine is about to wait for (docs/analysis.md). */
 #define LOCK_LOG_CATEGORY "lock"
 /* The number of the CPU that the log's thread runs on from then on. */

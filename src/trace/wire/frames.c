@@ -81,6 +81,20 @@ static int frames_add_leaf(const struct stack *stack, struct frame frames[MAX_FR
 	return n + 1;
 }
 
+/* Says that frames are missing before the root, or at the end. */
+static int add_cut(const struct stack *stack, struct frame frames[MAX_FRAMES], int n)
+{
+	bool start = stack->root || (stack->starts && n < MAX_FRAMES && n);
+	struct frame last = stack->root ? literal_frame(stack->root) : frames[n ? n - 1 : 0];
+	int at = n - (start && !stack->root);
+
+	at = at < MAX_FRAMES - start ? at : MAX_FRAMES - 1 - start;
+	frames[at++] = literal_frame(stack->cut);
+	if (start)
+		frames[at++] = last;
+	return at;
+}
+
 /* Adds a thread's leaf and root names. The root keeps its code address. */
 static int add_thread_names(const struct stack *stack, struct frame frames[MAX_FRAMES], int n)
 {
@@ -88,6 +102,8 @@ static int add_thread_names(const struct stack *stack, struct frame frames[MAX_F
 		return n;
 	if (stack->leaf)
 		n = frames_add_leaf(stack, frames, n);
+	if (stack->cut)
+		return add_cut(stack, frames, n);
 	if (stack->root && n == stack->above + (stack->leaf != 0))
 		frames[n++] = literal_frame(stack->root);
 	else if (stack->root && n == MAX_FRAMES) /* the stack was cut, so the last frame is not the root */
