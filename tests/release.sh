@@ -233,10 +233,14 @@ release_completions() {
 		offers $shell --layout gotrace ps --lay
 		offers $shell --requests gotrace report --reque
 		offers $shell --locks gotrace flight --loc
+		offers $shell perfetto gotrace convert --format perf
+		offers $shell 1.22 gotrace flight --format 1.2
+		[ $shell = zsh ] && offers zsh 'runnable\>' gotrace flight --on runna || offers $shell 'runnable>' gotrace flight --on runna
+		! grep -qxF -e perfetto <("complete_$shell" gotrace flight --format perf) || die "$shell: offers flight a format of convert"
 		! grep -qxF -e --window <("complete_$shell" gotrace check --w) || die "$shell: offers check an option of flight"
 	done
 	offers bash go gotrace --as g
-	echo -n "bash, zsh, fish: commands, options, files"
+	echo -n "bash, zsh, fish: commands, options, files, formats, triggers"
 }
 
 # make install puts every file in its place, and make uninstall removes it.

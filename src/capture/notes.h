@@ -5,8 +5,6 @@
 
 #include "capture/state.h"
 
-enum { MAX_NOTE = 160 };
-
 /* Adds a note; flags: enum log_note_flags. text: at most MAX_NOTE bytes. Returns 0 or a negative errno. */
 int note_put(struct capture *capture, uint32_t flags, const char *text);
 /* The same for a time in the past: CLOCK_MONOTONIC, ns. */

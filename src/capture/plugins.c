@@ -30,7 +30,8 @@ static void miss(struct capture *capture, const struct error *why)
 	plugin_report(capture, why->text);
 	if (set->missing[0])
 		return;
-	snprintf(set->missing, sizeof(set->missing), "a plugin's code is not observed: %.80s", why->text);
+	snprintf(set->missing, sizeof(set->missing), "a plugin's code is not observed: %.*s",
+		 text_fit(why->text, 400), why->text);
 	text_make_printable(set->missing);
 }
 

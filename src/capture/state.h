@@ -38,6 +38,8 @@ struct gap {
 	uint64_t end_ns;        /* of the previous gap */
 };
 
+enum { MAX_NOTE = 512 }; /* bytes of a note in the log */
+
 enum { MAX_MS = 20000 }; /* Ms read at a boundary; Go's own limit is 10,000 */
 
 /* The plugins of a Go program, numbered as in the target. */
@@ -47,7 +49,7 @@ struct plugin_set {
 	struct target_plugin *all[MAX_PLUGINS]; /* NULL: it cannot be probed */
 	unsigned n, attached, named;            /* known; with probes; with their names in the log */
 	uint64_t opened;                        /* lease.plugins before the list was last read */
-	char missing[120];                      /* for a note: what is not probed; "" = nothing */
+	char missing[MAX_NOTE];                 /* for a note: what is not probed; "" = nothing */
 };
 
 struct backend;

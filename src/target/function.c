@@ -134,10 +134,30 @@ static void find_near(const struct functab *tab, const char *wanted, struct ends
 	}
 }
 
+/* Finds functions of package main, without methods and closures. */
+static void find_in_main(const struct functab *tab, struct ends *ends)
+{
+	uint64_t entry, last;
+	const char *name;
+	size_t len = 0;
+
+	*ends = (struct ends){.n = 0};
+	for (size_t i = 0; i < functab_count(tab) && ends->n < MAX_SHOWN; i++) {
+		if (functab_entry(tab, i, &entry, &last, &name) || strncmp(name, "main.", 5) != 0 ||
+		    strpbrk(name + 5, ".(["))
+			continue;
+		ends->n++;
+		len += (size_t)snprintf(ends->list + len, sizeof(ends->list) - len, "%s%.*s", len ? ", " : "",
+					text_fit(name, 60), name);
+		if (len >= sizeof(ends->list))
+			return;
+	}
+}
+
 static int function_refuse_unknown(const struct target *target, const char *name, struct error *err)
 {
 	struct ends ends;
-	const char *last = strrchr(name, '.');
+	const char *last = strrchr(name, '.'), *what = "; similar names: ";
 
 	if (is_inlined(target, name))
 		return error_set(err, ENOENT,
@@ -147,8 +167,12 @@ static int function_refuse_unknown(const struct target *target, const char *name
 	find_ends(target->functab, last ? last + 1 : name, &ends);
 	if (!ends.n)
 		find_near(target->functab, name, &ends);
+	if (!ends.n) {
+		find_in_main(target->functab, &ends);
+		what = "; its own are, among others: ";
+	}
 	return error_set(err, ENOENT, "no function %.*s in the program%s%s", text_fit(name, 200), name,
-			 ends.n ? "; similar names: " : "", ends.n ? ends.list : "");
+			 ends.n ? what : "", ends.n ? ends.list : "");
 }
 
 /* --- where a call begins --- */

@@ -284,6 +284,7 @@ case_functions_refused() {
 	gone_on
 	load functions
 	refused 'no function main.callRecurse in the program' --region main.callRecurse
+	refused 'no function no.Such in the program; its own are, among others: .*main\.[a-z]' --region no.Such
 	refused 'no function pkg.callAll in the program; similar names: main.callAll' --task pkg.callAll
 	refused 'main.callInlined has no code of its own.*noinline' --region main.callInlined
 	refused 'func1 is the name of several functions: ' --region func1

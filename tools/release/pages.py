@@ -182,7 +182,25 @@ def man_page(command, commands, date, version):
 # The kind of an option's argument, by the name that --help gives it.
 KINDS = {"FILE": "file", "DIR": "directory", "PATH": "directory", "PID": "pid", "RAW": "file"}
 # Options with a fixed choice.
-CHOICES = {"as": "go c", "detail": "exact auto light starts"}
+CHOICES = {
+    "as": "go c",
+    "detail": "exact auto light starts",
+    "on": "blocked> runnable> syscall> gc-pause> goroutines>",
+    "os": "off all",
+}
+OTHER_FORMATS = "perfetto pprof: folded: flame sqlite parquet"  # of convert
+
+
+def formats_of_go():
+    with open(os.path.join(TOP, "src", "cli", "values.h"), encoding="utf-8") as file:
+        return re.search(r'#define FORMATS_OF_GO "(.*)"', file.read()).group(1).replace(",", "")
+
+
+def choices_of(command, option):
+    """The words that the option of the command takes, or ""."""
+    if option.name == "format":
+        return formats_of_go() + (f" {OTHER_FORMATS}" if command.name == "convert" else "")
+    return CHOICES.get(option.name, "")
 # Options that take a file or a directory, although other such arguments are only one of the two.
 BOTH = {"go"}
 
@@ -222,6 +240,10 @@ def bash(commands):
         f'\t{case_of(commands, "pid")}) COMPREPLY=($(compgen -W "$(cd /proc && echo [0-9]*)" -- "$cur")); return ;;',
     ]
     lines += [f'\t--{name}) COMPREPLY=($(compgen -W "{words}" -- "$cur")); return ;;' for name, words in CHOICES.items()]
+    lines += [
+        f'\t--format) [[ $command == convert ]] && options="{OTHER_FORMATS}"',
+        f'\t\tCOMPREPLY=($(compgen -W "{formats_of_go()} $options" -- "$cur")); return ;;',
+    ]
     lines += ["\tesac", "\tcase $command in"]
     lines += [f'\t{c.name}) options="{" ".join(words_of(c))}" ;;' for c in commands if c.name]
     lines += [f'\t*) options="{" ".join(words_of(commands[0]))}" ;;', "\tesac"]
@@ -243,10 +265,10 @@ def zsh_text(text):
     return re.sub(r"([\[\]:\\])", r"\\\1", text).replace("'", "'\\''")
 
 
-def zsh_option(option):
+def zsh_option(command, option):
     action = {"file": "_files", "directory": "_files -/", "pid": "_pids"}.get(kind_of(option), "")
-    if option.name in CHOICES:
-        action = f"({CHOICES[option.name]})"
+    if choices_of(command, option):
+        action = "(" + re.sub(r"([:>])", r"\\\1", choices_of(command, option)) + ")"
     argument = f":{option.argument.lower()}:{action}" if option.argument else ""
     if option.argument and option.optional:
         argument = ":" + argument
@@ -260,7 +282,7 @@ def zsh_option(option):
 
 
 def zsh_arguments(command):
-    specs = [spec for option in command.options for spec in zsh_option(option)]
+    specs = [spec for option in command.options for spec in zsh_option(command, option)]
     return " \\\n\t\t\t".join(["_arguments"] + specs + ["'*:file:_files'"])
 
 
@@ -282,13 +304,14 @@ def fish_text(text):
 def fish_option(command, option):
     seen = f"__fish_seen_subcommand_from {command.name}" if command.name else "not __fish_seen_subcommand_from $gotrace_commands"
     line = f"complete -c gotrace -n {fish_text(seen)}"
+    words = choices_of(command, option).replace(">", "\\>")  # fish expands them
     if option.short:
         line += f" -s {option.short}"
     if option.name:
         line += f" -l {option.name}"
     if option.argument and not option.optional:
         line += {"file": " -r -F", "directory": " -x -a '(__fish_complete_directories)'", "pid": " -x -a '(__fish_complete_pids)'"}.get(
-            kind_of(option), f" -x -a '{CHOICES[option.name]}'" if option.name in CHOICES else " -x"
+            kind_of(option), f" -x -a '{words}'" if words else " -x"
         )
     return line + f" -d {fish_text(option.text)}"
 

@@ -2,10 +2,12 @@
 #include "workers/summary/summary.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
 #include "workers/summary/table.h"
+#include "util/utf8.h"
 
 enum {
 	SHOWN_ROWS = 8,        /* the whole summary fits on a screen of 24 lines */
@@ -245,9 +247,13 @@ void summary_print_incomplete(const struct summary *sum, FILE *out)
 	size_t len;
 	const char *note =
 		strtab_get(model_tables(pipeline_model(sum->pipe))->strings, stats->incomplete_note, &len);
+	char *whole = stats->incomplete ? strndup(note, len) : NULL;
 
-	if (stats->incomplete)
-		fprintf(out, "  incomplete  %s\n", text_name(note, len, 120).bytes);
+	if (whole) {
+		text_make_printable(whole);
+		fprintf(out, "  incomplete  %s\n", whole);
+	}
+	free(whole);
 }
 
 static void summary_print_cost(const struct summary *sum, FILE *out)
