@@ -253,6 +253,56 @@ case_report_c_queues() { # threads that queue for a lock, or are woken for nothi
 	return 0
 }
 
+case_report_deep() { # goroutines that run, or are deeper in calls than a stack has frames, when the trace begins
+	mkdir "$W/deep"
+	cat >"$W/deep/main.go" <<-'PROGRAM'
+		package main
+
+		import (
+			"os"
+			"time"
+		)
+
+		//go:noinline
+		func down(n int, end func()) int {
+			if n == 0 {
+				end()
+			}
+			return 1 + down(n-1, end)
+		}
+
+		//go:noinline
+		func leaf(d time.Duration) {
+			for t := time.Now(); time.Since(t) < d; {
+			}
+		}
+
+		func sleeper() { down(200, func() { for { time.Sleep(5 * time.Millisecond); leaf(100 * time.Microsecond) } }) }
+		func spinner() { down(200, func() { for { leaf(time.Millisecond) } }) }
+
+		func main() {
+			go sleeper()
+			go sleeper()
+			go spinner()
+			time.Sleep(100 * time.Millisecond)
+			os.Stdout.WriteString("ready\n")
+			time.Sleep(time.Minute)
+		}
+	PROGRAM
+	(cd "$W/deep" && go build -o ../deep-program main.go) 2>"$W/build.err" || die "cannot build: $(head -n 2 "$W/build.err")"
+	start_target "$W/deep-program"
+	run_gotrace -p "$target" -q -d 1s -o "$W/trace"
+	want 0
+	stop_target
+	strict "$W/trace"
+	"$GOTRACE" report --all "$W/trace" >"$W/report" || die "no report"
+	sed -n '/^GOROUTINES/,/^$/p' "$W/report" >"$W/table"
+	grep -qE '^ +2 +2 +2 +0 .* main\.sleeper$' "$W/table" && grep -qE '^ +1 +1 +1 +0 .* main\.spinner$' "$W/table" ||
+		die "not named by what began them: $(tr '\n' ';' <"$W/table")"
+	grep -q 'main\.down' "$W/table" && die "named by a frame in the middle"
+	"$GOTRACE" dump --stacks "$W/trace" >"$W/dump" && grep -q '…' "$W/dump" || die "no stack says that it was cut"
+}
+
 # lasts FILE SECONDS: checks that Go's strict reader accepts the trace, and that the report shows at least this
 # duration.
 lasts() {
