@@ -147,6 +147,8 @@ static void count_sample(struct analysis *a, const struct pending_sample *sample
 		return;
 	}
 	a->cpu.rows[row].self++;
+	a->cpu.rows[row].total +=
+		a->cpu.rows[row].counted != a->samples; /* a library's function, without a caller */
 	if (a->observer.ctx) {
 		const struct why_sample one = {sample->time, sample->goid, row};
 

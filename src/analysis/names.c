@@ -114,6 +114,16 @@ static bool is_lookup(const char *func)
 	return false;
 }
 
+/* The function that a goroutine or thread began with; runtime.goexit only stands below it. */
+static uint32_t find_root(const struct analysis *a, const struct stack_info *info)
+{
+	uint32_t last = info->n ? info->n - 1 : 0;
+
+	return last && strcmp(name_text(a, a->frames[info->first + last].func), "runtime.goexit") == 0
+		       ? last - 1
+		       : last;
+}
+
 static void look_at_leaf(const struct analysis *a, struct stack_info *info)
 {
 	uint32_t called = find_frame(a, info, library_has);
@@ -121,7 +131,7 @@ static void look_at_leaf(const struct analysis *a, struct stack_info *info)
 	info->near = find_frame(a, info, library_is_lock);
 	info->site = find_site(a, info);
 	if (info->near == UINT32_MAX)
-		info->near = info->n ? info->n - 1 : 0;
+		info->near = find_root(a, info);
 	/* If all frames are the library's, use the first one outside runtime and sync. */
 	if (info->site == UINT32_MAX)
 		info->site = info->near;

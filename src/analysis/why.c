@@ -170,8 +170,8 @@ static void on_instance(void *ctx, const struct analysis *a, const struct instan
 void why_watch(struct why *why, struct analysis *a)
 {
 	why->pass++;
-	a->observer =
-		(struct observer){.ctx = why, .span = on_span, .instance = on_instance, .sample = on_cpu_sample};
+	a->observer = (struct observer){
+		.ctx = why, .span = on_span, .instance = on_instance, .sample = on_cpu_sample};
 }
 
 /* --- which one --- */

@@ -27,8 +27,10 @@ static void test_cpu(void **state)
 	uint32_t hash = stack(s, "bytes.growSlice", "main.hash", 33, "main.serve");
 	uint32_t rest = stack(s, "main.serve", NULL, 5, NULL);
 	uint32_t probe = stack(s, "runtime.park_m", "runtime.mcall", 1, NULL);
+	uint32_t mark = stack(s, "runtime.scanobject", "runtime.gcBgMarkWorker", 1, "runtime.goexit");
 	struct analysis *a;
 	const struct finding *finding;
+	unsigned marks = 0;
 	struct op *op;
 
 	(void)state;
@@ -47,23 +49,31 @@ static void test_cpu(void **state)
 		sample(s, (100 + 7 * i) * MS, 1, i % 8 ? hash : rest);
 	for (unsigned i = 0; i < 10; i++)
 		sample(s, 200 * MS, 1, probe);
+	sample(s, 300 * MS, 2, mark);
 	a = analyse(s, NULL);
-	assert_int_equal(a->samples, 90);
+	assert_int_equal(a->samples, 91);
 	assert_int_equal(a->cpu.scheduler, 10);
-	assert_int_equal(cpu_counted(a), 80);
+	assert_int_equal(cpu_counted(a), 81);
 	finding = found(a, "cpu-place");
 	assert_non_null(finding);
 	assert_int_equal(finding->level, LEVEL_INFO);
 	assert_non_null(strstr(finding->text, "main.hash"));
 	assert_non_null(strstr(finding->text, "in bytes.growSlice"));
-	assert_non_null(strstr(finding->text, "88 %"));
+	assert_non_null(strstr(finding->text, "86 %"));
 	assert_non_null(strstr(finding->evidence[0], "checkout"));
 	for (size_t i = 1; i < a->cpu.nrows; i++) {
-		if (strcmp(name_text(a, a->cpu.rows[i].func), "main.serve") == 0) {
-			assert_int_equal(a->cpu.rows[i].self, 10);
-			assert_int_equal(a->cpu.rows[i].total, 80);
+		const struct cpu_row *row = &a->cpu.rows[i];
+		const char *func = name_text(a, row->func);
+
+		assert_true(row->self <= row->total);
+		assert_string_not_equal(func, "runtime.goexit");
+		marks += row->self && strcmp(func, "runtime.gcBgMarkWorker") == 0;
+		if (strcmp(func, "main.serve") == 0) {
+			assert_int_equal(row->self, 10);
+			assert_int_equal(row->total, 80);
 		}
 	}
+	assert_int_equal(marks, 1);
 	analysis_free(a);
 	script_free(s);
 }

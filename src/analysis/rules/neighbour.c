@@ -116,7 +116,7 @@ static void by_clock(struct analysis *a, double on_ps)
 	finding->total_ns = (uint64_t)off;
 	finding_evidence(finding, "the machine's CPUs were %.0f %% busy", 100 * a->options.host.machine_busy);
 	name_others(a, finding);
-	finding_next(finding, "gotrace -p PID --os");
+	finding_next(finding, "top");
 }
 
 void rule_neighbour(struct analysis *a)
@@ -147,5 +147,5 @@ void rule_neighbour(struct analysis *a)
 		     label_time((uint64_t)on_ps).text, label_time((uint64_t)(got * cpu_sample_ns(a))).text);
 	finding->total_ns = (uint64_t)off;
 	finding_evidence(finding, "%llu CPU samples, %.0f expected", (unsigned long long)a->samples, want);
-	finding_next(finding, "gotrace -p PID --os");
+	finding_next(finding, "top");
 }
