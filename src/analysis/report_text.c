@@ -533,7 +533,9 @@ static void print_table(const struct page *page, size_t which)
 	uint64_t endless = tables[which].table == TABLE_SYSCALLS ? page->a->endless_calls : 0;
 
 	if (n || endless)
-		heading(page, tables[which].title);
+		heading(page, tables[which].table == TABLE_GOROUTINES && is_of_threads(page->a)
+				      ? "THREADS"
+				      : tables[which].title);
 	if (endless)
 		fprintf(page->out, "%s calls without a time: formats up to Go 1.21 do not record their end\n",
 			text_count(endless).bytes);

@@ -468,7 +468,7 @@ static void test_neighbour_named(void **state)
 
 	(void)state;
 	assert_non_null(finding);
-	assert_non_null(strstr(finding->text, "among them loop (800 ms)"));
+	assert_non_null(strstr(finding->text, "among them loop (800 ms in all)"));
 	assert_non_null(strstr(finding->evidence[1], "loop (PID 7) 800 ms"));
 	assert_string_equal(finding->next, "top");
 	analysis_free(a);

@@ -19,7 +19,7 @@ static bool is_throttled(const struct analysis *a, double off)
 }
 
 /* Names one that used the CPUs, if the trace has it; those that have ended are not known: "other programs
- * used them, among them bash (1.20 s)".
+ * used them, among them bash (1.20 s in all)". A program may use more than is missing here.
  */
 static const char *reason(const struct analysis *a, const char *them, double off, char text[160])
 {
@@ -30,8 +30,8 @@ static const char *reason(const struct analysis *a, const char *them, double off
 	else if (!a->nbeside)
 		snprintf(text, 160, "other programs used %s, or a CPU quota ran out", them);
 	else
-		snprintf(text, 160, "other programs used %s, among them %s (%.10s)", them, a->beside[0].name,
-			 label_time(a->beside[0].used_ns).text);
+		snprintf(text, 160, "other programs used %s, among them %s (%.10s in all)", them,
+			 a->beside[0].name, label_time(a->beside[0].used_ns).text);
 	return text;
 }
 
