@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/diff_findings.h"
 #include "analysis/figures.h"
 #include "analysis/intervals.h"
 #include "analysis/kinds.h"
@@ -417,6 +418,7 @@ void diff_text(const struct diff *diff, FILE *out, const struct report_style *st
 		text_path(diff->after->options.name).bytes,
 		label_time(diff->after->end - diff->after->begin).text);
 	print_warnings(diff, out);
+	diff_findings_text(diff->before, diff->after, out, style);
 	for (size_t i = 0; i < diff->n; i++) {
 		const struct change *change = &diff->all[i];
 
@@ -468,6 +470,7 @@ void diff_json(const struct diff *diff, FILE *out)
 		json_close(&json, '}');
 	}
 	json_close(&json, ']');
+	diff_findings_json(diff->before, diff->after, &json);
 	json_close(&json, '}');
 	fputc('\n', out);
 }

@@ -148,6 +148,17 @@ static const struct explanation {
 	{"straggler", "request-place"},
 	{"single-flight", "request-place"},
 	{"dns", "request-place"},
+	{"lock-io", "task-place"},
+	{"lock-long", "task-place"},
+	{"lock-syscall", "task-place"},
+	{"lock-convoy", "task-place"},
+	{"rw-writer", "task-place"},
+	{"pool-small", "task-place"},
+	{"busy-owner", "task-place"},
+	{"slow-consumer", "task-place"},
+	{"straggler", "task-place"},
+	{"single-flight", "task-place"},
+	{"dns", "task-place"},
 	{"lock-io", "call-place"},
 	{"busy-owner", "call-place"},
 	{"busy-owner", "timer-bound"},
@@ -192,11 +203,15 @@ static void explain(struct analysis *a)
 	}
 }
 
-/* Information about the recording, or about single delays by the scheduler, is no answer. */
-static bool is_aside(const struct finding *finding)
+/* Of information: why goroutines wait comes before where, and what is about the recording, or about single
+ * delays by the scheduler, is last. */
+static int info_rank(const struct finding *finding)
 {
-	return finding->level == LEVEL_INFO &&
-	       (strcmp(finding->id, "trust") == 0 || strcmp(finding->id, "idle-p") == 0);
+	if (finding->level != LEVEL_INFO)
+		return 0;
+	if (strcmp(finding->id, "trust") == 0 || strcmp(finding->id, "idle-p") == 0)
+		return 2;
+	return strcmp(finding->id, "timer-bound") != 0;
 }
 
 static int by_weight(const void *one, const void *other)
@@ -207,8 +222,8 @@ static int by_weight(const void *one, const void *other)
 		return a->explained_by ? 1 : -1;
 	if (a->level != b->level)
 		return a->level > b->level ? -1 : 1;
-	if (is_aside(a) != is_aside(b))
-		return is_aside(a) ? 1 : -1;
+	if (info_rank(a) != info_rank(b))
+		return info_rank(a) - info_rank(b);
 	if (a->impact < b->impact || a->impact > b->impact)
 		return a->impact > b->impact ? -1 : 1;
 	return strcmp(a->text, b->text);

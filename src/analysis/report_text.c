@@ -260,7 +260,7 @@ static void print_places(const struct page *page)
 	for (size_t i = 0; i < n && left; i++) {
 		const struct row *row = &a->rows[order[i]];
 
-		if (is_loop(a, row) || row_is_idle(a, row) || !row->hist.n)
+		if (is_loop(a, row) || row_is_idle(a, row) || row->activity == ACT_OTHER || !row->hist.n)
 			continue;
 		fprintf(page->out, "%10s  %-12s %s\n", time_cell(row->hist.sum).text,
 			activity_name((enum activity)row->activity),

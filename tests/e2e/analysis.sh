@@ -10,7 +10,8 @@ pool-workers:pool-small outlier:outlier assist:assist gc-often:gc-often rw-starv
 fan-in:slow-consumer tickers:timer-storm gogc10:gc-often big-alloc:assist ctx-leak:leak semaphore:pool-small
 log-printf:lock-syscall|lock-io sql-pool:pool-small slow-member:straggler timer-late:timer-late|hog
 single-flight:single-flight locked-thread:locked-thread dns:dns
-busy-owner:busy-owner yield-spin:yield-spin leak-awake:leak-awake"
+busy-owner:busy-owner yield-spin:yield-spin leak-awake:leak-awake
+deadlock:stuck finalizers:finalizer busy-loop:busy-owner"
 # Up to Go 1.22 a preemption at a function call has no stack.
 PLANTED_NEWEST="spin-select:spin"
 # FUNCTION that the first finding must name.
@@ -20,7 +21,8 @@ declare -A NAMED=([lock-io]=refreshLocked [lock-io-rw]=refreshLocked [lock-long]
 	[tickers]=tick [big-alloc]=decodeAll [ctx-leak]=follow [semaphore]=upload [log-printf]=serve
 	[sql-pool]=get [slow-member]=member [spin-select]=waitFor
 	[timer-late]=hold [single-flight]=load [locked-thread]=draw
-	[dns]=backend [busy-owner]=appendLog [yield-spin]=acquire [leak-awake]=watchPrice)
+	[dns]=backend [busy-owner]=appendLog [yield-spin]=acquire [leak-awake]=watchPrice
+	[deadlock]=credit [finalizers]=closeHandle [busy-loop]=order)
 # These need data that is not in the file.
 PLANTED_LIVE="procs-low:procs-low"
 
@@ -104,6 +106,30 @@ case_report_live() { # the same for a live process, in one step
 	done
 }
 
+# Faults that may be intended, so that they are information, and the function that must be named.
+PLANTED_INFO="retries:request-place:backOff polling-loop:timer-bound:awaitJob"
+
+case_report_info() { # named first all the same; and not without the fault
+	local row id mode binary
+	binary=$(planted_binary $NEWEST) || die "cannot build"
+	for row in $PLANTED_INFO; do
+		mode=${row%%:*}
+		id=${row#*:}
+		NAMED[$mode]=${id#*:}
+		id=${id%:*}
+		timeout 30 "$binary" "$mode" -seconds 3 -native "$W/trace" >"$W/target.out" 2>&1 || die "$mode ended"
+		report_json "$W/trace"
+		python3 -c 'import json, sys
+rows = json.load(open(sys.argv[1]))["findings"]["rows"]
+sys.exit(not rows or rows[0]["id"] != sys.argv[2])' "$W/report.json" "$id" || noisy "$mode: $id is not first"
+		figures_are "$mode"
+		timeout 30 "$binary" "$mode" -clean -seconds 3 -native "$W/trace" >"$W/target.out" 2>&1 || die "$mode ended"
+		report_json "$W/trace"
+		nothing_found "$mode"
+		! grep -q "\"$id\"" "$W/report.json" || die "$mode without its fault: $id"
+	done
+}
+
 case_report_fail_on() { # a status for CI, and a first screen with finding, evidence and next command
 	local binary
 	binary=$(planted_binary $NEWEST) || die "cannot build"
@@ -112,7 +138,7 @@ case_report_fail_on() { # a status for CI, and a first screen with finding, evid
 	want 4
 	head -n 24 "$W/out" | grep -q 'lock-io: .*' || die "no finding on the first screen"
 	head -n 24 "$W/out" | grep -q '^  > gotrace why' || die "no command on the first screen"
-	[ "$(awk '/^CPU$|^LOCKS|^WAITS/ { print NR; exit }' "$W/out")" -le 26 ] || die "findings fill more than a screen"
+	[ "$(awk '/^(TASKS|CPU|LOCKS|WAITS)$/ { print NR; exit }' "$W/out")" -le 26 ] || die "findings fill more than a screen"
 	timeout 30 "$binary" lock-io -clean -seconds 2 -native "$W/trace" >"$W/target.out" 2>&1 || die "the target ended"
 	run_gotrace report "$W/trace" --fail-on low
 	want 0

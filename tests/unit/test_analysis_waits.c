@@ -4,6 +4,8 @@
 
 #include "unit.h"
 
+#include "analysis/diff.h"
+
 #include "script.h"
 
 /* g1 and g2 wait for locks in two places throughout, or until 500 ms. */
@@ -43,6 +45,37 @@ static void test_stuck(void **state)
 	a = deadlock(clean, true);
 	assert_null(found(a, "stuck"));
 	analysis_free(a);
+	script_free(s);
+	script_free(clean);
+}
+
+/* A finding, and goroutines, are there before a change and not after. */
+static void test_diff(void **state)
+{
+	const struct report_style style = {0};
+	struct script *s = script_new(1500 * MS), *clean = script_new(1500 * MS);
+	struct analysis *before = deadlock(s, false), *after = deadlock(clean, true);
+	struct diff *gone = diff_new(before, after), *new = diff_new(after, before);
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	assert_non_null(gone);
+	diff_text(gone, out, &style);
+	fclose(out);
+	assert_non_null(strstr(text, "gone     high           stuck\n  2 goroutines waited"));
+	assert_non_null(strstr(text, "goroutines at the end"));
+	free(text);
+	out = open_memstream(&text, &size);
+	diff_json(new, out);
+	fclose(out);
+	assert_non_null(strstr(text, "{\"verdict\":\"new\",\"id\":\"stuck\",\"level_after\":\"high\""));
+	free(text);
+	diff_free(gone);
+	diff_free(new);
+	analysis_free(before);
+	analysis_free(after);
 	script_free(s);
 	script_free(clean);
 }
@@ -219,8 +252,9 @@ static void test_calls(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_stuck),     cmocka_unit_test(test_requests), cmocka_unit_test(test_timer_bound),
-	cmocka_unit_test(test_finalizer), cmocka_unit_test(test_hand_off), cmocka_unit_test(test_calls),
+	cmocka_unit_test(test_stuck),       cmocka_unit_test(test_diff),      cmocka_unit_test(test_requests),
+	cmocka_unit_test(test_timer_bound), cmocka_unit_test(test_finalizer), cmocka_unit_test(test_hand_off),
+	cmocka_unit_test(test_calls),
 };
 
 UNIT_TESTS(tests, NULL, NULL);

@@ -54,6 +54,11 @@ var modes = map[string]mode{
 	"busy-owner":    busyOwner,
 	"yield-spin":    yieldSpin,
 	"leak-awake":    leakAwake,
+	"deadlock":      deadlock,
+	"finalizers":    finalizers,
+	"busy-loop":     busyLoop,
+	"retries":       retries,
+	"polling-loop":  pollingLoop,
 	"crowd":         crowd,
 	"wide":          wide,
 }
