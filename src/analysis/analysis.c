@@ -147,10 +147,6 @@ int analysis_generation(struct analysis *a, const struct generation *gen)
 	if (!a->generations++) {
 		a->begin = a->now = a->integrated = gen->start;
 		a->of_threads = starts_with_threads(gen);
-		for (size_t i = 0; i < gen->nops && !a->procs; i++) {
-			if (gen->ops[i].kind == OP_PROCS_CHANGE)
-				a->procs = (uint32_t)gen->ops[i].arg;
-		}
 	}
 	ledger_begin(&a->ledger, gen);
 	cpu_gather(a, gen);

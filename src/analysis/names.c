@@ -114,14 +114,18 @@ static bool is_lookup(const char *func)
 	return false;
 }
 
-/* The function that a goroutine or thread began with; runtime.goexit only stands below it. */
+/* The function that a goroutine or thread began with, or that the runtime called on a thread's own stack. */
 static uint32_t find_root(const struct analysis *a, const struct stack_info *info)
 {
+	static const char *const below[] = {"runtime.goexit", "runtime.systemstack", "runtime.mcall",
+					    "runtime.morestack"};
 	uint32_t last = info->n ? info->n - 1 : 0;
 
-	return last && strcmp(name_text(a, a->frames[info->first + last].func), "runtime.goexit") == 0
-		       ? last - 1
-		       : last;
+	for (size_t i = 0; i < sizeof(below) / sizeof(below[0]) && last; i++) {
+		if (strcmp(name_text(a, a->frames[info->first + last].func), below[i]) == 0)
+			return last - 1;
+	}
+	return last;
 }
 
 static void look_at_leaf(const struct analysis *a, struct stack_info *info)

@@ -157,6 +157,8 @@ static void print_latency(const struct page *page)
 	const struct analysis *a = page->a;
 	double all = 0;
 
+	if (!a->latency.n)
+		return;
 	for (unsigned i = 0; i < DELAY_COUNT; i++)
 		all += a->latency_by[i];
 	fprintf(page->out, "latency p50 %s p99 %s max %s",
@@ -242,30 +244,33 @@ static bool is_loop(const struct analysis *a, const struct row *row)
 	return row->activity == ACT_SLEEP && a->stacks[row->stack].site + 2 >= a->stacks[row->stack].n;
 }
 
+static void print_place(const struct page *page, unsigned number, uint64_t ns, const char *what,
+			struct label where)
+{
+	if (!number)
+		fprintf(page->out, "Most time goes to:\n");
+	fprintf(page->out, "%10s  %-12s %s\n", time_cell(ns).text, what, fit(page, where.text, 25).bytes);
+}
+
 /* Without a finding: where the program ran and waited. */
 static void print_places(const struct page *page)
 {
 	struct analysis *a = page->a;
 	size_t n;
 	uint32_t *order = order_table(a, TABLE_CPU, SORT_TOTAL, &n);
-	unsigned left = PLACES;
+	unsigned number = 0;
 
-	fprintf(page->out, "Most time goes to:\n");
 	if (n)
-		fprintf(page->out, "%10s  %-12s %s\n",
-			time_cell((uint64_t)((double)a->cpu.rows[order[0]].self * cpu_sample_ns(a))).text,
-			"run", fit(page, cpu_place(a, order[0]).text, 25).bytes);
+		print_place(page, number++, (uint64_t)((double)a->cpu.rows[order[0]].self * cpu_sample_ns(a)),
+			    "run", cpu_place(a, order[0]));
 	free(order);
 	order = order_table(a, TABLE_WAITS, SORT_TOTAL, &n);
-	for (size_t i = 0; i < n && left; i++) {
+	for (size_t i = 0; i < n && number <= PLACES; i++) {
 		const struct row *row = &a->rows[order[i]];
 
-		if (is_loop(a, row) || row_is_idle(a, row) || row->activity == ACT_OTHER || !row->hist.n)
-			continue;
-		fprintf(page->out, "%10s  %-12s %s\n", time_cell(row->hist.sum).text,
-			activity_name((enum activity)row->activity),
-			fit(page, label_stack(a, row->stack).text, 25).bytes);
-		left--;
+		if (!is_loop(a, row) && !row_is_idle(a, row) && row->activity != ACT_OTHER && row->hist.n)
+			print_place(page, number++, row->hist.sum,
+				    activity_name((enum activity)row->activity), label_stack(a, row->stack));
 	}
 	free(order);
 }

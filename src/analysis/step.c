@@ -530,6 +530,10 @@ static void procs_change(struct analysis *a, const struct op *op)
 	integrate(a, a->now);
 	if (op->arg > 1 << 16)
 		return;
+	/* The first value holds from the trace's start. A v1 file may have it only where a thread first runs.
+	 */
+	if (!a->procs)
+		a->procs_ns += op->arg * (a->now - a->begin - ledger_unwatched_before(&a->ledger, a->now));
 	a->procs = (uint32_t)op->arg;
 	if (a->procs > a->most_procs)
 		a->most_procs = a->procs;

@@ -38,7 +38,7 @@ static void rule_cost(struct analysis *a)
 	double share = traced_share(a), of_ps = (double)a->options.host.tracing_ns / p_time(a);
 	struct finding *finding;
 
-	if (share < 0.1)
+	if (share < 0.1 || a->options.host.tracing_ns < 1000000)
 		return;
 	/* If half of the measured time is tracing, do not trust shares, unless the program hardly runs. */
 	finding = finding_add(a, "trust", share >= 0.5 && of_ps >= 0.05 ? 0.05 : 0);
