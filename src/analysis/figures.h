@@ -6,7 +6,6 @@
 #include "analysis/state.h"
 
 uint64_t watched_ns(const struct analysis *a);
-/* ns from `since` to now, without an open gap. */
 double p_time(const struct analysis *a);      /* ns: integral of GOMAXPROCS over time */
 bool is_of_threads(const struct analysis *a); /* the trace is not of goroutines */
 double busy_ns(const struct analysis *a); /* time of Ps or CPUs with code, the collector, or system calls */
