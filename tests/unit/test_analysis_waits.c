@@ -132,6 +132,39 @@ static void test_requests(void **state)
 	script_free(clean);
 }
 
+/* g1 handles requests: 50 samples in a function that it calls, 10 in its own, and short waits. */
+static void test_requests_that_run(void **state)
+{
+	struct script *s = script_new(1000 * MS);
+	uint32_t serve = stack(s, "main.(*api).search", NULL, 3, "net/http.serverHandler.ServeHTTP");
+	uint32_t compile =
+		stack(s, "regexp.MustCompile", "main.match", 7, "net/http.serverHandler.ServeHTTP");
+	const struct finding *finding;
+	struct analysis *a;
+
+	(void)state;
+	procs(s, 1);
+	create(s, 1, serve);
+	start(s, 1, 0);
+	for (unsigned i = 0; i < 60; i++) {
+		struct op *op = add(s, OP_CPU_SAMPLE, 1, 0);
+
+		op->time = 1000 + (10 + 10 * i) * MS;
+		op->stack = i % 6 ? compile : serve;
+		s->now--;
+	}
+	at(s, 900 * MS);
+	add(s, OP_GO_DESTROY, 1, 0);
+	a = analyse(s, NULL);
+	finding = found(a, "request-place");
+	assert_non_null(finding);
+	assert_int_equal(finding->level, LEVEL_INFO);
+	assert_non_null(strstr(finding->text, "run in main.match"));
+	assert_non_null(strstr(finding->text, "in regexp.MustCompile"));
+	analysis_free(a);
+	script_free(s);
+}
+
 static void test_timer_bound(void **state)
 {
 	struct script *s = script_new(1500 * MS), *clean = script_new(1500 * MS);
@@ -252,9 +285,10 @@ static void test_calls(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_stuck),       cmocka_unit_test(test_diff),      cmocka_unit_test(test_requests),
-	cmocka_unit_test(test_timer_bound), cmocka_unit_test(test_finalizer), cmocka_unit_test(test_hand_off),
-	cmocka_unit_test(test_calls),
+	cmocka_unit_test(test_stuck),       cmocka_unit_test(test_diff),
+	cmocka_unit_test(test_requests),    cmocka_unit_test(test_requests_that_run),
+	cmocka_unit_test(test_timer_bound), cmocka_unit_test(test_finalizer),
+	cmocka_unit_test(test_hand_off),    cmocka_unit_test(test_calls),
 };
 
 UNIT_TESTS(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Most of the time of a handler of HTTP or gRPC is one wait at one place: of requests that are no tasks, by
- * their stacks. A healthy server waits for its back ends, too, so it is no more than information.
+ * Most of the time of a handler of HTTP or gRPC is one wait, or code, at one place: of requests that are no
+ * tasks, by their stacks. A healthy server waits for its back ends, too, so it is no more than information.
  */
 #include <stdlib.h>
 
@@ -22,9 +22,10 @@ struct wait_place {
 
 struct handler {
 	uint32_t func; /* string */
-	uint64_t ns;   /* of all its waits and calls */
+	uint64_t ns;   /* of all its waits, calls and samples */
 	struct wait_place places[MOST_PLACES];
 	unsigned nplaces;
+	uint32_t cpu; /* row of cpu_profile: where it runs most */
 };
 
 struct handlers {
@@ -32,8 +33,14 @@ struct handlers {
 	unsigned n;
 };
 
-static struct handler *handler_get(struct handlers *handlers, uint32_t func)
+/* Returns the handler that a stack is in; NULL if there is none, or too many. */
+static struct handler *handler_of(const struct analysis *a, struct handlers *handlers, uint32_t stack)
 {
+	uint32_t frame = stack_handler(a, stack), func;
+
+	if (frame == UINT32_MAX)
+		return NULL;
+	func = a->frames[a->stacks[stack].first + frame].func;
 	for (unsigned i = 0; i < handlers->n; i++) {
 		if (handlers->all[i].func == func)
 			return &handlers->all[i];
@@ -51,7 +58,7 @@ static bool is_same_place(const struct analysis *a, const struct row *one, const
 	return one->activity == other->activity && at->func == there->func && at->line == there->line;
 }
 
-static void count(const struct analysis *a, struct handler *handler, const struct row *row)
+static void count_wait(const struct analysis *a, struct handler *handler, const struct row *row)
 {
 	unsigned i = 0;
 
@@ -61,47 +68,66 @@ static void count(const struct analysis *a, struct handler *handler, const struc
 	if (i == MOST_PLACES)
 		return;
 	if (i == handler->nplaces)
-		handler->places[handler->nplaces++] = (struct wait_place){row, 0, 0};
+		handler->places[handler->nplaces++] = (struct wait_place){.most = row};
 	handler->places[i].n += row->hist.n;
 	handler->places[i].ns += row->hist.sum;
 	if (row->hist.sum > handler->places[i].most->hist.sum)
 		handler->places[i].most = row;
 }
 
+static uint64_t cpu_self_ns(const struct analysis *a, uint32_t cpu)
+{
+	return (uint64_t)((double)a->cpu.rows[cpu].self * cpu_sample_ns(a));
+}
+
+static void count_samples(const struct analysis *a, struct handler *handler, uint32_t cpu)
+{
+	handler->ns += cpu_self_ns(a, cpu);
+	if (!handler->cpu || a->cpu.rows[cpu].self > a->cpu.rows[handler->cpu].self)
+		handler->cpu = cpu;
+}
+
 static void gather(const struct analysis *a, struct handlers *handlers)
 {
+	struct handler *handler;
+
 	for (size_t i = 1; i < a->nrows; i++) {
 		const struct row *row = &a->rows[i];
-		uint32_t frame = row->activity >= ACT_SYSCALL && row->activity < ACT_UNWATCHED && row->hist.n
-					 ? stack_handler(a, row->stack)
-					 : UINT32_MAX;
-		struct handler *handler = NULL;
 
-		if (frame != UINT32_MAX)
-			handler = handler_get(handlers, a->frames[a->stacks[row->stack].first + frame].func);
+		if (row->activity < ACT_SYSCALL || row->activity >= ACT_UNWATCHED || !row->hist.n)
+			continue;
+		handler = handler_of(a, handlers, row->stack);
 		if (handler)
-			count(a, handler, row);
+			count_wait(a, handler, row);
 	}
-	/* Its code, and the library's for it. */
 	for (uint32_t i = 1; i < a->cpu.nrows; i++) {
-		for (unsigned j = 0; j < handlers->n; j++) {
-			if (handlers->all[j].func == a->cpu.rows[i].func)
-				handlers->all[j].ns +=
-					(uint64_t)((double)a->cpu.rows[i].total * cpu_sample_ns(a));
-		}
+		const struct top *stack = top_first(a->cpu.rows[i].stacks);
+
+		handler = stack->n ? handler_of(a, handlers, (uint32_t)stack->key) : NULL;
+		if (handler)
+			count_samples(a, handler, i);
 	}
 }
 
-static void describe(struct analysis *a, const struct handler *handler)
+static void describe_run(struct analysis *a, const struct handler *handler)
 {
-	const struct wait_place *most = &handler->places[0];
-	struct finding *finding;
+	uint64_t ns = cpu_self_ns(a, handler->cpu);
+	struct finding *finding = finding_add(a, "request-place", share_of_tasks(a, (double)ns));
 
-	for (unsigned i = 1; i < handler->nplaces; i++)
-		most = handler->places[i].ns > most->ns ? &handler->places[i] : most;
-	if (!handler->nplaces || most->n < MIN_N || most->ns * 2 < handler->ns)
-		return;
-	finding = finding_add(a, "request-place", share_of_tasks(a, (double)most->ns));
+	finding->level = LEVEL_INFO;
+	finding_text(finding, "%.0f %% of the time of requests in %s is run in %s: %s.",
+		     100 * (double)ns / (double)handler->ns, label_function(a, handler->func).text,
+		     cpu_place(a, handler->cpu).text, label_time(ns).text);
+	finding->total_ns = ns;
+	finding->stack = (uint32_t)top_first(a->cpu.rows[handler->cpu].stacks)->key;
+	finding_evidence(finding, "%llu CPU samples", (unsigned long long)a->cpu.rows[handler->cpu].self);
+	finding_next(finding, "gotrace flame %s -o cpu.html", a->options.file);
+}
+
+static void describe_wait(struct analysis *a, const struct handler *handler, const struct wait_place *most)
+{
+	struct finding *finding = finding_add(a, "request-place", share_of_tasks(a, (double)most->ns));
+
 	finding->level = LEVEL_INFO;
 	finding_text(finding, "%.0f %% of the time of requests in %s is %s in %s: %s.",
 		     100 * (double)most->ns / (double)handler->ns, label_function(a, handler->func).text,
@@ -110,6 +136,19 @@ static void describe(struct analysis *a, const struct handler *handler)
 	row_evidence(a, finding, most->most);
 	finding->n = most->n;
 	finding->total_ns = most->ns;
+}
+
+static void describe(struct analysis *a, const struct handler *handler)
+{
+	const struct wait_place *most = &handler->places[0];
+
+	for (unsigned i = 1; i < handler->nplaces; i++)
+		most = handler->places[i].ns > most->ns ? &handler->places[i] : most;
+	if (handler->nplaces && most->n >= MIN_N && most->ns * 2 >= handler->ns)
+		describe_wait(a, handler, most);
+	else if (handler->cpu && a->cpu.rows[handler->cpu].self >= MIN_N &&
+		 cpu_self_ns(a, handler->cpu) * 2 >= handler->ns)
+		describe_run(a, handler);
 }
 
 static int by_time(const void *one, const void *other)
