@@ -150,3 +150,12 @@ struct label label_time(uint64_t ns)
 	snprintf(label.text, sizeof(label.text), "%.60s", text_time(ns).bytes);
 	return label;
 }
+
+struct label label_pid(const struct analysis *a)
+{
+	struct label label = {"PID"};
+
+	if (a->options.host.pid)
+		snprintf(label.text, sizeof(label.text), "%u", a->options.host.pid);
+	return label;
+}

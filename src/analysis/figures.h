@@ -21,6 +21,7 @@ struct label {
 struct label label_stack(const struct analysis *a, uint32_t stack);
 struct label label_near(const struct analysis *a, uint32_t stack);
 struct label label_time(uint64_t ns);
+struct label label_pid(const struct analysis *a); /* "4711"; "PID" if it is not known */
 struct label label_lock(const struct lock *lock); /* "mutex 0xc000012340" */
 struct label label_function(const struct analysis *a, uint32_t string);
 

@@ -156,6 +156,7 @@ static void take_summary(int fd, struct analysis_host *host)
 	if (n < 0)
 		return;
 	text[n] = '\0';
+	host->pid = (uint32_t)number_in(text, "\"pid\":");
 	host->tracing_ns = number_in(text, "\"hits\":") * number_in(text, "\"hit_ns\":");
 	host->lost = number_in(text, "\"ring_full\":") + number_in(text, "\"missed\":");
 }

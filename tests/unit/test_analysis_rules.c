@@ -389,17 +389,22 @@ static void test_dns(void **state)
 
 static void check_unwatched(const char *reason, bool alarm)
 {
+	const struct analysis_options options = {.name = "t", .file = "t", .host.pid = alarm ? 4711 : 0};
 	struct script *s = script_new(1000 * MS);
-	struct analysis *a;
+	struct analysis *a = analysis_new(&options);
 
 	procs(s, 2);
 	create(s, 2, stack(s, "main.serve", NULL, 1, NULL));
 	start(s, 2, 1);
 	add_log(s, 100 * MS, reason);
 	add_log(s, 400 * MS, "watched again from here on");
-	a = analyse(s, NULL);
+	assert_non_null(a);
+	pass_on(a, s, 0, true);
+	assert_int_equal(analysis_end(a), 0);
 	assert_non_null(found(a, "trust"));
 	assert_true((found(a, "trust")->level > LEVEL_INFO) == alarm);
+	assert_string_equal(found(a, "trust")->next,
+			    alarm ? "gotrace -p 4711 --detail=light" : "gotrace -p PID --detail=light");
 	analysis_free(a);
 	script_free(s);
 }

@@ -58,7 +58,7 @@ static bool is_same_place(const struct analysis *a, const struct row *one, const
 	return one->activity == other->activity && at->func == there->func && at->line == there->line;
 }
 
-static void count_wait(const struct analysis *a, struct handler *handler, const struct row *row)
+static void handler_add_wait(const struct analysis *a, struct handler *handler, const struct row *row)
 {
 	unsigned i = 0;
 
@@ -80,7 +80,7 @@ static uint64_t cpu_self_ns(const struct analysis *a, uint32_t cpu)
 	return (uint64_t)((double)a->cpu.rows[cpu].self * cpu_sample_ns(a));
 }
 
-static void count_samples(const struct analysis *a, struct handler *handler, uint32_t cpu)
+static void handler_add_samples(const struct analysis *a, struct handler *handler, uint32_t cpu)
 {
 	handler->ns += cpu_self_ns(a, cpu);
 	if (!handler->cpu || a->cpu.rows[cpu].self > a->cpu.rows[handler->cpu].self)
@@ -98,14 +98,14 @@ static void gather(const struct analysis *a, struct handlers *handlers)
 			continue;
 		handler = handler_of(a, handlers, row->stack);
 		if (handler)
-			count_wait(a, handler, row);
+			handler_add_wait(a, handler, row);
 	}
 	for (uint32_t i = 1; i < a->cpu.nrows; i++) {
 		const struct top *stack = top_first(a->cpu.rows[i].stacks);
 
 		handler = stack->n ? handler_of(a, handlers, (uint32_t)stack->key) : NULL;
 		if (handler)
-			count_samples(a, handler, i);
+			handler_add_samples(a, handler, i);
 	}
 }
 

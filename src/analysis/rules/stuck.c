@@ -69,5 +69,6 @@ void rule_stuck(struct analysis *a)
 		finding_evidence(finding, "%llu in %s", (unsigned long long)found[i].n,
 				 label_stack(a, found[i].stack).text);
 	finding_next(finding,
-		     is_of_threads(a) ? "gdb -p PID -batch -ex 'thread apply all bt'" : "gotrace ps -p PID");
+		     is_of_threads(a) ? "gdb -p %s -batch -ex 'thread apply all bt'" : "gotrace ps -p %s",
+		     label_pid(a).text);
 }

@@ -30,7 +30,7 @@ static void rule_unwatched(struct analysis *a)
 	finding = finding_add(a, "trust", share);
 	finding_text(finding, "%s of %s were not watched: the figures below cover the rest.",
 		     label_time(a->unwatched_ns).text, label_time(all).text);
-	finding_next(finding, "gotrace -p PID %s", words_of(a)->cheaper);
+	finding_next(finding, "gotrace -p %s %s", label_pid(a).text, words_of(a)->cheaper);
 }
 
 static void rule_cost(struct analysis *a)
@@ -46,7 +46,7 @@ static void rule_cost(struct analysis *a)
 		     "Tracing took %s, %.0f %% of the %s that the program ran: short times look longer.",
 		     label_time(a->options.host.tracing_ns).text, 100 * share,
 		     label_time((uint64_t)busy_ns(a)).text);
-	finding_next(finding, "gotrace -p PID %s", words_of(a)->cheaper);
+	finding_next(finding, "gotrace -p %s %s", label_pid(a).text, words_of(a)->cheaper);
 }
 
 static void rule_repaired(struct analysis *a)
@@ -59,7 +59,7 @@ static void rule_repaired(struct analysis *a)
 	finding_text(finding,
 		     "%llu of %llu events were repaired: they were not seen, but later ones imply them.",
 		     (unsigned long long)a->repaired, (unsigned long long)a->ops);
-	finding_next(finding, "gotrace -p PID %s", words_of(a)->cheaper);
+	finding_next(finding, "gotrace -p %s %s", label_pid(a).text, words_of(a)->cheaper);
 }
 
 void rule_trust(struct analysis *a)
@@ -74,5 +74,5 @@ void rule_trust(struct analysis *a)
 	finding = finding_add(a, "trust", 0.05);
 	finding_text(finding, "%llu records were lost: counts are too small.",
 		     (unsigned long long)a->options.host.lost);
-	finding_next(finding, "gotrace -p PID --ring-size 64M");
+	finding_next(finding, "gotrace -p %s --ring-size 64M", label_pid(a).text);
 }
