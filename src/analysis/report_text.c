@@ -17,7 +17,14 @@
 #include "util/text.h"
 
 /* Head and findings fit a terminal of 24 lines. */
-enum { FINDINGS_SHOWN = 5, FINDING_LINES = 17, ROWS_SHOWN = 8, ROWS_OF_ALL = 1000, PLACES = 3 };
+enum {
+	FINDINGS_SHOWN = 5,
+	FINDING_LINES = 17,
+	ROWS_SHOWN = 8,
+	ROWS_OF_ALL = 1000,
+	PLACES = 3,
+	MOST_PLACES = 32
+};
 
 struct page {
 	struct analysis *a;
@@ -252,27 +259,63 @@ static void print_place(const struct page *page, unsigned number, uint64_t ns, c
 	fprintf(page->out, "%10s  %-12s %s\n", time_cell(ns).text, what, fit(page, where.text, 25).bytes);
 }
 
+/* Waits for one thing at one place, of goroutines or threads of different names. */
+struct place_waits {
+	struct label where;
+	unsigned activity;
+	uint64_t ns;
+};
+
+static int by_wait(const void *one, const void *other)
+{
+	const struct place_waits *a = one, *b = other;
+
+	return a->ns > b->ns ? -1 : a->ns < b->ns;
+}
+
+/* Returns how many places there are, the longest first. */
+static unsigned sum_places(struct analysis *a, struct place_waits places[MOST_PLACES])
+{
+	size_t n;
+	uint32_t *order = order_table(a, TABLE_WAITS, SORT_TOTAL, &n);
+	unsigned found = 0, at;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct row *row = &a->rows[order[i]];
+		const struct label where = label_stack(a, row->stack);
+
+		if (is_loop(a, row) || row_is_idle(a, row) || row->activity == ACT_OTHER || !row->hist.n)
+			continue;
+		for (at = 0; at < found && (places[at].activity != row->activity ||
+					    strcmp(places[at].where.text, where.text) != 0);)
+			at++;
+		if (at == MOST_PLACES)
+			continue;
+		if (at == found)
+			places[found++] = (struct place_waits){where, row->activity, 0};
+		places[at].ns += row->hist.sum;
+	}
+	free(order);
+	qsort(places, found, sizeof(places[0]), by_wait);
+	return found;
+}
+
 /* Without a finding: where the program ran and waited. */
 static void print_places(const struct page *page)
 {
 	struct analysis *a = page->a;
+	struct place_waits places[MOST_PLACES];
 	size_t n;
 	uint32_t *order = order_table(a, TABLE_CPU, SORT_TOTAL, &n);
-	unsigned number = 0;
+	unsigned number = 0, waits = sum_places(a, places);
 
 	if (n)
 		print_place(page, number++, (uint64_t)((double)a->cpu.rows[order[0]].self * cpu_sample_ns(a)),
 			    "run", cpu_place(a, order[0]));
 	free(order);
-	order = order_table(a, TABLE_WAITS, SORT_TOTAL, &n);
-	for (size_t i = 0; i < n && number <= PLACES; i++) {
-		const struct row *row = &a->rows[order[i]];
-
-		if (!is_loop(a, row) && !row_is_idle(a, row) && row->activity != ACT_OTHER && row->hist.n)
-			print_place(page, number++, row->hist.sum,
-				    activity_name((enum activity)row->activity), label_stack(a, row->stack));
-	}
-	free(order);
+	for (unsigned i = 0; i < waits && number <= PLACES; i++)
+		print_place(page, number++, places[i].ns, activity_name((enum activity)places[i].activity),
+			    places[i].where);
 }
 
 static void print_findings(const struct page *page)
