@@ -17,7 +17,8 @@ NAME = 90  # characters of a function's name: the report cuts long ones
 
 
 def is_left_out(root, table):
-    return table == "waits" and root.startswith(("runtime.", "runtime/")) and root != "runtime.main"
+    own = "runtime.main", "runtime.handleAsyncEvent", "runtime.corostart"  # isSystemGoroutine, Go 1.26 runtime/traceback.go
+    return table == "waits" and root.startswith(("runtime.", "runtime/trace.")) and root not in own
 
 
 def read_profile(path, table):

@@ -13,6 +13,11 @@ static void go_packages(void **state)
 	assert_false(library_has("net/http.(*conn).serve"));
 	assert_false(library_has("main.read"));
 	assert_false(library_has("runtimex.f"));
+	assert_true(library_is_system("runtime.gcBgMarkWorker"));
+	assert_true(library_is_system("runtime/trace.Start.func1"));
+	assert_false(library_is_system("runtime.main"));
+	assert_false(library_is_system("runtime.corostart"));
+	assert_false(library_is_system("main.main"));
 	assert_true(library_is_lock("sync.(*Mutex).Lock"));
 	assert_false(library_is_lock("os.(*File).Read"));
 }

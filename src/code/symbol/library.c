@@ -31,11 +31,16 @@ bool library_in_package(const char *func, const char *package)
 	       (func[n] == '.' || (func[n] == '/' && strcmp(package, "net")));
 }
 
-/* isSystemGoroutine, Go 1.26 runtime/traceback.go, without its check for a running finalizer. */
+/*
+ * isSystemGoroutine, Go 1.26 runtime/traceback.go, without its check for a running finalizer; and Go's own
+ * tracer, which is as little the program's.
+ */
 bool library_is_system(const char *func)
 {
 	static const char *const others[] = {"runtime.main", "runtime.handleAsyncEvent", "runtime.corostart"};
 
+	if (library_in_package(func, "runtime/trace"))
+		return true;
 	if (strncmp(func, "runtime.", strlen("runtime.")) != 0)
 		return false;
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {

@@ -7,7 +7,7 @@
 
 /* True if a function belongs to a Go package or to one below it; for "net", only to the package itself. */
 bool library_in_package(const char *func, const char *package);
-/* True for the function that a goroutine of Go's runtime begins with. */
+/* True for the function that a goroutine of Go's runtime or of its tracer begins with. */
 bool library_is_system(const char *func);
 /*
  * True for Go's runtime and the packages close to the system, the C library's waits, and system calls as
