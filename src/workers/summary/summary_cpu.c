@@ -71,17 +71,21 @@ static struct text summary_name_of_string(const struct summary *sum, uint32_t st
 	return text_name(name, len, 32);
 }
 
-/* " by stress, kworker/0:1" */
-static void print_takers(const struct summary *sum, const struct cpu_figures *figures, FILE *out)
+/* " by stress, kworker/0:1": as many as fit the line, of which `used` columns are. */
+static void print_takers(const struct summary *sum, const struct cpu_figures *figures, unsigned used,
+			 FILE *out)
 {
 	const char *between = " by ";
 
 	for (unsigned i = 0; i < figures->ntakers && i < SHOWN_TAKERS; i++) {
 		const struct cpu_taker *taker = &figures->takers[i];
+		struct text name = summary_name_of_string(sum, taker->name);
 
-		if (!taker->name || taker->ns < figures->off_ns[OFF_CPU_PREEMPTED] / 10)
+		used += (unsigned)(strlen(between) + strlen(name.bytes));
+		if (!taker->name || taker->ns < figures->off_ns[OFF_CPU_PREEMPTED] / 10 ||
+		    used >= summary_width(sum))
 			continue;
-		fprintf(out, "%s%s", between, summary_name_of_string(sum, taker->name).bytes);
+		fprintf(out, "%s%s", between, name.bytes);
 		between = ", ";
 	}
 }
@@ -89,11 +93,12 @@ static void print_takers(const struct summary *sum, const struct cpu_figures *fi
 static void print_reason(const struct summary *sum, const struct cpu_figures *figures, unsigned why,
 			 FILE *out)
 {
-	fprintf(out, "%s %s", why_names[why], text_time(figures->off_ns[why]).bytes);
+	int used = fprintf(out, "              %s %s", why_names[why], text_time(figures->off_ns[why]).bytes);
+
 	if (why == OFF_CPU_THROTTLED)
 		print_quota(figures, out);
 	if (why == OFF_CPU_PREEMPTED)
-		print_takers(sum, figures, out);
+		print_takers(sum, figures, (unsigned)used, out);
 }
 
 /* Prints the longest first, one per line because names may be long. */
@@ -107,7 +112,6 @@ static void summary_print_reasons(const struct summary *sum, struct cpu_figures 
 			best = figures.off_ns[i] > figures.off_ns[best] ? i : best;
 		if (!figures.off_ns[best] || figures.off_ns[best] < least)
 			return;
-		fprintf(out, "              ");
 		print_reason(sum, &figures, best, out);
 		fputc('\n', out);
 		figures.off_ns[best] = 0;
