@@ -197,6 +197,20 @@ static uint8_t use_by_arm64(const struct arm64_insn *insn)
 	}
 }
 
+/*
+ * The part of a displacement that does not fit a load or store: the instruction before adds it to the
+ * linker's register, R27 (Go 1.22 to 1.27 cmd/internal/obj/arm64/asm7.go, REGTMP).
+ */
+static int64_t far_displacement(const struct code *code, size_t at, const struct arm64_insn *insn)
+{
+	struct arm64_insn add;
+
+	if (insn->rn != 27 || at < ARM64_LENGTH || !arm64_at(code, at - ARM64_LENGTH, &add) ||
+	    add.op != ARM64_ADD || add.rd != insn->rn || !add.wide)
+		return 0;
+	return add.imm;
+}
+
 static int next_arm64(const struct code *code, size_t *at, struct field_access *access)
 {
 	struct arm64_insn insn;
@@ -209,11 +223,12 @@ static int next_arm64(const struct code *code, size_t *at, struct field_access *
 		*at += ARM64_LENGTH;
 		if (!use || insn.rn == ARM64_SP || insn.before || insn.after)
 			continue;
-		*access = (struct field_access){.offset = before,
-						.displacement = (int32_t)insn.imm,
-						.use = use,
-						.size = use == USE_ADDRESS ? 0 : insn.size,
-						.words = is_pair ? 2 : 1};
+		*access = (struct field_access){
+			.offset = before,
+			.displacement = (int32_t)(insn.imm + far_displacement(code, before, &insn)),
+			.use = use,
+			.size = use == USE_ADDRESS ? 0 : insn.size,
+			.words = is_pair ? 2 : 1};
 		return 1;
 	}
 	return 0;
