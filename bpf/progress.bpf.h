@@ -13,7 +13,10 @@
 /* tgid of the process in the initial pid namespace, set by capture before loading */
 const volatile uint32_t progress_tgid;
 
-/* With several processes, the includer says which ones belong to the target, too. */
+/*
+ * With several processes, the includer says which ones belong to the target, too. Threads of these that have
+ * ended are counted in ENDED_BYTES.
+ */
 #ifndef IS_IN_TREE
 #define IS_IN_TREE(tgid) false
 #endif
@@ -35,7 +38,8 @@ int list_progress(struct bpf_iter__task *ctx)
 	if (tgid != progress_tgid && !IS_IN_TREE(tgid))
 		return 0;
 	bytes = MEMBER(task, ioac.rchar) + MEMBER(task, ioac.wchar);
-	if (MEMBER(task, pid) == MEMBER(task, tgid)) /* and those of threads that have ended */
+	if (!IS_IN_TREE(tgid) &&
+	    MEMBER(task, pid) == MEMBER(task, tgid)) /* and those of threads that have ended */
 		bytes += MEMBER(task, signal, ioac.rchar) + MEMBER(task, signal, ioac.wchar);
 	bpf_seq_write(ctx->meta->seq, &bytes, sizeof(bytes));
 	return 0;

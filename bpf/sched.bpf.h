@@ -242,7 +242,6 @@ int BPF_PROG(sched_process_fork, struct task_struct *parent, struct task_struct 
 	struct raw_record rec = {.site = SITE_FORK};
 	uint32_t from = MEMBER(parent, tgid), tgid, tid;
 	char comm[COMM_SIZE];
-
 	uint64_t began;
 
 	learn_id(child);
@@ -254,6 +253,8 @@ int BPF_PROG(sched_process_fork, struct task_struct *parent, struct task_struct 
 		if (!follow_children)
 			return 0;
 		rec.status = follow_child(from, tgid) ? FORK_FOLLOWED : FORK_ALONE;
+	} else if (!is_traced(from)) {
+		return 0;
 	}
 	began = begin_hit();
 	if (!began)
@@ -289,14 +290,16 @@ int BPF_PROG(sched_process_exit, struct task_struct *task)
 }
 
 /*
- * Counts what a process has used that is no longer in /proc. Each of its threads has been added by now
- * (kernel/exit.c, __exit_signal).
+ * Counts what a thread has moved and, with the last one, what its process has used: each of the others has
+ * been added to that (kernel/exit.c, __exit_signal). The bytes of a process are not read: those of its
+ * children are among them once it has waited for these (wait_task_zombie).
  */
-static __always_inline void count_ended(const struct task_struct *task)
+static __always_inline void count_ended(const struct task_struct *task, bool is_last)
 {
-	count(ENDED_CPU_NS, MEMBER(task, signal, sum_sched_runtime));
+	if (is_last)
+		count(ENDED_CPU_NS, MEMBER(task, signal, sum_sched_runtime));
 	if (bpf_core_field_exists(struct task_struct, ioac.rchar))
-		count(ENDED_BYTES, MEMBER(task, signal, ioac.rchar) + MEMBER(task, signal, ioac.wchar));
+		count(ENDED_BYTES, MEMBER(task, ioac.rchar) + MEMBER(task, ioac.wchar));
 }
 
 /* Forgets a thread that is gone. A process's first thread is freed last, after its parent has reaped it. */
@@ -307,8 +310,9 @@ int BPF_PROG(sched_process_free, struct task_struct *task)
 
 	if (is_followed(tgid)) {
 		forget_call(tid);
+		if (several)
+			count_ended(task, tid == tgid);
 		if (several && tid == tgid) {
-			count_ended(task);
 			bpf_map_delete_elem(&traced, &tid);
 			leave_space(tid);
 		}

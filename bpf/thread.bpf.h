@@ -23,7 +23,7 @@ const volatile bool follow_children; /* forked processes are traced, too */
 /* Set by capture while the programs run: no more processes can be added now. */
 volatile bool follow_paused;
 
-/* The same: the processes in `traced` are followed through forks, but nothing of them is recorded. */
+/* The same: of the processes in `traced`, only forks of processes and execs are recorded. */
 volatile bool tracing_paused;
 
 #define NO_PROCESS 0xffffffffu

@@ -100,7 +100,8 @@ void instance_longest_wait(const struct analysis *a, const struct goroutine *g, 
 		const struct past_activity *past = &g->past[(g->npast - i) % PAST];
 		uint64_t start = past->start > one->begin ? past->start : one->begin;
 
-		if (past->activity >= ACT_SYSCALL && end - start > longest) {
+		if (past->activity >= ACT_SYSCALL && past->activity < ACT_UNWATCHED &&
+		    end - start > longest) {
 			longest = end - start;
 			one->stack = past->stack;
 			one->activity = past->activity;
@@ -166,6 +167,22 @@ void task_spend(struct analysis *a, const struct goroutine *g, uint64_t ns)
 	top_add(all->where, (uint64_t)g->stack << 8 | g->activity, ns);
 }
 
+/* What a gap was open in has no known length. */
+static bool has_gap(const struct analysis *a, uint64_t begin)
+{
+	return a->ledger.unwatched || begin < a->ledger.watched_since;
+}
+
+static void add_or_cut(struct analysis *a, enum instance_kind kind, uint32_t name, const struct instance *one)
+{
+	struct instances *all = instances_get(a, kind, name);
+
+	if (has_gap(a, one->begin))
+		all->cut++;
+	else
+		instance_add(a, all, one);
+}
+
 void task_end(struct analysis *a, const struct op *op)
 {
 	const uint32_t *index = op->arg ? map64_get(&a->task_of, op->arg) : NULL;
@@ -186,7 +203,7 @@ void task_end(struct analysis *a, const struct op *op)
 		instance_longest_wait(a, g, &one);
 	}
 	if (!a->options.label || (g->goid == task->goid && g->matches))
-		instance_add(a, instances_get(a, INSTANCE_TASK, task->name), &one);
+		add_or_cut(a, INSTANCE_TASK, task->name, &one);
 	leave_task(a, free_index);
 	map64_del(&a->task_of, op->arg);
 	task->next = a->free_task;
@@ -232,7 +249,7 @@ void region_end(struct analysis *a, const struct op *op)
 	one.ns = a->now - region->begin;
 	since_then(a, g, region->spent, one.spent);
 	instance_longest_wait(a, g, &one);
-	instance_add(a, instances_get(a, INSTANCE_REGION, region->name), &one);
+	add_or_cut(a, INSTANCE_REGION, region->name, &one);
 }
 
 void open_regions_drop(struct analysis *a, struct goroutine *g)

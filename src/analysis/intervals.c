@@ -112,6 +112,11 @@ void interval_meanwhile(const struct analysis *a, const struct goroutine *g, uin
 
 /* --- enter and leave --- */
 
+bool interval_counts(const struct analysis *a, const struct goroutine *g)
+{
+	return (!a->options.label || g->matches) && g->goid != OWN_GOID;
+}
+
 void interval_enter(struct analysis *a, struct goroutine *g, enum activity activity, uint32_t stack)
 {
 	g->resumes = (uint8_t)activity;
@@ -244,8 +249,7 @@ void interval_leave(struct analysis *a, struct goroutine *g, const struct gorout
 		task_spend(a, g, ns);
 	if (g->activity == ACT_RUNNABLE)
 		leave_runnable(a, g, ns, cut);
-	if (g->activity == ACT_CODE || g->activity == ACT_UNWATCHED || (a->options.label && !g->matches) ||
-	    g->goid == OWN_GOID)
+	if (g->activity == ACT_CODE || g->activity == ACT_UNWATCHED || !interval_counts(a, g))
 		return;
 	row = row_get(a, (enum activity)g->activity, g->stack);
 	if (cut) {

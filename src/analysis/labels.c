@@ -148,7 +148,7 @@ static void begin_label(struct analysis *a, struct goroutine *g, uint32_t row, u
 	*label = (struct label_open){.begin = a->now, .row = row, .text = text, .kept = true};
 	if (before) {
 		label->begin = g->born ? g->born : a->begin;
-		label->cut = !g->born;
+		label->cut = !g->born || a->ledger.unwatched || g->born < a->ledger.watched_since;
 	} else {
 		const uint64_t nothing[ACT_COUNT] = {0};
 

@@ -487,7 +487,7 @@ static void syscall_begin(struct analysis *a, struct goroutine *g, const struct 
 /* Formats up to Go 1.21 do not record this end. It is made up, so the interval counts as cut. */
 static void syscall_end(struct analysis *a, struct goroutine *g, const struct op *op)
 {
-	if (a->options.short_calls) {
+	if (a->options.short_calls && interval_counts(a, g)) {
 		row_get(a, ACT_SYSCALL, g->stack)->endless++;
 		a->endless_calls++;
 	}

@@ -286,14 +286,24 @@ int bpf_follow(const struct bpf *bpf, uint32_t tgid)
 	return rc == 0 ? 1 : rc == -EEXIST ? 0 : rc;
 }
 
+static bool is_listed(const pid_t *pids, unsigned n, pid_t pid)
+{
+	for (unsigned i = 0; i < n; i++) {
+		if (pids[i] == pid)
+			return true;
+	}
+	return false;
+}
+
 unsigned bpf_followed(const struct bpf *bpf, pid_t *pids, unsigned most)
 {
 	int fd = bpf_map__fd(bpf->threads->maps.traced);
 	uint32_t key, pid, *from = NULL;
 	unsigned n = 0;
 
+	/* If a key is deleted meanwhile, the kernel starts over: some are listed again. */
 	for (int i = 0; i < MAX_STEPS && n < most && bpf_map_get_next_key(fd, from, &key) == 0; i++) {
-		if (bpf_map_lookup_elem(fd, &key, &pid) == 0)
+		if (bpf_map_lookup_elem(fd, &key, &pid) == 0 && !is_listed(pids, n, (pid_t)pid))
 			pids[n++] = (pid_t)pid;
 		from = &key;
 	}

@@ -52,7 +52,7 @@ unsigned bpf_followed(const struct bpf *bpf, pid_t *pids, unsigned most);
 /* Discards the state of threads in system calls, which is outdated once exits have been missed. */
 void bpf_forget_calls(const struct bpf *bpf);
 void bpf_trace_nothing(struct bpf *bpf);
-/* The same for several processes: while paused, forks are followed and nothing is recorded. */
+/* The same for several processes: while paused, only forks of processes and execs are recorded. */
 void bpf_pause_tracing(struct bpf *bpf, bool paused);
 
 #endif

@@ -13,6 +13,8 @@ double tally_fill(const struct capture *capture)
 
 uint64_t tally_cpu_ns(struct capture *capture)
 {
+	if (!capture->options.governor.max_percent)
+		return 0; /* for a tree it takes a system call for each process */
 	return capture->options.children ? processes_cpu_ns(&capture->processes, &capture->bpf)
 					 : watch_cpu_ns(&capture->watch);
 }

@@ -9,6 +9,7 @@
 #include "cli/options_common.h"
 #include "cli/options_recording.h"
 #include "cli/values.h"
+#include "flight/snapshot_socket.h"
 #include "util/clock.h"
 
 enum flight_key {
@@ -248,8 +249,6 @@ enum snapshot_key {
 	KEY_LAST,
 };
 
-#define MOST_AHEAD_NS 3600000000000ull /* that a request waits */
-
 static const struct argp_option snapshot_table[] = {
 	{"pid", 'p', "PID", 0, "The recorder", 1},
 	{"all", KEY_ALL, NULL, 0, "Every recorder here (that your user may ask)", 1},
@@ -306,7 +305,7 @@ int options_snapshot(int argc, char **argv, struct snapshot_options *options, st
 	rc = options_parse(&snapshot_parser, argc, argv, options, NULL, err);
 	if (rc == 0 && options->pid && options->all)
 		return error_set(err, EINVAL, "--all excludes -p");
-	if (rc == 0 && options->at_ns > clock_ns(CLOCK_REALTIME) + MOST_AHEAD_NS)
+	if (rc == 0 && options->at_ns > clock_ns(CLOCK_REALTIME) + WINDOW_AHEAD_NS)
 		return error_set(err, EINVAL, "--at: more than an hour from now");
 	if (rc == 0 && !options->pid && !options->all)
 		return error_set(err, EINVAL,

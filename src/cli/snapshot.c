@@ -79,7 +79,7 @@ static unsigned take_answers(const struct asked_recorder *asked, unsigned n)
 	unsigned written = 0;
 	struct error err;
 
-	for (unsigned i = 0; i < n; i++) {
+	for (unsigned i = 0; i < n && !signals_seen(); i++) {
 		if (snapshot_socket_take(asked[i].fd, asked[i].pid, path, &err)) {
 			message_error(&err);
 			continue;

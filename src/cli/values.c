@@ -337,7 +337,8 @@ static bool parse_zone(const char *text, int *seconds)
 static bool parse_date(const char *text, uint64_t *ns)
 {
 	struct tm tm = {0};
-	int n = 0, zone;
+	int n = 0, zone, day;
+	bool leap;
 	int64_t sec;
 	uint64_t fraction;
 
@@ -353,8 +354,11 @@ static bool parse_date(const char *text, uint64_t *ns)
 		return false;
 	tm.tm_year -= 1900;
 	tm.tm_mon--;
+	day = tm.tm_mday;
+	leap = tm.tm_sec == 60;
 	sec = (int64_t)timegm(&tm) - zone;
-	if (sec < 0 || sec > INT64_MAX / 1000000000 - 1)
+	/* timegm() makes 3 March of 31 February. */
+	if ((tm.tm_mday != day && !leap) || sec < 0 || sec > INT64_MAX / 1000000000 - 1)
 		return false;
 	*ns = (uint64_t)sec * 1000000000 + fraction;
 	return true;

@@ -57,8 +57,7 @@ static bool is_system(void *ctx, uint32_t g)
 	model_describe(model, g, &row);
 	name = pipeline_function_name(recorder->pipe, &row, &len);
 	/* os/signal.loop stays in a system call until a signal arrives. */
-	return (strncmp(name, "runtime.", 8) == 0 && strcmp(name, "runtime.main") != 0) ||
-	       strcmp(name, "os/signal.loop") == 0;
+	return row.system || strcmp(name, "os/signal.loop") == 0;
 }
 
 /* "goroutine 17 (main.worker)", "thread 4711 (worker [server])" */

@@ -8,7 +8,10 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/time.h>
 #include <unistd.h>
+
+#include "util/clock.h"
 
 /* The protocol: one line in each direction. The question may have a window, ns since 1970. */
 #define QUESTION           "snapshot\n"
@@ -16,7 +19,7 @@
 #define WRITTEN            "written "
 #define FAILED             "failed "
 
-enum { BACKLOG = 64, MAX_QUESTION = 64 };
+enum { BACKLOG = 64, MAX_QUESTION = 64, MAX_PIECES = 8, CONNECT_S = 5 };
 
 #define LISTENING 0x10000u /* __SO_ACCEPTCON of the kernel (include/linux/net.h) */
 
@@ -123,7 +126,8 @@ static bool parse_question(const char *text, size_t n, struct time_window *windo
 	if (strcmp(text, QUESTION) == 0)
 		return true;
 	return sscanf(text, QUESTION_OF_WINDOW, &window->from_ns, &window->until_ns, &end) == 2 && end > 0 &&
-	       (size_t)end + 1 == n && text[end] == '\n' && window->from_ns < window->until_ns;
+	       (size_t)end + 1 == n && text[end] == '\n' && window->from_ns < window->until_ns &&
+	       window->until_ns <= clock_ns(CLOCK_REALTIME) + WINDOW_AHEAD_NS + REQUEST_MS * 1000000ull;
 }
 
 /* A request is short and arrives in one piece. */
@@ -209,11 +213,14 @@ void snapshot_socket_close(struct snapshot_socket *server)
 
 static int reach(pid_t recorder, int fd, const struct time_window *window, struct error *err)
 {
+	const struct timeval patience = {.tv_sec = CONNECT_S};
 	char question[MAX_QUESTION] = QUESTION;
 	struct sockaddr_un name;
 	socklen_t size = snapshot_socket_name_of(recorder, &name);
 	struct ucred peer;
 
+	/* connect() waits while as many wait as the name's owner allows. */
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	if (connect(fd, (struct sockaddr *)&name, size))
 		return error_set(err, errno,
 				 errno == ECONNREFUSED ? "PID %d is not a gotrace flight recorder"
@@ -236,14 +243,15 @@ static int reach(pid_t recorder, int fd, const struct time_window *window, struc
 
 /*
  * Reads the answer up to the newline, which is removed. Returns its length or a negative errno. Does not read
- * on to the end of file: a recorder that has not read our request resets the connection.
+ * on to the end of file: a recorder that has not read our request resets the connection. An answer comes in
+ * one piece; one that drips in is not waited for.
  */
 static ssize_t receive_answer(int fd, char *text, size_t size)
 {
 	size_t n = 0;
 
-	while (n == 0 || text[n - 1] != '\n') {
-		ssize_t got = n < size - 1 ? recv(fd, text + n, size - 1 - n, 0) : 0;
+	for (int pieces = 0; n == 0 || text[n - 1] != '\n'; pieces++) {
+		ssize_t got = n < size - 1 && pieces < MAX_PIECES ? recv(fd, text + n, size - 1 - n, 0) : 0;
 
 		if (got <= 0)
 			return got ? -errno : -EPIPE;

@@ -22,6 +22,8 @@ enum {
 	REQUEST_MS = 1000, /* timeout for a client's request */
 };
 
+#define WINDOW_AHEAD_NS 3600000000000ull /* how far in the future a window may end */
+
 struct snapshot_client {
 	int fd;                    /* -1: none */
 	uint64_t accepted_ns;      /* time of connection (CLOCK_MONOTONIC) */

@@ -403,6 +403,7 @@ void model_describe(struct model *md, uint32_t g, struct goroutine_stats *row)
 		return;
 	row->startpc = md->entities.gs.all[g]->startpc;
 	row->name = stats_row_name(md, md->entities.gs.all[g]);
+	row->system = md->options.is_system && md->options.is_system(md->options.ctx, row);
 }
 
 bool model_is_own(const struct model *md, uint32_t g)

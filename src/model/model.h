@@ -18,7 +18,8 @@ void model_free(struct model *model);
 int model_feed(struct model *model, const struct log_record *record, struct error *err);
 /* Returns the text of a string id, also of one valid only in this generation; "" if there is none. */
 const char *model_string(const struct model *model, uint32_t string);
-/* Sets startpc and name of *row for goroutine index g: its start function, or its name as a thread. */
+/* Sets startpc, name and system of *row for goroutine index g: its start function, or its name as a thread.
+ */
 void model_describe(struct model *model, uint32_t g, struct goroutine_stats *row);
 /* Whether g is the goroutine "gotrace", which does not belong to the target. */
 bool model_is_own(const struct model *model, uint32_t g);

@@ -209,9 +209,9 @@ static int on_change(void *ctx, const struct ledger_change *change)
 		charge(stats, life, change->from->state, change->time - change->from->since);
 		rc = add_latency(stats, change);
 	}
-	if (!change->op)
-		return rc; /* it is in the same state still, or the trace ends */
 	end_assist(stats, life, change->time);
+	if (!change->op)
+		return rc; /* a gap begins or ends, or the trace ends: it is in the same state still */
 	if (known->state == G_RUNNING && life->assists)
 		life->assist_since = change->time;
 	if (known->state == G_WAITING)

@@ -17,7 +17,7 @@ struct goroutine_stats;
 struct model_options {
 	generation_sink sink;
 	void *ctx;
-	/* Whether the goroutines of a row are the runtime's own; NULL: none are. Called once for each row. */
+	/* Whether the goroutines of a row are the runtime's own; NULL: none are. */
 	bool (*is_system)(void *ctx, const struct goroutine_stats *row);
 	struct strtab *strings; /* not owned; shared with symbol */
 	/*

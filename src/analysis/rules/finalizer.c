@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* One goroutine runs all finalizers (Go 1.25: and cleanups), and waits in one: the others' objects stay. */
+/* One goroutine runs all finalizers, and waits in one: the others' objects stay. Cleanups have several. */
 #include <string.h>
 
 #include "analysis/figures.h"
@@ -9,7 +9,7 @@
 #include "analysis/rules/rules.h"
 #include "code/symbol/library.h"
 
-/* src/runtime/mfinal.go and mcleanup.go; the first is the name before Go 1.25. */
+/* src/runtime/mfinal.go; the first is the name before Go 1.25. */
 static bool is_run_as_finalizer(const struct analysis *a, uint32_t stack)
 {
 	const struct stack_info *info = &a->stacks[stack];
@@ -17,8 +17,7 @@ static bool is_run_as_finalizer(const struct analysis *a, uint32_t stack)
 	for (uint32_t i = info->site + 1; i < info->n; i++) {
 		const char *func = name_text(a, a->frames[info->first + i].func);
 
-		if (strcmp(func, "runtime.runfinq") == 0 || strcmp(func, "runtime.runFinalizers") == 0 ||
-		    strcmp(func, "runtime.runCleanups") == 0)
+		if (strcmp(func, "runtime.runfinq") == 0 || strcmp(func, "runtime.runFinalizers") == 0)
 			return !library_is_system(name_text(a, stack_site(a, stack)->func));
 	}
 	return false;

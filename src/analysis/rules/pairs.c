@@ -43,12 +43,13 @@ struct label pair_did(const struct analysis *a, const struct pair *pair)
 {
 	const struct top *did = top_first(pair->did);
 	uint32_t stack = (uint32_t)(did->key >> 8);
+	const struct group *waker = &a->groups[top_first(a->rows[pair->row].waker_groups)->key];
 	const struct top *sampled = NULL;
 	struct label label, place = label_stack(a, stack ? stack : pair->stack);
 
-	/* Where code ran is known from samples. */
-	if ((did->key & 0xff) == ACT_CODE)
-		sampled = top_first(a->groups[top_first(a->rows[pair->row].waker_groups)->key].cpu);
+	/* Where code ran is known from samples, if they are of this goroutine alone. */
+	if ((did->key & 0xff) == ACT_CODE && waker->peak == 1)
+		sampled = top_first(waker->cpu);
 	if (sampled && sampled->weight >= MIN_SAMPLES)
 		place = cpu_place(a, (uint32_t)sampled->key);
 	snprintf(label.text, sizeof(label.text), "%.20s in %.*s",

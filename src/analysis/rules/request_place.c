@@ -25,7 +25,8 @@ struct handler {
 	uint64_t ns;   /* of all its waits, calls and samples */
 	struct wait_place places[MOST_PLACES];
 	unsigned nplaces;
-	uint32_t cpu; /* row of cpu_profile: where it runs most */
+	uint32_t runs;    /* stack id: where it runs most */
+	uint64_t samples; /* there */
 };
 
 struct handlers {
@@ -75,16 +76,19 @@ static void handler_add_wait(const struct analysis *a, struct handler *handler, 
 		handler->places[i].most = row;
 }
 
-static uint64_t cpu_self_ns(const struct analysis *a, uint32_t cpu)
+static uint64_t samples_ns(const struct analysis *a, uint64_t n)
 {
-	return (uint64_t)((double)a->cpu.rows[cpu].self * cpu_sample_ns(a));
+	return (uint64_t)((double)n * cpu_sample_ns(a));
 }
 
-static void handler_add_samples(const struct analysis *a, struct handler *handler, uint32_t cpu)
+/* Samples of one function with one stack. */
+static void handler_add_samples(const struct analysis *a, struct handler *handler, const struct top *stack)
 {
-	handler->ns += cpu_self_ns(a, cpu);
-	if (!handler->cpu || a->cpu.rows[cpu].self > a->cpu.rows[handler->cpu].self)
-		handler->cpu = cpu;
+	handler->ns += samples_ns(a, stack->weight);
+	if (stack->weight <= handler->samples)
+		return;
+	handler->samples = stack->weight;
+	handler->runs = (uint32_t)stack->key;
 }
 
 static void gather(const struct analysis *a, struct handlers *handlers)
@@ -101,26 +105,28 @@ static void gather(const struct analysis *a, struct handlers *handlers)
 			handler_add_wait(a, handler, row);
 	}
 	for (uint32_t i = 1; i < a->cpu.nrows; i++) {
-		const struct top *stack = top_first(a->cpu.rows[i].stacks);
+		const struct top *stacks = a->cpu.rows[i].stacks;
 
-		handler = stack->n ? handler_of(a, handlers, (uint32_t)stack->key) : NULL;
-		if (handler)
-			handler_add_samples(a, handler, i);
+		for (unsigned j = 0; j < TOPS; j++) {
+			handler = stacks[j].n ? handler_of(a, handlers, (uint32_t)stacks[j].key) : NULL;
+			if (handler)
+				handler_add_samples(a, handler, &stacks[j]);
+		}
 	}
 }
 
 static void describe_run(struct analysis *a, const struct handler *handler)
 {
-	uint64_t ns = cpu_self_ns(a, handler->cpu);
+	uint64_t ns = samples_ns(a, handler->samples);
 	struct finding *finding = finding_add(a, "request-place", share_of_tasks(a, (double)ns));
 
 	finding->level = LEVEL_INFO;
 	finding_text(finding, "%.0f %% of the time of requests in %s is run in %s: %s.",
 		     100 * (double)ns / (double)handler->ns, label_function(a, handler->func).text,
-		     cpu_place(a, handler->cpu).text, label_time(ns).text);
+		     label_stack(a, handler->runs).text, label_time(ns).text);
 	finding->total_ns = ns;
-	finding->stack = (uint32_t)top_first(a->cpu.rows[handler->cpu].stacks)->key;
-	finding_evidence(finding, "%llu CPU samples", (unsigned long long)a->cpu.rows[handler->cpu].self);
+	finding->stack = handler->runs;
+	finding_evidence(finding, "%llu CPU samples", (unsigned long long)handler->samples);
 	finding_next(finding, "gotrace flame %s -o cpu.html", a->options.file);
 }
 
@@ -146,8 +152,7 @@ static void describe(struct analysis *a, const struct handler *handler)
 		most = handler->places[i].ns > most->ns ? &handler->places[i] : most;
 	if (handler->nplaces && most->n >= MIN_N && most->ns * 2 >= handler->ns)
 		describe_wait(a, handler, most);
-	else if (handler->cpu && a->cpu.rows[handler->cpu].self >= MIN_N &&
-		 cpu_self_ns(a, handler->cpu) * 2 >= handler->ns)
+	else if (handler->samples >= MIN_N && samples_ns(a, handler->samples) * 2 >= handler->ns)
 		describe_run(a, handler);
 }
 

@@ -9,7 +9,7 @@
 static void look_at(struct analysis *a, uint32_t index)
 {
 	const struct row *row = &a->rows[index];
-	const struct top *waker = top_first(row->wakers), *did;
+	const struct top *waker = top_first(row->wakers);
 	const struct pair *pair = pair_heaviest(a, index);
 	double impact = share_of_tasks(a, (double)row->hist.sum);
 	struct finding *finding;
@@ -17,7 +17,6 @@ static void look_at(struct analysis *a, uint32_t index)
 	if (row->activity != ACT_SEND || impact < 0.05 || row->hist.n < 5 ||
 	    (double)waker->weight < 0.8 * (double)row->hist.sum || pair_busy_share(pair) < 0.8)
 		return;
-	did = top_first(pair->did);
 	finding = finding_add(a, "slow-consumer", impact);
 	finding_text(finding, "%s waited %s to send to one goroutine, g%llu in %s, which is busy: mostly %s.",
 		     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
@@ -33,13 +32,10 @@ static void look_at(struct analysis *a, uint32_t index)
 	finding->worst_goid = row->max_g;
 	finding->stack = row->stack;
 	finding->waker_stack = pair->stack;
-	finding_evidence(finding,
-			 "n %llu, p50 %s, p99 %s, max %s; the receiver is %.0f %% busy, mostly %s in %s",
+	finding_evidence(finding, "n %llu, p50 %s, p99 %s, max %s; the receiver is %.0f %% busy",
 			 (unsigned long long)row->hist.n, label_time(finding->p50_ns).text,
 			 label_time(finding->p99_ns).text, label_time(row->hist.max).text,
-			 100 * pair_busy_share(pair), activity_name((enum activity)(did->key & 0xff)),
-			 did->key >> 8 ? label_stack(a, (uint32_t)(did->key >> 8)).text
-				       : label_stack(a, pair->stack).text);
+			 100 * pair_busy_share(pair));
 	finding_next(finding, "gotrace why %s --goroutine %llu --at %.6fs", a->options.file,
 		     (unsigned long long)row->max_g, (double)(finding->worst_ns + row->hist.max / 2) / 1e9);
 }

@@ -18,11 +18,39 @@ struct stuck {
 	uint64_t n, ns;
 };
 
+/* How long a wait "throughout the trace" is, ns. */
+static uint64_t least_wait(const struct analysis *a)
+{
+	return watched_ns(a) / 10 * 9;
+}
+
 static int by_count(const void *one, const void *other)
 {
 	const struct stuck *a = one, *b = other;
 
 	return a->n != b->n ? (a->n > b->n ? 1 : -1) : a->stack < b->stack ? -1 : a->stack > b->stack;
+}
+
+/* Whether all that was asked for here is a lock that nobody got. Threads also rest on futexes and semaphores.
+ */
+static bool is_of_lock(const struct analysis *a, const struct row *row)
+{
+	uint8_t primitive = a->stacks[row->stack].primitive;
+
+	return row->activity == ACT_LOCK && row->stack && !row->hist.n && row->cut_max >= least_wait(a) &&
+	       (!is_of_threads(a) || primitive == PRIM_LOCK || primitive == PRIM_READ_LOCK);
+}
+
+static uint64_t count_waiters(const struct analysis *a, uint32_t stack)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 1; i < a->ngs; i++) {
+		const struct goroutine *g = &a->gs[i];
+
+		n += g->activity == ACT_LOCK && g->stack == stack && a->now - g->since >= least_wait(a);
+	}
+	return n;
 }
 
 /* Few goroutines in one place are more likely to hold a lock that the many in another want. */
@@ -33,9 +61,10 @@ static unsigned gather(const struct analysis *a, struct stuck found[MOST], uint6
 	*n = 0;
 	for (size_t i = 1; i < a->nrows; i++) {
 		const struct row *row = &a->rows[i];
-		struct stuck one = {row->stack, row->cut_max ? row->cut_ns / row->cut_max : 0, row->cut_max};
+		struct stuck one = {row->stack, is_of_lock(a, row) ? count_waiters(a, row->stack) : 0,
+				    row->cut_max};
 
-		if (row->activity != ACT_LOCK || !row->stack || row->cut_max * 10 < watched_ns(a) * 9)
+		if (!one.n)
 			continue;
 		*n += one.n;
 		if (places < MOST)

@@ -15,12 +15,14 @@ enum { MIN_N = 20 };
 /* The one that ends the waits does so after its timer has woken it. */
 static bool of_answers(struct analysis *a, const struct row *row, uint32_t index, double impact)
 {
-	const struct pair *pair = pair_heaviest(a, index);
+	const struct pair *pair;
 	struct finding *finding;
 
+	if (row->after_timer * 10 < row->hist.n * 7)
+		return false;
+	pair = pair_heaviest(a, index);
 	/* One that sleeps between answers is busy: busy-owner, pool-small. */
-	if (row->after_timer * 10 < row->hist.n * 7 || pair_busy_share(pair) >= 0.5 ||
-	    row_is_for_answers(a, row) == ANSWERS_UNLIKELY)
+	if (pair_busy_share(pair) >= 0.5 || row_is_for_answers(a, row) == ANSWERS_UNLIKELY)
 		return false;
 	finding = finding_add(a, "timer-bound", impact);
 	finding->level = LEVEL_INFO;
@@ -56,7 +58,7 @@ static bool of_ticks(struct analysis *a, const struct row *row, double impact)
 	return false;
 }
 
-/* A timer ends the waits for a condition, nearly always after the same time. */
+/* A timer ends the waits for a condition, or another process, which the trace does not show. */
 static void of_conditions(struct analysis *a, const struct row *row, double impact)
 {
 	uint64_t p50 = histogram_quantile(&row->hist, 0.5);
@@ -66,11 +68,13 @@ static void of_conditions(struct analysis *a, const struct row *row, double impa
 		return;
 	finding = finding_add(a, "timer-bound", impact);
 	finding->level = LEVEL_INFO;
-	finding_text(
-		finding,
-		"%s waited %s for a condition: a timer ended %llu of %llu waits, no signal, after %s (p50).",
-		label_stack(a, row->stack).text, label_time(row->hist.sum).text,
-		(unsigned long long)row->no_waker, (unsigned long long)row->hist.n, label_time(p50).text);
+	finding_text(finding,
+		     "%s waited %s for a condition: nothing in the program ended %llu of %llu waits, a "
+		     "timer did "
+		     "(p50 %s).",
+		     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
+		     (unsigned long long)row->no_waker, (unsigned long long)row->hist.n,
+		     label_time(p50).text);
 	row_evidence(a, finding, row);
 }
 

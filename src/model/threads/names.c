@@ -156,9 +156,9 @@ void threads_stack(struct model *md, const struct raw_stack *raw)
 		stack->above = (uint8_t)stack->n; /* not a log of gotrace: start code in the kernel */
 	native->hint = innermost_hint(md->threads, stack);
 	hint = stack->n > stack->above ? hint_at(md->threads, stack->pcs[stack->n - 1]) : NULL;
-	/* Without start code, a complete walk ended at the thread's start. A single address is no walk. */
 	if (stack->n == n && n > stack->above && (n == 1 || raw->flags & (RAW_STACK_BROKEN | RAW_STACK_CUT)))
 		stack->cut = string_id(md, CUT_FRAME);
+	/* Without start code, a complete walk ended at the thread's start. A single address is no walk. */
 	if (hint && (stack->n < n || (n > 1 && !(raw->flags & (RAW_STACK_BROKEN | RAW_STACK_CUT)))))
 		native->start = hint->function;
 }

@@ -113,6 +113,25 @@ static int add_thread_names(const struct stack *stack, struct frame frames[MAX_F
 	return n;
 }
 
+/* A stack that ends with a start, to which a walk did not come. */
+static int started_frames(const struct frame_names *names, const struct stack *stack, unsigned flags,
+			  struct frame frames[MAX_FRAMES])
+{
+	uint64_t pc = functab_start_pc(names->functab, stack->pcs[stack->n - 1] - 1) + 1;
+	struct frame start[MAX_FRAMES];
+	int n = stack->n > 1
+			? symbol_frames(names->symbol, stack->pcs, stack->n - 1, stack->skip, flags, frames)
+			: 0;
+
+	if (n < 0)
+		return n;
+	n = n < MAX_FRAMES ? n : MAX_FRAMES - 1;
+	if (symbol_frames(names->symbol, &pc, 1, 0, flags | SYMBOL_ENTRY, start) < 1)
+		start[0] = (struct frame){.pc = pc};
+	frames[n] = start[0];
+	return n + 1;
+}
+
 static int inner_frames(const struct frame_names *names, const struct stack *stack, unsigned flags,
 			struct frame frames[MAX_FRAMES])
 {
@@ -124,6 +143,8 @@ static int inner_frames(const struct frame_names *names, const struct stack *sta
 		return bare_frames(stack, flags, frames);
 	if (stack->entry && stack->n == 1 && names->functab)
 		return entry_frames(names, stack, flags, frames);
+	if (stack->starts && stack->n && names->functab)
+		return started_frames(names, stack, flags, frames);
 	return symbol_frames(names->symbol, stack->pcs, stack->n, stack->skip,
 			     flags | (stack->sample ? SYMBOL_SAMPLE : 0) | (stack->scan ? SYMBOL_SCAN : 0),
 			     frames);

@@ -81,10 +81,12 @@ static void print_takers(const struct summary *sum, const struct cpu_figures *fi
 		const struct cpu_taker *taker = &figures->takers[i];
 		struct text name = summary_name_of_string(sum, taker->name);
 
-		used += (unsigned)(strlen(between) + strlen(name.bytes));
+		unsigned wider = used + (unsigned)(strlen(between) + strlen(name.bytes));
+
 		if (!taker->name || taker->ns < figures->off_ns[OFF_CPU_PREEMPTED] / 10 ||
-		    used >= summary_width(sum))
+		    wider >= summary_width(sum))
 			continue;
+		used = wider;
 		fprintf(out, "%s%s", between, name.bytes);
 		between = ", ";
 	}
