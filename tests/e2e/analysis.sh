@@ -303,12 +303,14 @@ case_report_deep() { # goroutines that run, or are deeper in calls than a stack 
 			}
 		}
 
-		func sleeper() { down(200, func() { for { time.Sleep(5 * time.Millisecond); leaf(100 * time.Microsecond) } }) }
+		// With an argument it begins in a wrapper, sleeper's caller.
+		//go:noinline
+		func sleeper(n int) { down(n, func() { for { time.Sleep(5 * time.Millisecond); leaf(100 * time.Microsecond) } }) }
 		func spinner() { down(200, func() { for { leaf(time.Millisecond) } }) }
 
 		func main() {
-			go sleeper()
-			go sleeper()
+			go sleeper(200)
+			go sleeper(200)
 			go spinner()
 			time.Sleep(100 * time.Millisecond)
 			os.Stdout.WriteString("ready\n")
