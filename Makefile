@@ -40,7 +40,7 @@ CFLAGS   ?= -O2 -g
 # The same bytes wherever the tree is.
 PREFIXMAP := -ffile-prefix-map=$(CURDIR)=.
 CSTD     := -std=c17
-LIBS     := -lbpf -lelf -ldw -lz -ldeflate -llzma -lstdc++ -lseccomp -lcap -lprotobuf-c -lsqlite3 -lm -lncursesw -ltinfo
+LIBS     := -lbpf -lelf -ldw -lz -ldeflate -llzma -liberty -lseccomp -lcap -lprotobuf-c -lsqlite3 -lm -lncursesw -ltinfo
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 
 # The program of tools/layout, for gotrace layout.

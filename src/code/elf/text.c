@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "code/elf/text.h"
 
+#include <libiberty/demangle.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Itanium C++ ABI, 3.4; in libstdc++, whose header is for C++ only. */
-extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
+#include "code/elf/rust.h"
 
 /* --- readable names --- */
 
@@ -106,16 +106,26 @@ static size_t cut(const char *name, size_t len, char readable[NATIVE_FUNCTION_MA
 	return NATIVE_FUNCTION_MAX;
 }
 
+static char *cxx_readable(const char *name)
+{
+	return name[1] == 'Z' && written_length(name) <= MAX_WRITTEN
+		       ? cplus_demangle_v3(name, DMGL_PARAMS | DMGL_TYPES)
+		       : NULL;
+}
+
 size_t native_readable(const char *name, char readable[NATIVE_FUNCTION_MAX])
 {
 	/* pthread_cond_wait@@GLIBC_2.3.2 in .symtab */
 	size_t len = strcspn(name, "@");
 	char *plain = NULL;
-	int status;
 
-	if (name[0] == '_' && name[1] == 'Z' && strlen(name) <= MAX_MANGLED &&
-	    written_length(name) <= MAX_WRITTEN)
-		plain = __cxa_demangle(name, NULL, NULL, &status);
+	if (name[0] == '_' && strlen(name) <= MAX_MANGLED) {
+		size_t rust = rust_readable(name, readable);
+
+		if (rust)
+			return rust;
+		plain = cxx_readable(name);
+	}
 	len = plain ? cut(plain, strlen(plain), readable) : cut(name, len ? len : strlen(name), readable);
 	free(plain);
 	return len;
@@ -194,11 +204,21 @@ static const struct hint_name hint_names[] = {
 
 /*
  * Frames between a thread and the function given to std::thread: libstdc++ 12, libc++ 14. Some begin with a
- * return type.
+ * return type. And those of Rust 1.63 to 1.95, down to a closure.
  */
 static const char *const thread_plumbing[] = {
-	"std::thread::_State_impl<", "std::thread::_Invoker<",     "std::__invoke_impl<", "std::__invoke<",
-	"std::__1::__thread_proxy",  "std::__1::__thread_execute",
+	"std::thread::_State_impl<",
+	"std::thread::_Invoker<",
+	"std::__invoke_impl<",
+	"std::__invoke<",
+	"std::__1::__thread_proxy",
+	"std::__1::__thread_execute",
+	RUST_CLOSURE,
+	"core::ops::function::FnOnce",
+	"std::panicking::",
+	"std::panic::catch_unwind",
+	"std::thread::lifecycle::spawn_unchecked",
+	"std::thread::Builder::spawn_unchecked",
 };
 
 /* Files that define these functions: in some programs, the inlined ones have short names. */
@@ -344,5 +364,11 @@ void draft_finish(struct symbol_draft *draft, bool libc)
 		return; /* the outermost is the program's own: no hint */
 	}
 	name = draft_name(draft, n - 1, &frame);
+	/* Rust inlines a thread's closure, and without debugging information that is not seen. */
+	if (n == 1 && !frame.file_len && memmem(name, frame.function_len, RUST_CLOSURE, strlen(RUST_CLOSURE)))
+		return;
 	draft->head.hint = (uint8_t)(plumbing ? HINT_START : native_hint(name, frame.function_len, libc));
+	if (draft->head.hint == HINT_NONE)
+		draft->head.hint = (uint8_t)rust_hint(name, frame.function_len, name + frame.function_len,
+						      frame.file_len);
 }

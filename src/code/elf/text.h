@@ -34,8 +34,8 @@ void draft_finish(struct symbol_draft *draft, bool libc);
 bool draft_outermost_is(const struct symbol_draft *draft, const char *beginning);
 
 /*
- * Demangles a C++ name. Copies other names, and those too long to be sane, without a symbol version. Returns
- * the length; `readable` is not NUL-terminated.
+ * Demangles a name of C++ or Rust. Copies other names, and those too long to be sane, without a symbol
+ * version. Returns the length; `readable` is not NUL-terminated.
  */
 size_t native_readable(const char *name, char readable[NATIVE_FUNCTION_MAX]);
 enum log_symbol_hint native_hint(const char *readable, size_t len, bool libc);

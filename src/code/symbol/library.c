@@ -10,17 +10,22 @@ static const char *const library_packages[] = {
 };
 /* Beginnings of names of C and C++ libraries, and "[page fault]". */
 static const char *const library_prefixes[] = {
-	"pthread_", "__", "lll_", "futex_", "std::", "_IO_", "epoll_", "[", "…",
+	"pthread_", "__", "lll_",   "futex_", "std::",   "_IO_",    "epoll_",
+	"[",        "…",  "<std::", "core::", "<core::", "alloc::", "<alloc::",
 };
 /* Functions of the C library that wait. */
 static const char *const library_functions[] = {
-	"futex",        "syscall",    "start_thread", "usleep",  "nanosleep", "clock_nanosleep", "sleep",
-	"new_do_write", "fwrite",     "fread",        "fflush",  "fsync",     "fdatasync",       "write",
-	"writev",       "pwrite",     "pwrite64",     "pwritev", "read",      "readv",           "pread",
-	"pread64",      "preadv",     "poll",         "ppoll",   "select",    "pselect",         "recv",
-	"recvfrom",     "recvmsg",    "recvmmsg",     "send",    "sendto",    "sendmsg",         "sendmmsg",
-	"sendfile",     "sendfile64", "open",         "open64",  "openat",    "openat64",        "accept",
-	"accept4",      "connect",    "wait4",        "waitpid", "waitid",
+	"sem_wait",   "sem_timedwait", "sem_clockwait", "sem_post",  "futex",
+	"syscall",    "start_thread",  "usleep",        "nanosleep", "clock_nanosleep",
+	"sleep",      "new_do_write",  "fwrite",        "fread",     "fflush",
+	"fsync",      "fdatasync",     "write",         "writev",    "pwrite",
+	"pwrite64",   "pwritev",       "read",          "readv",     "pread",
+	"pread64",    "preadv",        "poll",          "ppoll",     "select",
+	"pselect",    "recv",          "recvfrom",      "recvmsg",   "recvmmsg",
+	"send",       "sendto",        "sendmsg",       "sendmmsg",  "sendfile",
+	"sendfile64", "open",          "open64",        "openat",    "openat64",
+	"accept",     "accept4",       "connect",       "wait4",     "waitpid",
+	"waitid",
 };
 
 bool library_in_package(const char *func, const char *package)
@@ -75,6 +80,9 @@ static bool is_c_library(const char *func)
 {
 	size_t len = c_name_length(func);
 
+	/* Of Rust's std. A thread's closure is mostly inlined in it. */
+	if (strstr(func, "__rust_begin_short_backtrace"))
+		return false;
 	for (size_t i = 0; i < sizeof(library_prefixes) / sizeof(library_prefixes[0]); i++) {
 		if (strncmp(func, library_prefixes[i], strlen(library_prefixes[i])) == 0)
 			return true;
@@ -135,6 +143,23 @@ static bool is_of_module(const char *file)
 	return strstr(file, "/vendor/") != NULL;
 }
 
+/*
+ * "/rustc/59807616e/library/std/src/sys/sync/mutex/futex.rs", and sources of crates: that of Cargo is
+ * "~/.cargo/registry/src/index.crates.io-6f17d22bba15001f/tokio-1.44.1/src/lib.rs", Debian's
+ * "/usr/share/cargo/registry".
+ */
+static bool is_rust_library(const char *file)
+{
+	static const char *const folders[] = {"/library/std/src/", "/library/core/src/",
+					      "/library/alloc/src/", "cargo/registry/"};
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		if (strstr(file, folders[i]))
+			return true;
+	}
+	return false;
+}
+
 static bool is_shared_library(const char *file)
 {
 	const char *so = strstr(file, ".so");
@@ -181,7 +206,7 @@ enum code_owner library_owner(const char *func, const char *file)
 	if (!library_is_go(func)) {
 		if (is_c_standard(func, file))
 			return CODE_OF_LIBRARY;
-		return is_shared_library(file) ? CODE_OF_MODULE : CODE_OF_PROGRAM;
+		return is_shared_library(file) || is_rust_library(file) ? CODE_OF_MODULE : CODE_OF_PROGRAM;
 	}
 	if (is_standard(func))
 		return CODE_OF_STANDARD;
@@ -194,6 +219,28 @@ bool library_is_lock(const char *func)
 		return library_has(func);
 	return library_in_package(func, "runtime") || library_in_package(func, "sync") ||
 	       library_in_package(func, "internal");
+}
+
+const char *library_idle_loop(unsigned i)
+{
+	static const char *const loops[] = {
+		"net.(*TCPListener).Accept",        "net.(*UnixListener).Accept",
+		"net/http.(*conn).serve",           "net/http.(*connReader).backgroundRead",
+		"net/http.(*persistConn).readLoop", "net/http.(*persistConn).writeLoop",
+	};
+
+	return i < sizeof(loops) / sizeof(loops[0]) ? loops[i] : NULL;
+}
+
+bool library_is_idle_loop(const char *func)
+{
+	const char *loop;
+
+	for (unsigned i = 0; (loop = library_idle_loop(i)); i++) {
+		if (strcmp(func, loop) == 0)
+			return true;
+	}
+	return false;
 }
 
 /* A name without code is its own file: "[page fault]". */

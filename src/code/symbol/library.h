@@ -27,6 +27,13 @@ enum code_owner {
 enum code_owner library_owner(const char *func, const char *file);
 /* True for a system call as gotrace names it, with its descriptor: "read(7: /data/x)", "epoll_wait(5)". */
 bool library_is_call(const char *func);
+/*
+ * Functions of Go's net and net/http in which goroutines of servers and clients wait for work: a wait below
+ * one is idle, unless the handler (LIBRARY_HTTP_HANDLER) waits.
+ */
+#define LIBRARY_HTTP_HANDLER "net/http.serverHandler.ServeHTTP"
+const char *library_idle_loop(unsigned i); /* NULL = there are not so many */
+bool library_is_idle_loop(const char *func);
 /* True for a function of the kernel (--kernel-stacks), by its file. */
 bool library_is_kernel(const char *func, const char *file);
 
