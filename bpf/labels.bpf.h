@@ -249,7 +249,7 @@ static __always_inline void send_labels(const struct raw_record *rec, uint64_t s
 	text->record.tid = own_tid();
 	text->record.time = bpf_ktime_get_ns();
 	text->len = (uint16_t)s->chunks;
-	text->len2 = text->away = text->away2 = 0;
+	text->len2 = text->away_len = text->away_len2 = 0;
 	put(text, (sizeof(*text) + text->len) & (CHUNK - 1)); /* the mask is for the verifier */
 	give_back(s);
 }

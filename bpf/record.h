@@ -220,7 +220,7 @@ struct raw_text {
 	 * In the ring only: the length of a text that could not be read, 0 = none. The record has the text's
 	 * address (8 bytes) instead.
 	 */
-	uint16_t away, away2;
+	uint16_t away_len, away_len2;
 	char text[];
 };
 

@@ -18,11 +18,11 @@ struct go_text {
  * and user space reads the text later. Returns the number of bytes stored.
  */
 static __always_inline uint16_t copy_text(struct raw_text *to, uint32_t at, struct go_text text,
-					  uint16_t *away)
+					  uint16_t *away_len)
 {
 	uint64_t len = text.len > TEXT_MAX ? TEXT_MAX : text.len;
 
-	*away = 0;
+	*away_len = 0;
 	barrier_var(len);
 	barrier_var(at);
 	if (!len || len > TEXT_MAX || at > TEXT_MAX)
@@ -30,7 +30,7 @@ static __always_inline uint16_t copy_text(struct raw_text *to, uint32_t at, stru
 	if (!bpf_probe_read_user(to->text + at, len, (const void *)text.address))
 		return len;
 	__builtin_memcpy(to->text + at, &text.address, sizeof(text.address));
-	*away = len;
+	*away_len = len;
 	return sizeof(text.address);
 }
 
@@ -40,8 +40,8 @@ static __always_inline void fill_text(struct raw_text *to, const struct raw_reco
 	to->record = *rec;
 	to->record.tid = own_tid();
 	to->record.time = bpf_ktime_get_ns();
-	to->len = copy_text(to, 0, one, &to->away);
-	to->len2 = copy_text(to, to->len, other, &to->away2);
+	to->len = copy_text(to, 0, one, &to->away_len);
+	to->len2 = copy_text(to, to->len, other, &to->away_len2);
 }
 
 /* Sends a record and its texts in one piece, so that neither can be lost alone. */

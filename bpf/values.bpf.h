@@ -237,7 +237,7 @@ static __always_inline void read_values(const struct pt_regs *ctx, struct value_
 	}
 	text->len = n * sizeof(struct raw_value);
 	text->len2 = in->at - text->len;
-	text->away = text->away2 = 0;
+	text->away_len = text->away_len2 = 0;
 }
 
 /*

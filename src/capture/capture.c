@@ -17,18 +17,22 @@
 #include "capture/bpf_threads.h"
 #include "capture/functions.h"
 #include "capture/gap.h"
+#include "capture/notes.h"
 #include "capture/off_cpu.h"
+#include "capture/probe_set.h"
 #include "capture/rest.h"
 #include "capture/snapshot.h"
 #include "capture/tally.h"
 #include "capture/retained_capabilities.h"
 #include "util/clock.h"
+#include "util/utf8.h"
 
 enum {
 	GENERATION_MS = 1000,
 	RESYNC_MS = 200, /* minimum interval between two snapshots after losses */
-	EXEC_CHECK_MS = 50,
+	EXEC_CHECK_MS = 100,
 	END_WAIT_MS = 100,
+	SOON_MS = 40,         /* the longest rest where rounds are due often */
 	MANY_FILES = 1 << 14, /* logged file names at which a renewal is due */
 };
 
@@ -93,17 +97,26 @@ int capture_open(const struct capture_options *options, struct capture **out, st
 	return 0;
 }
 
+/* A program that gotrace starts must have been exec'd: before that, the process is still gotrace. */
 static int capture_log_info(struct capture *capture, struct error *err)
 {
 	int rc = capture->backend->log_info(capture, err);
 
 	capture->info_logged = rc == 0;
+	watch_program(&capture->watch);
+	/* In a tree, the other processes may have another executable and environment than the first. */
+	if (!capture->options.children)
+		origin_read(&capture->origin, capture->options.pid);
 	return rc;
 }
 
-static void see_program(struct capture *capture)
+/* The model drops notes that come before the first record, so this one waits for it. */
+static int log_origin(struct capture *capture)
 {
-	watch_program(&capture->watch);
+	if (!capture->drain.records)
+		return 0;
+	capture->origin_noted = true;
+	return origin_note(&capture->origin, capture);
 }
 
 /*
@@ -127,9 +140,15 @@ static int check_same_process(const struct capture *capture, struct error *err)
 	return error_set(err, ESRCH, "PID %d has ended before it could be traced", (int)capture->options.pid);
 }
 
+static void set_next_boundary(struct capture *capture, uint64_t now)
+{
+	unsigned ms = capture->options.generation_ms ? capture->options.generation_ms : GENERATION_MS;
+
+	capture->next_boundary_ns = now + ms * 1000000ull;
+}
+
 int capture_start(struct capture *capture, struct error *err)
 {
-	uint64_t now;
 	int rc;
 
 	capture_raise_priority();
@@ -138,17 +157,17 @@ int capture_start(struct capture *capture, struct error *err)
 		rc = check_same_process(capture, err);
 	if (rc == 0 && !capture->options.probe_only && !capture->options.spawned) {
 		rc = capture_log_info(capture, err);
-		see_program(capture);
 		if (rc == 0)
 			rc = capture_snapshot(capture, err);
 		if (rc == 0)
 			rc = off_cpu_log(capture);
+		if (rc == 0)
+			rc = log_origin(capture);
 	}
 	/* The processes of a tree would all be said to have used what this one did. */
 	if (rc == 0 && !capture->options.probe_only && !capture->options.children)
 		host_begin(&capture->host, capture->options.pid);
-	now = now_ns();
-	capture->next_boundary_ns = now + GENERATION_MS * 1000000ull;
+	set_next_boundary(capture, now_ns());
 	return rc;
 }
 
@@ -248,11 +267,13 @@ static int resync(struct capture *capture, uint64_t now, struct error *err)
  * left their threads. */
 static int capture_end_generation(struct capture *capture, uint64_t now, struct error *err)
 {
-	unsigned ms = capture->options.generation_ms ? capture->options.generation_ms : GENERATION_MS;
 	bool spans = capture->options.target && capture->governor.level >= LEVEL_STARTS_ONLY;
 	int rc = spans ? capture_snapshot(capture, err) : 0;
 
-	capture->next_boundary_ns = now + ms * 1000000ull;
+	set_next_boundary(capture, now);
+	/* What a flight recorder keeps does not have the beginning: each generation says where it is from. */
+	if (rc == 0 && (capture->options.renew_stacks || !capture->origin_noted))
+		rc = log_origin(capture);
 	return rc && rc != -ESRCH ? rc : log_boundary(capture, err);
 }
 
@@ -282,10 +303,8 @@ static int poll_round(struct capture *capture, struct error *err)
 	uint64_t now = now_ns(), before = drain_count(&capture->drain);
 	int rc = 0;
 
-	if (!capture->info_logged) {
+	if (!capture->info_logged)
 		rc = capture_log_info(capture, err);
-		see_program(capture);
-	}
 	control_check(&capture->control);
 	capture->is_polled = true;
 	rc = rc ? rc : capture_drain(capture);
@@ -305,18 +324,33 @@ static int poll_round(struct capture *capture, struct error *err)
 	return rc < 0 ? rc : before > INT_MAX ? INT_MAX : (int)before;
 }
 
-/* cpu: CPU time of the round, ns; n: number of records and stacks that it read. */
-static uint64_t rest_after(const struct capture *capture, uint64_t cpu, int n)
+/* Whether rounds are due often: programs may start, whose code is read before they run far, or the heap's
+ * size is read by rounds. */
+static bool rounds_are_often(const struct capture *capture)
 {
-	const struct rest_input input = {
+	const struct capture_options *options = &capture->options;
+
+	return options->spawned || options->children || (options->target && !probe_set_has_heap(capture));
+}
+
+/* begin: of the round; cpu: CPU time that it took, ns; n: number of records and stacks that it read. */
+static uint64_t rest_after(struct capture *capture, uint64_t begin, uint64_t cpu, int n)
+{
+	struct rest_input input = {
 		.cpu_ns = cpu,
+		.arrival_ns = begin - capture->round_ns,
 		.idle_ns = rings_idle_ns(&capture->bpf.rings),
 		.fill = drain_fill(&capture->drain),
 		.rate = capture->drain.rate,
 		.busy = n > 0,
+		.is_often = rounds_are_often(capture),
 		.held = capture->drain.is_held,
 	};
 
+	/* A gap may end, too. */
+	if ((input.is_often || capture->gap.state != GAP_NONE) && input.idle_ns > SOON_MS * 1000000ull)
+		input.idle_ns = SOON_MS * 1000000ull;
+	capture->round_ns = begin;
 	return rest_ns(&input);
 }
 
@@ -332,6 +366,16 @@ static bool all_have_ended(struct capture *capture)
 		return false;
 	capture->end_reason = LOG_END_EXITED;
 	return true;
+}
+
+int capture_note(struct capture *capture, const char *text)
+{
+	char note[MAX_NOTE + 1];
+
+	if (!capture->info_logged)
+		return 0; /* nothing has been recorded yet */
+	snprintf(note, sizeof(note), "%.*s", text_fit(text, MAX_NOTE), text);
+	return note_put(capture, capture->backend->note_flags(capture), note);
 }
 
 int capture_boundary(struct capture *capture, struct error *err)
@@ -353,7 +397,7 @@ static bool has_ended(struct capture *capture, uint64_t wait_ns)
 {
 	uint64_t now;
 
-	if (control_wait(&capture->control, wait_ns)) {
+	if (control_wait(&capture->control, capture->options.children ? -1 : capture->watch.pidfd, wait_ns)) {
 		capture->end_reason = (enum log_end_reason)atomic_load(&capture->control.reason);
 		return true;
 	}
@@ -379,13 +423,13 @@ int capture_poll(struct capture *capture, unsigned timeout_ms, struct error *err
 	uint64_t timeout = timeout_ms * 1000000ull, end = now_ns() + timeout, wait;
 
 	do {
-		uint64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		uint64_t begin = now_ns(), cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		int rc = capture->options.probe_only ? 0 : poll_round(capture, err);
 
 		/* Errors after the target has exited end the trace normally. */
 		if (rc < 0)
 			return !capture->drain.sink_error && has_ended(capture, 0) ? 1 : rc;
-		wait = rest_after(capture, clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin, rc);
+		wait = rest_after(capture, begin, clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu, rc);
 		if (wait > timeout)
 			wait = timeout;
 		if (has_ended(capture, wait))
@@ -430,6 +474,8 @@ int capture_stop(struct capture *capture, enum log_end_reason reason, struct err
 	}
 	if (!capture->info_logged)
 		rc = capture_log_info(capture, err);
+	if (rc == 0 && !capture->origin_noted)
+		rc = log_origin(capture);
 	if (rc == 0)
 		rc = host_end(&capture->host, capture);
 	/* Still recording: the present state of the threads settles the last system calls. */

@@ -28,6 +28,8 @@ uint64_t capture_capabilities(struct capture *capture);
 int capture_poll(struct capture *capture, unsigned timeout_ms, struct error *err);
 /* Ends the open generation now. Call it between calls of capture_poll(). Returns 0 or a negative errno. */
 int capture_boundary(struct capture *capture, struct error *err);
+/* Adds a note of gotrace's to the trace: at most MAX_NOTE bytes of it. Returns 0 or a negative errno. */
+int capture_note(struct capture *capture, const char *text);
 /* Settles open system calls, ends recording, drains the rings, and writes LOG_END. capture_free() removes the
  * probes. The caller writes LOG_FUNCTAB (target_functab()). Returns 0 or a negative errno. */
 int capture_stop(struct capture *capture, enum log_end_reason reason, struct error *err);

@@ -13,7 +13,8 @@
 #include "util/thread.h"
 
 enum {
-	TICK_MS = 20,   /* interval between checks; each takes a CPU from other work */
+	/* The longest interval between checks; each takes a CPU from other work. */
+	TICK_MS = LEASE_RENEW_MS,
 	SETTLE_MS = 40, /* at the end, time for the draining thread to read the target's state */
 	/*
 	 * If the rings have not been drained for this long, the draining thread has stalled. Shorter delays
@@ -29,6 +30,16 @@ static void pause_ms(unsigned ms)
 	const struct timespec pause = {.tv_nsec = ms * 1000000l};
 
 	nanosleep(&pause, NULL);
+}
+
+/* Returns how long to wait before the next check, in ms. */
+static unsigned time_to_check(const struct capture_control *control)
+{
+	uint64_t due = control->guard.due(control->guard.ctx), now = now_ns();
+
+	if (due && due < now + TICK_MS * 1000000ull)
+		return due > now ? (unsigned)((due - now) / 1000000) + 1 : 1;
+	return TICK_MS;
 }
 
 static bool is_drained(const struct capture_control *control, uint64_t now)
@@ -91,7 +102,7 @@ static void *control_work(void *ctx)
 			break;
 		}
 		keep_lease(control, now_ns(), &due);
-		pause_ms(TICK_MS);
+		pause_ms(time_to_check(control));
 	}
 	control_finish(control);
 	return NULL;
@@ -147,14 +158,14 @@ void control_beat(struct capture_control *control)
 	atomic_store(&control->drained_ns, now_ns());
 }
 
-bool control_wait(struct capture_control *control, uint64_t timeout_ns)
+bool control_wait(struct capture_control *control, int pidfd, uint64_t timeout_ns)
 {
-	struct pollfd fd = {.fd = control->wake, .events = POLLIN};
+	struct pollfd fds[] = {{.fd = control->wake, .events = POLLIN}, {.fd = pidfd, .events = POLLIN}};
 	const struct timespec timeout = {.tv_sec = (time_t)(timeout_ns / 1000000000),
 					 .tv_nsec = (long)(timeout_ns % 1000000000)};
 
 	if (!atomic_load(&control->reason))
-		ppoll(&fd, 1, &timeout, NULL);
+		ppoll(fds, 2, &timeout, NULL);
 	return atomic_load(&control->reason) != 0;
 }
 

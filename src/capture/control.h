@@ -40,8 +40,9 @@ int control_start(struct capture_control *control, const struct capture_guard *g
  * expired, and control_beat() after it. */
 void control_check(struct capture_control *control);
 void control_beat(struct capture_control *control);
-/* Waits up to timeout_ns. Returns true if recording has to end. */
-bool control_wait(struct capture_control *control, uint64_t timeout_ns);
+/* Waits up to timeout_ns, or until the process of this pidfd has ended (-1: any time). Returns true if
+ * recording has to end. */
+bool control_wait(struct capture_control *control, int pidfd, uint64_t timeout_ns);
 /* Opens the lease again after it was closed. */
 void control_reopen(struct capture_control *control);
 /* Ends recording now and starts removing the probes. Waits until nothing more is recorded, but not until the

@@ -9,9 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/hash.h"
+
 /* Where systemd and others mount the hierarchies. */
 static const char *const v2_roots[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
 static const char *const v1_roots[] = {"/sys/fs/cgroup/cpu,cpuacct", "/sys/fs/cgroup/cpu"};
+static const char *const v1_usage_roots[] = {"/sys/fs/cgroup/cpu,cpuacct", "/sys/fs/cgroup/cpuacct"};
 
 static bool read_file(const char *directory, const char *name, char *text, size_t size)
 {
@@ -51,6 +54,12 @@ static uint64_t field(const char *text, const char *word)
 	return 0;
 }
 
+/* Without a seed: two paths of a process get the same id only by chance. */
+static uint64_t path_id(const char *path)
+{
+	return hash_bytes(0, path, strlen(path));
+}
+
 static void take_quota(struct cpu_limit *limit, const char *directory, double quota_us, double period_us,
 		       bool v1)
 {
@@ -61,6 +70,7 @@ static void take_quota(struct cpu_limit *limit, const char *directory, double qu
 		return;
 	limit->quota_cpus = quota_us / period_us;
 	limit->period_ns = (uint64_t)(period_us * 1000);
+	limit->quota_id = path_id(directory);
 	if (!read_file(directory, "cpu.stat", text, sizeof(text)))
 		return;
 	limit->throttled = field(text, "nr_throttled");
@@ -99,14 +109,29 @@ static void read_ancestors(struct cpu_limit *limit, const char *root, const char
 	} while (slash);
 }
 
-/* Whether a list such as "cpuset,cpu" contains "cpu". */
-static bool has_cpu(const char *controllers)
+/* Returns whether a list such as "cpuset,cpu" contains the controller. */
+static bool has_controller(const char *controllers, const char *wanted)
 {
+	size_t n = strlen(wanted);
+
 	for (const char *at = controllers; *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ',')) {
-		if (strncmp(at, "cpu", 3) == 0 && (at[3] == ',' || !at[3]))
+		if (strncmp(at, wanted, n) == 0 && (at[n] == ',' || !at[n]))
 			return true;
 	}
 	return false;
+}
+
+/* The root's figures are those of the machine, so the root does not count as the process's own cgroup. */
+static void read_usage(struct cpu_limit *limit, const char *root, const char *cgroup, bool v1)
+{
+	char path[PATH_MAX], text[4096];
+
+	if (strcmp(cgroup, "/") == 0 || strstr(cgroup, "/..") ||
+	    snprintf(path, sizeof(path), "%s%s", root, cgroup) >= (int)sizeof(path) ||
+	    !read_file(path, v1 ? "cpuacct.usage" : "cpu.stat", text, sizeof(text)))
+		return;
+	limit->group_id = path_id(path);
+	limit->group_cpu_ns = v1 ? strtoull(text, NULL, 10) : 1000 * field(text, "usage_usec");
 }
 
 static void take_line(struct cpu_limit *limit, char *line)
@@ -118,23 +143,32 @@ static void take_line(struct cpu_limit *limit, char *line)
 	*cgroup++ = '\0';
 	controllers++;
 	for (unsigned i = 0; i < 2; i++) {
-		if (!*controllers)
+		if (!*controllers) {
+			read_usage(limit, v2_roots[i], cgroup, false);
 			read_ancestors(limit, v2_roots[i], cgroup, false);
-		else if (has_cpu(controllers))
+		}
+		if (has_controller(controllers, "cpuacct"))
+			read_usage(limit, v1_usage_roots[i], cgroup, true);
+		if (has_controller(controllers, "cpu"))
 			read_ancestors(limit, v1_roots[i], cgroup, true);
 	}
 }
 
-/* utime and stime are fields 14 and 15. Field 2, in parentheses, may contain any character. */
-static void take_cpu_time(struct cpu_limit *limit, int stat)
+/* utime, stime and rss are fields 14, 15 and 24. Field 2, in parentheses, may contain any character. */
+static void take_process(struct cpu_limit *limit, int stat)
 {
 	char text[1024];
 	const char *at = read_again(stat, text, sizeof(text)) ? strrchr(text, ')') : NULL;
 	unsigned long long user = 0, kernel = 0;
+	long pages = 0;
 
-	if (at &&
-	    sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user, &kernel) == 2)
-		limit->cpu_ns = (user + kernel) * (1000000000ull / (unsigned long long)sysconf(_SC_CLK_TCK));
+	if (!at || sscanf(at + 1,
+			  " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d %*d %*d %*d %*d "
+			  "%*u %*u %ld",
+			  &user, &kernel, &pages) != 3)
+		return;
+	limit->cpu_ns = (user + kernel) * (1000000000ull / (unsigned long long)sysconf(_SC_CLK_TCK));
+	limit->rss_bytes = pages > 0 ? (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
 static void take_machine(struct cpu_limit *limit)
@@ -177,7 +211,7 @@ void cpu_meter_read(const struct cpu_meter *meter, struct cpu_limit *limit)
 		return;
 	limit->known = true;
 	limit->cpus = CPU_COUNT(&set);
-	take_cpu_time(limit, meter->stat);
+	take_process(limit, meter->stat);
 	take_machine(limit);
 	if (!read_again(meter->cgroup, text, sizeof(text)))
 		return;

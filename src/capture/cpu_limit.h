@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The CPU time available to a process: its affinity, and the quotas of its cgroups (v1 and v2). */
+/* The CPU time that a process may use and has used: its affinity, and the quotas of its cgroups (v1 and v2).
+ */
 #ifndef GOTRACE_CAPTURE_CPU_LIMIT_H
 #define GOTRACE_CAPTURE_CPU_LIMIT_H
 
@@ -15,10 +16,16 @@ struct cpu_limit {
 	uint64_t throttled;    /* cumulative number of periods in which that quota was used up */
 	uint64_t throttled_ns; /* cumulative, summed over the CPUs */
 	uint64_t cpu_ns;       /* of the process, cumulative */
+	uint64_t group_cpu_ns; /* of its own cgroup, cumulative; 0 = unknown */
+	uint64_t group_id;     /* hash of that cgroup's path; 0 = none */
+	uint64_t quota_id;     /* the same of the cgroup whose quota is the lowest */
+	uint64_t rss_bytes;    /* physical memory of the process */
 	uint64_t busy, all;    /* of the machine's CPUs, cumulative, in clock ticks */
 };
 
-/* What is read several times. If /proc hides other users' processes (hidepid), opening it needs a privilege.
+/*
+ * Files of a process that are read several times. If /proc hides other users' processes (hidepid), opening
+ * them needs a privilege.
  */
 struct cpu_meter {
 	pid_t pid;
@@ -29,5 +36,14 @@ void cpu_meter_open(struct cpu_meter *meter, pid_t pid);
 /* A limit that cannot be read counts as none. known is false if the process does not exist. */
 void cpu_meter_read(const struct cpu_meter *meter, struct cpu_limit *limit);
 void cpu_meter_close(struct cpu_meter *meter);
+
+/*
+ * Returns by how much a cumulative figure has grown. Each cgroup has figures of its own: if the second value
+ * is another cgroup's (same_group is false), or less than the first, the growth is not known and counts as 0.
+ */
+static inline uint64_t cpu_figure_grown(uint64_t before, uint64_t after, bool same_group)
+{
+	return same_group && after > before ? after - before : 0;
+}
 
 #endif

@@ -61,17 +61,17 @@ static bool fetch(const struct drain *drain, uint64_t address, void *to, uint16_
 
 /* Appends a text received through the ring. Returns its length. */
 static uint16_t settle_text(const struct drain *drain, struct raw_text *text, size_t at, const char *bytes,
-			    uint16_t len, uint16_t away)
+			    uint16_t len, uint16_t away_len)
 {
 	uint64_t address;
 
-	if (!away) {
+	if (!away_len) {
 		memcpy(text->text + at, bytes, len);
 		return len;
 	}
 	memcpy(&address, bytes, sizeof(address));
-	if (fetch(drain, address, text->text + at, away))
-		return away;
+	if (fetch(drain, address, text->text + at, away_len))
+		return away_len;
 	text->record.flags |= RAW_UNREADABLE;
 	return 0;
 }
@@ -79,8 +79,9 @@ static uint16_t settle_text(const struct drain *drain, struct raw_text *text, si
 static bool drain_text_fits(const struct raw_text *text, size_t size)
 {
 	return size >= sizeof(*text) && text->len <= TEXT_MAX && text->len2 <= TEXT_MAX &&
-	       text->away <= TEXT_MAX && text->away2 <= TEXT_MAX && (!text->away || text->len == 8) &&
-	       (!text->away2 || text->len2 == 8) && size >= sizeof(*text) + (size_t)text->len + text->len2;
+	       text->away_len <= TEXT_MAX && text->away_len2 <= TEXT_MAX &&
+	       (!text->away_len || text->len == 8) && (!text->away_len2 || text->len2 == 8) &&
+	       size >= sizeof(*text) + (size_t)text->len + text->len2;
 }
 
 static size_t label_bytes(uint16_t len)
@@ -162,11 +163,11 @@ static int drain_take_text(struct drain *drain, const void *data, size_t size)
 		return rc;
 	drain->records++;
 	text->record = sent->record;
-	text->away = text->away2 = 0;
+	text->away_len = text->away_len2 = 0;
 	if (sent->record.site == SITE_LABELS)
 		return drain_take_labels(drain, sent, text);
-	text->len = settle_text(drain, text, 0, sent->text, sent->len, sent->away);
-	text->len2 = settle_text(drain, text, text->len, sent->text + sent->len, sent->len2, sent->away2);
+	text->len = settle_text(drain, text, 0, sent->text, sent->len, sent->away_len);
+	text->len2 = settle_text(drain, text, text->len, sent->text + sent->len, sent->len2, sent->away_len2);
 	return drain_put(drain, LOG_TEXT, text, sizeof(*text) + text->len + text->len2);
 }
 

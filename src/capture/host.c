@@ -126,18 +126,13 @@ static int note_users(const struct host *host, struct capture *capture, uint64_t
 	return rc;
 }
 
-/* A figure that went back is that of another cgroup. */
-static uint64_t grown(uint64_t before, uint64_t after)
-{
-	return after > before ? after - before : 0;
-}
-
 int host_end(struct host *host, struct capture *capture)
 {
 	const struct cpu_limit *before = &host->before;
 	struct cpu_limit after;
 	char text[HOST_LOG_TEXT];
 	struct host_log log;
+	bool same_group;
 	int rc;
 
 	if (!host->began || !before->known)
@@ -145,18 +140,19 @@ int host_end(struct host *host, struct capture *capture)
 	cpu_meter_read(&host->meter, &after);
 	if (!after.known)
 		return 0;
+	same_group = before->quota_id == after.quota_id;
 	log = (struct host_log){
 		.cpus = (uint32_t)after.cpus,
 		.quota_us = (uint64_t)(after.quota_cpus * (double)after.period_ns / 1000),
 		.period_us = after.period_ns / 1000,
-		.throttled = grown(before->throttled, after.throttled),
-		.throttled_ns = grown(before->throttled_ns, after.throttled_ns),
-		.used_ns = grown(before->cpu_ns, after.cpu_ns),
+		.throttled = cpu_figure_grown(before->throttled, after.throttled, same_group),
+		.throttled_ns = cpu_figure_grown(before->throttled_ns, after.throttled_ns, same_group),
+		.used_ns = cpu_figure_grown(before->cpu_ns, after.cpu_ns, true),
 		.length_ns = now_ns() - host->began,
 	};
 	if (after.all > before->all)
-		log.busy_percent =
-			(uint32_t)(100 * grown(before->busy, after.busy) / (after.all - before->all));
+		log.busy_percent = (uint32_t)(100 * cpu_figure_grown(before->busy, after.busy, true) /
+					      (after.all - before->all));
 	host_log_print(&log, text);
 	rc = note_put(capture, capture->backend->note_flags(capture), text);
 	return rc ? rc : note_users(host, capture, log.length_ns);

@@ -22,7 +22,7 @@
 enum {
 	SHARING_SHIFT = 3,        /* eight CPUs per ring; on many machines they also share a cache */
 	DEFAULT_BYTES = 16 << 20, /* of all rings: 230,000 records */
-	/* At least: eight busy CPUs fill it in 36 ms, and it is drained every 10 ms. */
+	/* At least: eight busy CPUs fill it in 36 ms, and it is drained every 12 ms. */
 	DEFAULT_EACH = 4 << 20,
 	MIN_EACH = 64 << 10,
 	/*
@@ -32,7 +32,8 @@ enum {
 	 */
 	CPU_BYTES_PER_US = 33,
 	MIN_IDLE_NS = 4000000, /* looking at tiny rings more often would take too much CPU time */
-	MAX_IDLE_NS = 40000000,
+	/* Each round of an idle recorder costs 0.3 ms of CPU time in three processes. */
+	MAX_IDLE_NS = 160000000,
 };
 
 #define CPU_LIMIT 65536 /* more than any kernel supports */

@@ -8,6 +8,7 @@
 #include "capture/drain.h"
 #include "capture/hit_cost.h"
 #include "capture/host.h"
+#include "capture/origin.h"
 #include "capture/quota.h"
 #include "capture/processes.h"
 #include "capture/sampler.h"
@@ -78,10 +79,13 @@ struct capture {
 	bool interrupted;         /* there was a gap since the last tally */
 	struct quota quota;
 	struct host host;
+	struct otel_resource origin; /* known once info_logged is set */
+	bool origin_noted;           /* it is in the log */
 	struct log_m *ms;
 	uint32_t markers; /* number of markers used */
 	uint64_t next_boundary_ns, next_snapshot_ns, next_exec_check_ns, next_heap_ns;
 	uint64_t renewed_stacks; /* drain.stacks at the last renewal */
+	uint64_t round_ns;       /* when the last round began */
 	bool info_logged, snapshot_due;
 	bool is_polled; /* the caller has begun to call capture_poll() */
 	enum log_end_reason end_reason;

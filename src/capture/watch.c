@@ -40,6 +40,8 @@ void watch_program(struct watch *watch)
 
 	watch->program = start_of_stack(watch->pid);
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)watch->pid);
+	if (watch->memory >= 0)
+		close(watch->memory);
 	watch->memory = open(path, O_RDONLY | O_CLOEXEC);
 	rights_restore(&before);
 }

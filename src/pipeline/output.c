@@ -393,3 +393,18 @@ void output_discard(struct output *out)
 	rights_restore(&before);
 	output_close(out);
 }
+
+const char *output_advice(int code)
+{
+	switch (-code) {
+	case ENOSPC:
+	case EDQUOT:
+		return "; free some space, or choose another place";
+	case EPIPE:
+		return "; the reader has closed the pipe";
+	case EFBIG:
+		return "; the size of files is limited (ulimit -f)";
+	default:
+		return "";
+	}
+}

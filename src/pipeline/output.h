@@ -97,6 +97,9 @@ int output_cut(struct output *out);
 uint64_t output_capabilities(const struct output *out);
 /* Its name for messages. */
 const char *output_name(const struct output *out);
+/* What to do about a negative errno of writing, to follow its message: "; free some space, or ..."; "" = not
+ * known. */
+const char *output_advice(int code);
 /* Closes the file. An error means that the last bytes may be lost. */
 int output_close(struct output *out);
 /* Closes the file, and removes it if it is a regular file. */

@@ -45,21 +45,6 @@ struct pipeline {
 	_Atomic uint64_t written, expected; /* bytes, as of the last record */
 };
 
-static const char *what_to_do(int code)
-{
-	switch (-code) {
-	case ENOSPC:
-	case EDQUOT:
-		return "; free some space, or choose another place";
-	case EPIPE:
-		return "; the reader has closed the pipe";
-	case EFBIG:
-		return "; the size of files is limited (ulimit -f)";
-	default:
-		return "";
-	}
-}
-
 /* If the file cannot be written, its own error says more than that of the callers. */
 static void pipeline_explain(struct pipeline *pipe, int code, const struct error *why)
 {
@@ -67,7 +52,7 @@ static void pipeline_explain(struct pipeline *pipe, int code, const struct error
 
 	if (out && out->error)
 		error_set(&pipe->trace_error, out->error, "cannot write %s: %s%s", output_name(out),
-			  strerror(out->error), what_to_do(-out->error));
+			  strerror(out->error), output_advice(-out->error));
 	else if (why->text[0])
 		pipe->trace_error = *why;
 	else
@@ -92,7 +77,7 @@ static int fail_raw(struct pipeline *pipe, int code)
 {
 	pipe->raw_failed = true;
 	error_set(&pipe->raw_error, -code, "the raw log is not complete: cannot write %s: %s%s",
-		  output_name(pipe->options.raw), strerror(-code), what_to_do(code));
+		  output_name(pipe->options.raw), strerror(-code), output_advice(code));
 	return code == -EPIPE ? code : 0;
 }
 
@@ -182,6 +167,7 @@ struct pipeline *pipeline_new(const struct pipeline_options *options)
 		.sink = pipeline_take_generation,
 		.is_system = is_system_row,
 		.ctx = pipe,
+		.any_first = options->trace_options.any_first,
 	};
 	struct annotate_options annotate = {
 		.off_cpu_ns = options->trace_options.off_cpu_ns,

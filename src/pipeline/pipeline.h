@@ -35,6 +35,7 @@ struct trace_options {
 	uint64_t off_cpu_ns;     /* annotate.h */
 	bool locks;              /* annotate.h */
 	bool runtime_frames;     /* keep the runtime's frames in stacks */
+	bool any_first;          /* model.h: a reader may begin with any generation */
 };
 
 struct pipeline_options {

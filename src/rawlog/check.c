@@ -159,7 +159,7 @@ static bool check_text(const struct log_record *record)
 	struct value values[VALUES_MAX];
 
 	return record->size >= sizeof(*text) && is_time(text->record.time) && text->len <= TEXT_MAX &&
-	       text->len2 <= TEXT_MAX && !text->away && !text->away2 &&
+	       text->len2 <= TEXT_MAX && !text->away_len && !text->away_len2 &&
 	       record->size - sizeof(*text) == (uint32_t)text->len + text->len2 &&
 	       (!(text->record.flags & RAW_VALUES) || values_unpack(text, values) >= 0);
 }

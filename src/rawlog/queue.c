@@ -45,7 +45,7 @@ struct queue {
 	/* Private to the producer. */
 	struct queue_slot last; /* the open slot */
 	uint64_t opened, reclaimed;
-	uint64_t put;                      /* bytes */
+	uint64_t put, flushed;             /* bytes; at the last queue_flush() */
 	uint64_t free[CHUNKS / WORD_BITS]; /* a bit for each chunk that belongs to no slot */
 	uint32_t touched;                  /* number of chunks, from the first on, that may have memory */
 	struct queue_slot past[CHUNKS];    /* copies of the slots, made when they were opened */
@@ -232,6 +232,14 @@ void queue_wake(struct queue *queue)
 	atomic_thread_fence(memory_order_seq_cst);
 	if (atomic_exchange(&queue->shared->is_sleeping, 0))
 		futex(&queue->shared->is_sleeping, FUTEX_WAKE, 1, NULL);
+}
+
+void queue_flush(struct queue *queue)
+{
+	if (queue->flushed == queue->put)
+		return;
+	queue->flushed = queue->put;
+	queue_wake(queue);
 }
 
 double queue_fill(const struct queue *queue)

@@ -24,6 +24,8 @@ void queue_free(struct queue *queue);
 int queue_put(void *queue, const struct log_record *record);
 /* Wakes the consumer if it sleeps. Until then, it may not notice new records. */
 void queue_wake(struct queue *queue);
+/* The same, if anything has been put since the last time. */
+void queue_flush(struct queue *queue);
 /* Returns the unread bytes as a fraction of the budget; may exceed 1. */
 double queue_fill(const struct queue *queue);
 

@@ -106,7 +106,7 @@ size_t values_settle(const struct raw_text *sent, size_t size, struct raw_text *
 		memcpy(to->text + i * sizeof(value), &value, sizeof(value));
 	}
 	to->record = sent->record;
-	to->away = to->away2 = 0;
+	to->away_len = to->away_len2 = 0;
 	to->len = sent->len;
 	to->len2 = (uint16_t)len2;
 	return sizeof(*to) + to->len + to->len2;

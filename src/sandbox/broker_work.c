@@ -30,7 +30,7 @@
 enum {
 	STUCK_MS = 500,     /* longer than swapping in a page or a slow disk takes */
 	STARVED_MS = 10000, /* the same for a thread that gets no CPU */
-	WATCH_MS = 50,
+	WATCH_MS = 125,
 	REDUCE_MS = 1000,
 };
 

@@ -9,15 +9,6 @@
 
 #include "util/rights.h"
 
-void held_process_open(struct held_process *process, pid_t pid)
-{
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-	*process = (struct held_process){
-		.pid = pid, .dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC), .memory = -1};
-}
-
 void held_process_close(struct held_process *process)
 {
 	if (process->dir >= 0)

@@ -17,7 +17,6 @@ struct held_process {
 	int memory; /* its mem file; -1: not opened yet, or it cannot be */
 };
 
-void held_process_open(struct held_process *process, pid_t pid);
 void held_process_close(struct held_process *process);
 /* Opens its memory if permitted. Reads nothing. */
 void held_process_open_memory(struct held_process *process);

@@ -142,9 +142,9 @@ static bool remote_other_go(const struct target *target, char *path, size_t size
 	return true;
 }
 
-static int remote_want_alloc(struct target *target, enum alloc_level look, struct error *err)
+static int remote_want_alloc(struct target *target, enum alloc_level level, struct error *err)
 {
-	struct inspection call = remote_request(INSPECT_WANT_ALLOC, look);
+	struct inspection call = remote_request(INSPECT_WANT_ALLOC, level);
 
 	return take_facts(remote_of(target), &call, err);
 }

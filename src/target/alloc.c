@@ -43,14 +43,14 @@ static int find_heap(struct target *target)
 	return image_is_variable(&target->image->elf, target->heap, size) ? 0 : -ENOENT;
 }
 
-int target_want_alloc(struct target *target, enum alloc_level look, struct error *err)
+int target_want_alloc(struct target *target, enum alloc_level level, struct error *err)
 {
 	struct error inner = {.text = ""};
 
-	if (look == ALLOC_NOTHING)
+	if (level == ALLOC_NOTHING)
 		return 0;
 	if (target->remote)
-		return target->remote->want_alloc(target, look, err);
+		return target->remote->want_alloc(target, level, err);
 	if (target->go_minor < 23)
 		return error_set(err, ENOTSUP,
 				 "%s: --alloc needs a program of Go 1.23 or later: the traces of %s have no "
@@ -65,7 +65,7 @@ int target_want_alloc(struct target *target, enum alloc_level look, struct error
 		return error_set(err, ENOTSUP, "%s: --alloc: its heap is not as in %s: %s",
 				 target->image->label, target->go_version, inner.text);
 	target->alloc_layout.span_base = target->image->release->layout.runtime.span_base;
-	target->alloc = look;
+	target->alloc = level;
 	return 0;
 }
 

@@ -175,15 +175,6 @@ const uint8_t *image_bytes(const struct image *image, uint64_t address, size_t s
 	return size <= available ? bytes : NULL;
 }
 
-bool image_u32(const struct image *image, uint64_t address, uint32_t *value)
-{
-	const uint8_t *bytes = image_bytes(image, address, sizeof(*value));
-
-	if (bytes)
-		memcpy(value, bytes, sizeof(*value));
-	return bytes;
-}
-
 bool image_pointer(const struct image *image, uint64_t address, uint64_t *value)
 {
 	const uint8_t *bytes = image_bytes(image, address, sizeof(*value));

@@ -51,7 +51,6 @@ int image_parse(struct image *image, const uint8_t *data, size_t size, struct er
 const uint8_t *image_bytes(const struct image *image, uint64_t address, size_t size);
 /* Returns all bytes from the address to its segment's end, or NULL and *size = 0 if it is in no segment. */
 const uint8_t *image_rest(const struct image *image, uint64_t address, size_t *size);
-bool image_u32(const struct image *image, uint64_t address, uint32_t *value);
 /* Reads a pointer. After image_relocate it has the value that the program sees, without the bias. */
 bool image_pointer(const struct image *image, uint64_t address, uint64_t *value);
 /*

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "target/memory.h"
 #include "target/private.h"
@@ -343,13 +344,16 @@ int target_prove(const struct target *target, bool proven, struct error *err)
 	int rc = -EBADMSG;
 
 	for (unsigned i = 0; i < TRIES; i++) {
-		error_set(&reasons[i], ENOMEM, "out of memory"); /* what fails without a line of its own */
+		error_set(&reasons[i], ENOMEM, "out of memory"); /* for failures that set no line */
 		rc = prove_once(target, proven, &reasons[i]);
 		if (rc == 0)
 			return 0;
 		*err = reasons[i];
 		if (rc == -ESRCH || rc == -EPERM || rc == -ENOMEM)
 			return rc;
+		/* A program may lose its CPU while it changes its Ps: gives it 1, 4, 16 and 64 ms. */
+		if (proven && i + 1 < TRIES)
+			usleep(1000u << 2 * i);
 	}
 	*err = *most_frequent(reasons, TRIES);
 	return rc;

@@ -18,7 +18,7 @@ struct target_remote {
 	int (*plugin_functab)(struct target *target, unsigned i, struct log_record *record,
 			      struct error *err);
 	bool (*other_go)(const struct target *target, char *path, size_t size);
-	int (*want_alloc)(struct target *target, enum alloc_level look, struct error *err);
+	int (*want_alloc)(struct target *target, enum alloc_level level, struct error *err);
 	int (*plan)(const struct target *target, struct probe_plan *plan, struct error *err);
 	void (*park_skips)(const struct target *target, uint8_t skips[PARK_SKIPS]);
 	void (*wait_texts)(const struct target *target, struct wait_text texts[WAIT_TEXTS]);

@@ -154,7 +154,7 @@ int target_plugin_functab(struct target *target, unsigned i, struct log_record *
  * Adds the program's memory to plans and snapshots. Returns 0, or -ENOTSUP if the release's own tracer cannot
  * trace it (before 1.23) or the places are not found in this binary.
  */
-int target_want_alloc(struct target *target, enum alloc_level look, struct error *err);
+int target_want_alloc(struct target *target, enum alloc_level level, struct error *err);
 
 /* Plans all sites of the release and verifies them. On a mismatch, returns -ENOTSUP and names the site. */
 int target_plan(const struct target *target, struct probe_plan *plan, struct error *err);

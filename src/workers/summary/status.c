@@ -35,7 +35,7 @@ void status_line_format(const struct status_line *status, const struct status_fi
 	snprintf(line, size, "%.1f s  %s events/s  %s lost  %s  cost %s of a core%s%s",
 		 (double)(figures->now_ns - status->start_ns) / 1e9, text_count((uint64_t)rate).bytes,
 		 text_count(figures->lost).bytes, text_bytes(figures->bytes).bytes, cost.bytes,
-		 figures->look[0] ? "  " : "", figures->look);
+		 figures->detail[0] ? "  " : "", figures->detail);
 }
 
 unsigned status_line_width(void)

@@ -16,9 +16,9 @@ struct status_line {
 struct status_figures {
 	uint64_t now_ns;
 	uint64_t events, lost;
-	uint64_t bytes;   /* of the file */
-	uint64_t cost_ns; /* of all hits so far */
-	const char *look; /* what is currently left out; "" = nothing */
+	uint64_t bytes;     /* of the file */
+	uint64_t cost_ns;   /* of all hits so far */
+	const char *detail; /* what is currently left out; "" = nothing */
 };
 
 void status_line_init(struct status_line *status, bool wanted, uint64_t now_ns);

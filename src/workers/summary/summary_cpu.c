@@ -125,16 +125,17 @@ void summary_print_cpu(const struct summary *sum, FILE *out)
 	const struct cpu_figures figures = summary_cpu(sum);
 	uint64_t off = off_cpu_sum(figures.off_ns), running = figures.running_ns;
 	uint64_t on = running > off ? running - off : 0;
+	const char *most = figures.left_out ? "at most " : "";
 
 	if (!figures.known || !running)
 		return;
 	if (!summary_short_of_cpu(sum)) {
-		fprintf(out, "  CPU         running goroutines had a CPU for %s of the time\n",
+		fprintf(out, "  CPU         running goroutines had a CPU for %s%s of the time\n", most,
 			text_percent((double)on / (double)running).bytes);
 		return;
 	}
-	fprintf(out, "  CPU         goroutines 'running' for %s had a CPU for %s of it:\n",
-		text_time(running).bytes, text_time(on).bytes);
+	fprintf(out, "  CPU         goroutines 'running' for %s had a CPU for %s%s of it:\n",
+		text_time(running).bytes, most, text_time(on).bytes);
 	summary_print_reasons(sum, figures, running / MIN_SHARE / 2, out);
 }
 

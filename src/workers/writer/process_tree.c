@@ -320,15 +320,3 @@ void process_tree_discard(struct process_tree *tree)
 	output_discard(&tree->trace);
 	output_discard(&tree->raw);
 }
-
-void process_tree_free(struct process_tree *tree)
-{
-	if (!tree)
-		return;
-	if (tree->demux)
-		demux_free(tree->demux);
-	process_rows_free(&tree->rows);
-	map64_free(&tree->used);
-	names_limits_free(&tree->limits);
-	free(tree);
-}

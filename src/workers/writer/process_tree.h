@@ -45,6 +45,5 @@ struct process_tree_report {
 int process_tree_report(struct process_tree *tree, const struct process_tree_report *report);
 /* Removes the first process's files if its trace has not begun. */
 void process_tree_discard(struct process_tree *tree);
-void process_tree_free(struct process_tree *tree);
 
 #endif

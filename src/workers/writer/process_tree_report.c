@@ -329,14 +329,3 @@ int process_rows_report(struct process_rows *rows, const struct process_tree_rep
 		print_summary(rows, report, stderr);
 	return cut ? STATUS_CUT : STATUS_WHOLE;
 }
-
-void process_rows_free(struct process_rows *rows)
-{
-	for (size_t i = 0; i < rows->n; i++)
-		free(rows->rows[i].path);
-	free(rows->rows);
-	if (rows->json_out)
-		fclose(rows->json_out);
-	free(rows->json);
-	*rows = (struct process_rows){0};
-}

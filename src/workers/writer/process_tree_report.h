@@ -43,6 +43,5 @@ struct ended_process {
 void process_rows_add(struct process_rows *rows, struct ended_process *ended);
 /* Returns enum exit_status. */
 int process_rows_report(struct process_rows *rows, const struct process_tree_report *report, bool json);
-void process_rows_free(struct process_rows *rows);
 
 #endif

@@ -105,7 +105,7 @@ void writer_flush(void *ctx)
 {
 	struct writer *writer = ctx;
 
-	queue_wake(writer->queue);
+	queue_flush(writer->queue);
 }
 
 double writer_fill(void *ctx)
@@ -394,6 +394,10 @@ void writer_free(struct writer *writer)
 {
 	if (!writer)
 		return;
+	/* It may wait for the queue, and then does not notice that the channel is closed. */
+	channel_close(&writer->sandbox.channel);
+	if (writer->queue)
+		queue_wake(writer->queue);
 	sandbox_end(&writer->sandbox);
 	file_server_free(writer->file_server);
 	if (writer->shared)

@@ -22,7 +22,10 @@
 enum {
 	MOST = 1 << 30, /* maximum size of a request in bytes */
 	AT_ONCE = 256,  /* records between two checks for requests */
-	SLEEP_MS = 50,  /* maximum sleep: a request may arrive without a ring */
+	/* Maximum sleep: a request that is larger than the socket's buffer rings only when all of it was
+	   taken. */
+	SLEEP_MS = 200,
+	SETUP_SLEEP_MS = 20, /* the same before the first record, when the function table comes */
 };
 
 struct work {
@@ -39,6 +42,7 @@ struct work {
 	struct channel file_server;         /* for several processes */
 	void *names;                        /* of native code; NULL = none */
 	void *functab;                      /* owns the bytes of the function table */
+	bool has_records;                   /* the first record has come */
 };
 
 /* --- the log --- */
@@ -117,6 +121,7 @@ static bool take_some(struct work *work)
 		more = queue_take(work->queue, &record);
 		if (more)
 			writer_work_take_record(work, &record);
+		work->has_records |= more;
 	}
 	return more;
 }
@@ -378,6 +383,6 @@ void writer_work(struct channel *channel, void *ctx)
 		if (has_request(work))
 			rc = writer_work_take_request(work);
 		else if (!more)
-			queue_wait(work->queue, SLEEP_MS);
+			queue_wait(work->queue, work->has_records ? SLEEP_MS : SETUP_SLEEP_MS);
 	}
 }
