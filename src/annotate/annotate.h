@@ -60,6 +60,7 @@ struct cpu_figures {
 	bool known;                       /* the log has such records */
 	uint64_t running_ns;              /* of all goroutines, as in their rows */
 	uint64_t off_ns[OFF_CPU_REASONS]; /* part of it in which their threads had no CPU */
+	bool left_out;                    /* off_ns was not recorded all the time: it is too small */
 	uint64_t on_cpu_ns, wait_ns;      /* of all threads whose times are known */
 	const struct cpu_taker *takers;   /* greatest first; their sum is off_ns[OFF_CPU_PREEMPTED] */
 	unsigned ntakers;

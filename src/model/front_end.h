@@ -24,8 +24,8 @@ struct front_end {
 	void (*observe)(struct model *md, const struct raw_record *rec);
 	/* Learns names of stacks, addresses, files and threads: LOG_STACK, LOG_SYMBOL, LOG_FILE, LOG_TEXT. */
 	void (*learn_name)(struct model *md, const struct log_record *record);
-	/* System calls are not recorded from here on. */
-	void (*lose_calls)(struct model *md);
+	/* Whether system calls are recorded from here on. Records from before may still follow. */
+	void (*set_calls)(struct model *md, bool recorded);
 	/* Settles what records left open, from the Ms read at a boundary. */
 	void (*settle)(struct model *md, const struct log_boundary *boundary, const struct log_m *ms);
 	/* Recording stops here: ends the system call, if any, of g, which has a thread. */

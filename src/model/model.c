@@ -196,8 +196,7 @@ static void feed_note(struct model *md, const struct log_record *record)
 	md->ops.provenance = INFERRED;
 	if (note->flags & LOG_NOTE_NO_HEAP)
 		step_end_sweeps(md);
-	if (note->flags & LOG_NOTE_NO_CALLS)
-		md->front->lose_calls(md);
+	md->front->set_calls(md, !(note->flags & LOG_NOTE_NO_CALLS));
 	annotators_learn(&md->annotators, record);
 	if (note->flags & LOG_NOTE_GAP)
 		gap_begin(md, note->time);

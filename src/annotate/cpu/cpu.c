@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The CPUs of a Go program's threads (--os), as an annotator. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "annotate/annotations.h"
 #include "annotate/cpu/off_cpu.h"
+#include "trace/ops/own_logs.h"
+#include "trace/ops/own_names.h"
 
 static bool cpu_open(struct annotations *all)
 {
@@ -30,6 +33,16 @@ static void cpu_observe(struct annotations *all, const struct probe_hit *hit)
 		off_cpu_take_move(all->off_cpu, hit->rec);
 }
 
+/* What is short of the limit records no threads without a CPU (capture/probe_set.c). */
+static bool leaves_out(const struct log_note *note)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%.*s", note->len < sizeof(text) ? (int)note->len : 0,
+		 (const char *)(note + 1));
+	return left_out_log_parse(OWN_LOG_CATEGORY, text) & DETAIL_FRAMES;
+}
+
 static void cpu_learn(struct annotations *all, const struct log_record *record)
 {
 	const struct log_note *note = record->data;
@@ -40,6 +53,8 @@ static void cpu_learn(struct annotations *all, const struct log_record *record)
 		off_cpu_take_quota(all->off_cpu, record);
 	else if (note->flags & LOG_NOTE_RESUMED)
 		all->off_cpu->watched_since = note->time;
+	else if (leaves_out(note))
+		all->off_cpu->left_out = true;
 }
 
 static void cpu_close(struct annotations *all)

@@ -240,7 +240,8 @@ static void list_threads(struct off_cpu *off, struct cpu_figures *figures)
 
 void off_cpu_figures(struct off_cpu *off, struct cpu_figures *figures)
 {
-	*figures = (struct cpu_figures){.known = off->known, .has_quota = off->has_quota};
+	*figures = (struct cpu_figures){
+		.known = off->known, .left_out = off->left_out, .has_quota = off->has_quota};
 	memcpy(figures->off_ns, off->off_ns, sizeof(figures->off_ns));
 	if (off->ntakers)
 		qsort(off->takers, off->ntakers, sizeof(*off->takers), by_ns);

@@ -35,6 +35,7 @@ struct off_cpu_thread {
 
 struct off_cpu {
 	struct model_view *view;
+	bool left_out;                      /* for a time, it was not recorded */
 	uint64_t region_ns;                 /* annotate_options.off_cpu_ns */
 	bool known;                         /* the log has such records */
 	uint64_t watched_since;             /* ns: earlier time is ignored */

@@ -10,7 +10,7 @@
 
 void on_stw_begin(struct model *md, const struct probe_hit *hit)
 {
-	struct g *g = make_running(md, hit);
+	struct g *g = force_hit_running(md, hit);
 	struct op *op;
 
 	if (!g || md->gc.stw)
@@ -23,7 +23,7 @@ void on_stw_begin(struct model *md, const struct probe_hit *hit)
 
 void on_stw_end(struct model *md, const struct probe_hit *hit)
 {
-	struct g *g = make_running(md, hit);
+	struct g *g = force_hit_running(md, hit);
 
 	if (!g || md->gc.stw != g)
 		return; /* it began before the trace */
@@ -42,7 +42,7 @@ static void write_gc(struct model *md, struct m *m, enum op_kind kind, uint32_t 
 void on_gc_begin(struct model *md, const struct probe_hit *hit)
 {
 	md->gc.last = hit->rec->time;
-	if (!make_running(md, hit))
+	if (!force_hit_running(md, hit))
 		return;
 	if (md->gc.phase == GC_ON) {
 		/* The end of the previous cycle was not seen. */
@@ -56,14 +56,14 @@ void on_gc_begin(struct model *md, const struct probe_hit *hit)
 void on_gc_end(struct model *md, const struct probe_hit *hit)
 {
 	md->gc.last = hit->rec->time;
-	if (make_running(md, hit) && (md->gc.phase == GC_ON || announce_gc_before(md)))
+	if (force_hit_running(md, hit) && (md->gc.phase == GC_ON || announce_gc_before(md)))
 		write_gc(md, hit->m, OP_GC_END, 0);
 }
 
 /* Whether the thread has a running P and, if the record names a goroutine, runs that. */
 static bool on_p(struct model *md, const struct probe_hit *hit)
 {
-	return make_acting(md, hit, hit->rec->g) && hit->m->p && hit->m->p->status == P_RUNNING;
+	return force_thread_of_hit(md, hit, hit->rec->g) && hit->m->p && hit->m->p->status == P_RUNNING;
 }
 
 /* The viewer counts ranges by P and ignores Ps beyond the last ProcsChange. */
@@ -121,7 +121,7 @@ bool repeats_assists(const struct model *md)
 
 void on_assist_begin(struct model *md, const struct probe_hit *hit)
 {
-	struct g *g = make_running(md, hit);
+	struct g *g = force_hit_running(md, hit);
 
 	if (!g || !p_counts(md, hit->m))
 		return;
@@ -141,7 +141,7 @@ void on_assist_begin(struct model *md, const struct probe_hit *hit)
 
 void on_assist_end(struct model *md, const struct probe_hit *hit)
 {
-	struct g *g = make_running(md, hit);
+	struct g *g = force_hit_running(md, hit);
 
 	if (!g)
 		return;

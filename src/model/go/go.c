@@ -56,6 +56,11 @@ static uint32_t no_name(struct model *md, const struct g *g)
 	return 0;
 }
 
+static void set_nothing(struct model *md, bool recorded)
+{
+	(void)md, (void)recorded;
+}
+
 static void nothing_of_g(struct model *md, struct g *g)
 {
 	(void)md, (void)g;
@@ -82,7 +87,7 @@ const struct front_end go_front_end = {
 	.close = free_memory,
 	.observe = go_observe,
 	.learn_name = learn_no_name,
-	.lose_calls = nothing,
+	.set_calls = set_nothing,
 	.settle = go_settle,
 	.end_call = nothing_of_g,
 	.start = go_start,

@@ -4,7 +4,7 @@
 #include "model/go/runtime.h"
 #include "model/repair.h"
 
-struct g *make_running(struct model *md, const struct probe_hit *hit)
+struct g *force_hit_running(struct model *md, const struct probe_hit *hit)
 {
 	struct g *g = g_of_record(md, hit->rec->g, hit->rec->goid, G_RUNNABLE);
 
@@ -14,7 +14,7 @@ struct g *make_running(struct model *md, const struct probe_hit *hit)
 	return g;
 }
 
-bool make_acting(struct model *md, const struct probe_hit *hit, uint64_t curg)
+bool force_thread_of_hit(struct model *md, const struct probe_hit *hit, uint64_t curg)
 {
 	struct g *g = g_of_record(md, curg, 0, G_RUNNABLE);
 
@@ -32,7 +32,7 @@ void on_behalf(struct model *md, const struct probe_hit *hit)
 	const uint8_t status = hit->rec->status;
 
 	if (hit->rec->g && (status == GO_G_RUNNING || status == GO_G_WAITING || status == GO_G_COPYSTACK))
-		make_running(md, hit);
+		force_hit_running(md, hit);
 }
 
 bool names_a_p(uint8_t site)

@@ -11,12 +11,12 @@
 typedef void (*probe_hit_handler)(struct model *md, const struct probe_hit *hit);
 
 /* Makes the record's goroutine run on the thread that was hit. Returns it, or NULL if that is impossible. */
-struct g *make_running(struct model *md, const struct probe_hit *hit);
+struct g *force_hit_running(struct model *md, const struct probe_hit *hit);
 /*
  * Makes the thread run curg, or scheduler code if curg is 0, when it acts on another goroutine. Returns false
  * if there is no P to run on.
  */
-bool make_acting(struct model *md, const struct probe_hit *hit, uint64_t curg);
+bool force_thread_of_hit(struct model *md, const struct probe_hit *hit, uint64_t curg);
 /* The runtime acts on behalf of the record's goroutine, or of none. */
 void on_behalf(struct model *md, const struct probe_hit *hit);
 

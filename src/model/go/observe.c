@@ -13,7 +13,7 @@
 /* What the program says of its goroutine, which runs: for annotators. */
 static void on_annotation(struct model *md, const struct probe_hit *hit)
 {
-	if (make_running(md, hit))
+	if (force_hit_running(md, hit))
 		annotators_observe(&md->annotators, hit);
 }
 

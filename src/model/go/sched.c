@@ -49,7 +49,7 @@ static uint32_t block_reason(const struct model *md, const struct raw_record *re
 
 void on_park(struct model *md, const struct probe_hit *hit)
 {
-	if (!make_running(md, hit))
+	if (!force_hit_running(md, hit))
 		return;
 	annotators_observe(&md->annotators, hit);
 	step_go_block(md, hit->m, block_reason(md, hit->rec), hit->stack)->arg =
@@ -58,7 +58,7 @@ void on_park(struct model *md, const struct probe_hit *hit)
 
 void on_preemptpark(struct model *md, const struct probe_hit *hit)
 {
-	if (make_running(md, hit))
+	if (force_hit_running(md, hit))
 		step_go_block(md, hit->m, string_id(md, "preempted"), hit->stack);
 }
 
@@ -66,7 +66,7 @@ void on_gosched(struct model *md, const struct probe_hit *hit)
 {
 	bool preempted = hit->rec->site == SITE_GOYIELD || hit->rec->arg;
 
-	if (make_running(md, hit))
+	if (force_hit_running(md, hit))
 		step_go_stop(
 			md, hit->m,
 			reason_id(&md->reasons, REASON_STOP, preempted ? GO_STOP_PREEMPTED : GO_STOP_SCHED),
@@ -94,7 +94,7 @@ static bool has_left(struct model *md, const struct probe_hit *hit, uint64_t cur
 void on_unblock(struct model *md, const struct probe_hit *hit)
 {
 	const struct raw_record *rec = hit->rec;
-	bool on_thread = make_acting(md, hit, has_left(md, hit, rec->arg) ? 0 : rec->arg);
+	bool on_thread = force_thread_of_hit(md, hit, has_left(md, hit, rec->arg) ? 0 : rec->arg);
 	struct g *g = g_of_record(md, rec->g, rec->goid, G_WAITING);
 
 	if (!g)
@@ -128,7 +128,7 @@ void on_destroy(struct model *md, const struct probe_hit *hit)
 		hit->m->ended_by_switch = 0;
 		return;
 	}
-	if (make_running(md, hit))
+	if (force_hit_running(md, hit))
 		step_go_destroy(md, hit->m);
 }
 
@@ -151,7 +151,7 @@ void on_newproc(struct model *md, const struct probe_hit *hit)
 	const struct raw_record *rec = hit->rec;
 	struct g *old = g_find(&md->entities, rec->g);
 	struct g *g;
-	bool on_thread = make_acting(md, hit, rec->arg) && hit->m->p;
+	bool on_thread = force_thread_of_hit(md, hit, rec->arg) && hit->m->p;
 	struct m *m = hit->m;
 
 	if (old)
@@ -174,7 +174,7 @@ void on_newproc(struct model *md, const struct probe_hit *hit)
 void on_coro(struct model *md, const struct probe_hit *hit)
 {
 	const struct raw_record *rec = hit->rec;
-	struct g *self = make_running(md, hit);
+	struct g *self = force_hit_running(md, hit);
 	struct g *next = g_of_record(md, rec->arg, 0, G_WAITING);
 
 	if (!self || !next || next == self)

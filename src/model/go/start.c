@@ -130,6 +130,12 @@ static void take_first_hit_of_p(struct model *md, struct p *p, const struct impl
 		bind_p(holder, p, im->p_status);
 }
 
+/* 0 would mean "not hit". */
+static uint64_t hit_time(const struct raw_record *rec)
+{
+	return rec->time ? rec->time : 1;
+}
+
 static void take_first_hit(struct model *md, struct map64 *hit, const struct raw_record *rec)
 {
 	struct implied im = implied_by_hit(rec);
@@ -148,13 +154,12 @@ static void take_first_hit(struct model *md, struct map64 *hit, const struct raw
 		take_first_hit_of_p(md, p, &im);
 	if (self && !m->last_hit)
 		bind_g(m, self, im.self_status);
-	/* 0 would mean "not hit". */
 	if (im.self || im.other || (im.p_status && im.holder == rec->tid))
-		m->last_hit = rec->time | 1;
+		m->last_hit = hit_time(rec);
 	if (moves_own_p(rec->site))
-		m->last_p_hit = rec->time | 1;
+		m->last_p_hit = hit_time(rec);
 	if (p && (im.p_status || names_a_p(rec->site)))
-		p->last_hit = rec->time | 1;
+		p->last_hit = hit_time(rec);
 }
 
 /* A goroutine ended between the markers: the snapshot may show its successor at that address. */

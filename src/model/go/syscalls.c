@@ -6,7 +6,7 @@
 
 static void begin_syscall(struct model *md, const struct probe_hit *hit)
 {
-	if (make_running(md, hit) && hit->m->p)
+	if (force_hit_running(md, hit) && hit->m->p)
 		step_syscall_begin(md, hit->m, hit->stack);
 }
 
@@ -161,7 +161,7 @@ void on_gcwait(struct model *md, const struct probe_hit *hit)
 	struct m *m = hit->m;
 
 	if (!m->g)
-		make_running(md, hit); /* its start was not probed */
+		force_hit_running(md, hit); /* its start was not probed */
 	if (!m->g || !m->p)
 		return;
 	if (m->end.exited || m->g->status == G_RUNNING)

@@ -7,6 +7,7 @@
 
 #include "model/threads/syscalls.h"
 #include "model/threads/life.h"
+#include "trace/ops/own_names.h"
 #include "util/array.h"
 #include "util/utf8.h"
 
@@ -426,12 +427,12 @@ void threads_comm(struct model *md, const struct raw_text *text)
 uint32_t external_waker_stack(struct model *md, uint32_t tid, uint64_t pid)
 {
 	uint32_t *known = tid ? map64_get(&md->threads->comms, tid) : NULL;
-	uint32_t outside = string_id(md, "[outside]");
+	uint32_t outside = string_id(md, OUTSIDE_NAME);
 	size_t len = 1;
 	const char *comm = known ? strtab_get(md->options.strings, *known, &len) : "?";
 	char text[MAX_COMM + 40];
 
-	snprintf(text, sizeof(text), "[outside] %.*s (%llu)", (int)len, comm, (unsigned long long)pid);
+	snprintf(text, sizeof(text), OUTSIDE_NAME " %.*s (%llu)", (int)len, comm, (unsigned long long)pid);
 	return named_stack(md, 0, 0, bounded_string(md, text, strlen(text), outside));
 }
 

@@ -26,7 +26,7 @@ struct seen {
  * Puts the thread that acts in this record on its CPU and returns it. It has not gone to sleep, so an earlier
  * waking had no effect.
  */
-static struct thread_life *make_acting(struct model *md, const struct seen *seen)
+static struct thread_life *force_thread_running(struct model *md, const struct seen *seen)
 {
 	struct thread_life *t = thread_get(md, seen->rec->tid, false);
 
@@ -153,7 +153,7 @@ static bool describe_waker(struct model *md, const struct seen *seen, struct ear
 
 	switch (rec->status) {
 	case WAKER_THREAD:
-		waker = make_acting(md, seen);
+		waker = force_thread_running(md, seen);
 		if (!waker)
 			return false;
 		waking->stack =
@@ -219,7 +219,7 @@ static void on_fork(struct model *md, const struct seen *seen)
 		thread_get(md, rec->g, false);
 		return;
 	}
-	parent = make_acting(md, seen);
+	parent = force_thread_running(md, seen);
 	child = parent ? thread_new(md, (uint32_t)rec->g) : NULL;
 	if (!child)
 		return;
@@ -234,7 +234,7 @@ static void on_fork(struct model *md, const struct seen *seen)
 
 static void on_exit(struct model *md, const struct seen *seen)
 {
-	struct thread_life *t = make_acting(md, seen);
+	struct thread_life *t = force_thread_running(md, seen);
 
 	if (!t)
 		return;
@@ -275,7 +275,7 @@ static void on_exec(struct model *md, const struct seen *seen)
 
 	if (old && seen->rec->g != seen->rec->tid && is_tid(seen->rec->tid))
 		take_over_tid(md, seen, old);
-	t = make_acting(md, seen);
+	t = force_thread_running(md, seen);
 	if (!t)
 		return;
 	annotators_op(&md->annotators, OP_GO_DESTROY, t->g->m);
@@ -288,25 +288,27 @@ static void on_exec(struct model *md, const struct seen *seen)
 static void on_call(struct model *md, const struct seen *seen)
 {
 	const struct raw_record *rec = seen->rec;
-	struct thread_life *t = make_acting(md, seen);
+	struct thread_life *t = force_thread_running(md, seen);
 
 	if (!t)
 		return;
-	md->threads->sees_calls = true;
+	md->threads->sees_calls = !md->threads->calls_left_out;
 	thread_end_call(md, t);
 	t->call = rec->arg;
 	t->file = wait_file(rec->arg2);
 	t->call_stack = thread_stack(md, t, rec->stack, thread_leaf(md, rec->arg, t->file));
-	step_syscall_begin(md, t->g->m, t->call_stack);
+	/* The end of a call that was still in the ring when calls were left out will not be seen. */
+	if (md->threads->sees_calls)
+		step_syscall_begin(md, t->g->m, t->call_stack);
 }
 
 static void on_call_done(struct model *md, const struct seen *seen)
 {
-	struct thread_life *t = make_acting(md, seen);
+	struct thread_life *t = force_thread_running(md, seen);
 
 	if (!t)
 		return;
-	md->threads->sees_calls = true;
+	md->threads->sees_calls = !md->threads->calls_left_out;
 	thread_end_call(md, t);
 	t->call = t->file = 0;
 }
@@ -315,7 +317,7 @@ static void on_call_done(struct model *md, const struct seen *seen)
 
 static void on_function(struct model *md, const struct seen *seen)
 {
-	struct thread_life *t = make_acting(md, seen);
+	struct thread_life *t = force_thread_running(md, seen);
 	struct probe_hit hit = {.rec = seen->rec, .p = seen->cpu, .text = md->text};
 
 	if (!t)

@@ -62,6 +62,7 @@ struct threads_state {
 	uint32_t *used_tids;  /* bits: tids that have been the id of a goroutine */
 	uint64_t reused_tids; /* number of ids made up because the tid had been one already */
 	bool sees_calls;      /* system calls are recorded */
+	bool calls_left_out;  /* from here on they are not; records from before may still come */
 	struct map64 comms;   /* tid -> string id, also for threads without a life here */
 
 	struct map64 symbols; /* address -> index in hints */

@@ -69,8 +69,11 @@ void thread_end_call(struct model *md, struct thread_life *t)
 		step_syscall_end(md, t->g->m);
 }
 
-void threads_lose_calls(struct model *md)
+void threads_set_calls(struct model *md, bool recorded)
 {
+	md->threads->calls_left_out = !recorded;
+	if (recorded)
+		return;
 	md->threads->sees_calls = false;
 	for (uint32_t i = 1; i < md->entities.gs.n; i++) {
 		struct g *g = md->entities.gs.all[i];

@@ -24,7 +24,7 @@ void thread_settle_resume(struct model *md, struct thread_life *t, bool write);
 void thread_resume_call(struct model *md, struct thread_life *t);
 /* Ends the thread's life and frees t. */
 void thread_die(struct model *md, struct thread_life *t);
-/* front_end.lose_calls */
-void threads_lose_calls(struct model *md);
+/* front_end.set_calls */
+void threads_set_calls(struct model *md, bool recorded);
 
 #endif

@@ -8,13 +8,6 @@
 #include "trace/wire/read_v1.h"
 #include "trace/wire/wire.h"
 
-bool convert_needs_names(const uint8_t *bytes, size_t n)
-{
-	unsigned format = v1_format(bytes, n);
-
-	return format != WIRE_NONE && format < WIRE_GO17;
-}
-
 static int read_trace(const uint8_t *bytes, size_t n, const struct functab *names,
 		      const struct convert_sink *sink, struct convert_result *result, struct error *err)
 {

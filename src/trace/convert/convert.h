@@ -53,7 +53,5 @@ struct convert_result {
  */
 int convert_trace(const uint8_t *bytes, size_t n, const struct functab *names,
 		  const struct convert_sink *sink, struct convert_result *result, struct error *err);
-/* Returns true if frames in a file with this header are addresses without names. */
-bool convert_needs_names(const uint8_t *bytes, size_t n);
 
 #endif

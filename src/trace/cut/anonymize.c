@@ -157,7 +157,7 @@ static bool name_begins_with(const char *text, const char *with)
 static bool is_own(const char *text)
 {
 	return strcmp(text, OWN_LOG_CATEGORY) == 0 || strcmp(text, LOCK_LOG_CATEGORY) == 0 ||
-	       strcmp(text, CPU_LOG_CATEGORY) == 0 || name_begins_with(text, OFF_CPU_REGION);
+	       strcmp(text, CPU_LOG_CATEGORY) == 0 || off_cpu_region_reason(text);
 }
 
 /*

@@ -169,6 +169,8 @@ static int create(struct ledger *ledger, const struct op *op, uint8_t state)
 		return -ENOMEM;
 	enter(&g->known, op, state, op->time);
 	g->known.others = true;
+	if (change.by)
+		ledger->gs[change.by].created = op->time;
 	return report(ledger, g, &change);
 }
 
@@ -217,6 +219,8 @@ static int start(struct ledger *ledger, const struct op *op, uint32_t index, uin
 	change.was = g->known;
 	enter(&g->known, op, G_RUNNING, time);
 	g->known.stack = 0;
+	if (change.was.state != G_SYSCALL)
+		g->started = time;
 	count_run(ledger, g, op->m);
 	return report(ledger, g, &change);
 }

@@ -38,6 +38,8 @@ struct ledger_interval {
 struct ledger_g {
 	struct ledger_interval known; /* its state, even while nothing is recorded */
 	uint64_t appeared;            /* ns: when the trace first records it */
+	uint64_t started;             /* ns: when it last got a P or CPU; 0 = not seen */
+	uint64_t created;             /* ns: when it last created another one; 0 = not seen */
 	uint64_t goid;
 	uint32_t entry;     /* stack id of the function that it began with; 0 = unknown */
 	uint32_t own_stack; /* stack id: where it last stopped running; 0 = unknown */
@@ -147,6 +149,20 @@ static inline uint64_t ledger_unwatched_before(const struct ledger *ledger, uint
 static inline bool ledger_is_of_threads(const struct ledger *ledger)
 {
 	return ledger->runs_as_thread * 2 > ledger->runs;
+}
+
+/*
+ * True if the thread goes on with a system call in which it has waited, was preempted, or has created a
+ * thread: its trace has an interval of the call for each time that it has a CPU (model/threads/step.c), the
+ * second and later ones from when it got that CPU, or created that thread. No call begins so early: the way
+ * back to the program takes longer than the clock's unit of Go's format.
+ */
+static inline bool ledger_call_resumes(const struct ledger *ledger, const struct ledger_g *g)
+{
+	uint64_t last = g->started > g->created ? g->started : g->created;
+
+	return g->known.state == G_SYSCALL && last && g->known.since - last <= OP_UNIT_NS &&
+	       ledger_is_of_threads(ledger);
 }
 
 /* gotrace's own goroutine, which makes transitions that were not seen, and logs. */

@@ -152,3 +152,13 @@ bool beside_log_parse(const char *category, const char *message, struct beside_l
 	beside_log_print(log, again);
 	return strcmp(message, again) == 0;
 }
+
+bool resource_log_take(const char *category, const char *message, struct otel_resource *resource)
+{
+	size_t begin = strlen(RESOURCE_LOG);
+
+	if (strcmp(category, OWN_LOG_CATEGORY) != 0 || strncmp(message, RESOURCE_LOG, begin) != 0)
+		return false;
+	resource_take(resource, message + begin, strlen(message + begin));
+	return true;
+}

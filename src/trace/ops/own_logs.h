@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "util/resource.h"
+
 enum lock_form {
 	FORM_MUTEX,
 	FORM_RWMUTEX,
@@ -76,6 +78,12 @@ bool host_log_parse(const char *category, const char *message, struct host_log *
 /* Bytes of the name that are not printable ASCII are shown as '?'. */
 void beside_log_print(const struct beside_log *log, char text[HOST_LOG_TEXT]);
 bool beside_log_parse(const char *category, const char *message, struct beside_log *log);
+
+/* What a note begins with that says where the trace is from; then a text of util/resource.h. */
+#define RESOURCE_LOG "resource "
+
+/* Takes the attributes of such a log. Returns false if it is another one. */
+bool resource_log_take(const char *category, const char *message, struct otel_resource *resource);
 
 /* "3". Returns false if the log has another category, or its message is not the number of a CPU. */
 bool cpu_log_parse(const char *category, const char *message, uint32_t *cpu);

@@ -22,8 +22,19 @@
 /* The number of the CPU that the log's thread runs on from then on. */
 #define CPU_LOG_CATEGORY "[CPU]"
 
+/* A frame of a waker that is not of the program, and prefix of the frame that names it. */
+#define OUTSIDE_NAME "[outside]"
+
 /* Prefix of the names of regions in which a running goroutine had no CPU; a reason and "]" follow. */
 #define OFF_CPU_REGION "[off CPU: "
+
+/* Returns the reason in the name of such a region ("preempted]"), or NULL for other regions. */
+static inline const char *off_cpu_region_reason(const char *name)
+{
+	size_t len = sizeof(OFF_CPU_REGION) - 1;
+
+	return strncmp(name, OFF_CPU_REGION, len) == 0 ? name + len : NULL;
+}
 
 /* True for `function [comm]`, the name of a thread whose function is known (src/model/threads/names.c). */
 static inline bool has_thread_name(const char *name, size_t len)

@@ -79,6 +79,18 @@ static bool ends_generation(const struct batch *batch)
 	       (!batch->experiment && batch->size && batch->data[0] == EV_END_OF_GENERATION);
 }
 
+size_t wire_generation_end(const uint8_t *bytes, size_t n, size_t *pos)
+{
+	struct fault ignored = {0};
+	struct batch batch;
+
+	while (batch_read(bytes, n, pos, &batch, &ignored) == BATCH_OK) {
+		if (ends_generation(&batch))
+			return *pos;
+	}
+	return 0;
+}
+
 static enum read_result read_marked(struct trace_check *check)
 {
 	for (;;) {

@@ -255,11 +255,6 @@ int encode_v1_generation(struct encoder_v1 *wire, const struct generation *gen, 
 	return 0;
 }
 
-uint64_t encode_v1_bytes(const struct encoder_v1 *wire)
-{
-	return wire->file.bytes;
-}
-
 struct encoder_v1 *encode_v1_new(const struct wire_options *options, struct error *err)
 {
 	struct encoder_v1 *wire = calloc(1, sizeof(*wire));

@@ -17,17 +17,10 @@ enum {
 	IDLE_END_NS = 10000000, /* idle time at a generation's end that readers should see */
 };
 
-uint64_t encode_v2_bytes(const struct encoder_v2 *wire)
-{
-	return wire->bytes;
-}
-
 static int encoder_v2_write_out(struct encoder_v2 *wire, const struct buffer *buf)
 {
 	if (!wire->failed && buf->len)
 		wire->failed = wire->options.out.write(wire->options.out.ctx, buf->bytes, buf->len);
-	if (!wire->failed)
-		wire->bytes += buf->len;
 	return wire->failed;
 }
 

@@ -61,9 +61,8 @@ struct encoder_v2 {
 	uint8_t *created_blocked;
 	size_t nborn_blocked;
 	uint64_t gc_seq;
-	uint32_t gen;  /* the open or last generation */
-	uint64_t time; /* start of the open generation, units */
-	uint64_t bytes;
+	uint32_t gen;                  /* the open or last generation */
+	uint64_t time;                 /* start of the open generation, units */
 	uint32_t coroutine_reason;     /* string id of GoBlock's reason for a coroutine switch in go 1.22 */
 	bool has_memory, named_memory; /* memory ops were seen; the units of their ids were written */
 	int failed;                    /* sticky error: no further generation can be written */

@@ -173,8 +173,6 @@ static void file_v1_write_out(struct file_v1 *file, const void *bytes, size_t n)
 {
 	if (!file->failed && n)
 		file->failed = file->out.write(file->out.ctx, bytes, n);
-	if (!file->failed)
-		file->bytes += n;
 }
 
 /*

@@ -27,7 +27,6 @@ struct file_v1 {
 	size_t nstreams; /* indexed by P + 1 */
 	uint64_t ticks;  /* of the last event of any stream */
 	uint64_t seq;    /* go 1.5: over all events */
-	uint64_t bytes;  /* written */
 	bool begun;      /* header and Frequency have been written */
 	int failed;      /* sticky */
 };

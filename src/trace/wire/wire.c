@@ -39,11 +39,6 @@ int wire_generation(struct wire *wire, const struct generation *gen, struct erro
 	return wire->v1 ? encode_v1_generation(wire->v1, gen, err) : encode_v2_generation(wire->v2, gen, err);
 }
 
-uint64_t wire_bytes(const struct wire *wire)
-{
-	return wire->v1 ? encode_v1_bytes(wire->v1) : encode_v2_bytes(wire->v2);
-}
-
 void wire_free(struct wire *wire)
 {
 	if (!wire)

@@ -68,7 +68,6 @@ struct wire;
 struct wire *wire_new(const struct wire_options *options, struct error *err);
 /* Encodes and writes one complete generation. Returns 0, or a negative errno and sets *err. */
 int wire_generation(struct wire *wire, const struct generation *gen, struct error *err);
-uint64_t wire_bytes(const struct wire *wire); /* written so far */
 void wire_free(struct wire *wire);
 
 /* --- reading --- */
@@ -91,6 +90,13 @@ struct wire_report {
  * -EBADMSG and sets report->error.
  */
 int wire_check(const uint8_t *bytes, size_t n, struct wire_report *report);
+enum { WIRE_HEADER_BYTES = 16 }; /* in formats from go 1.22 on */
+/*
+ * Finds the end of a generation in n bytes that may break off anywhere, in a format from go 1.26 on. *pos:
+ * the beginning of a batch, WIRE_HEADER_BYTES at first; moved behind the batches that are whole. Returns the
+ * offset behind the generation, or 0 if it is not whole yet.
+ */
+size_t wire_generation_end(const uint8_t *bytes, size_t n, size_t *pos);
 const char *wire_event_name(unsigned type); /* v2 events */
 /* Returns the name of an event type in report->events. */
 const char *wire_report_event(const struct wire_report *report, unsigned type);
