@@ -80,6 +80,7 @@ static void free_tables(struct analysis *a)
 	histogram_free(&a->latency);
 	histogram_free(&a->gc.pauses);
 	histogram_free(&a->gc.stops);
+	histogram_free(&a->gc.asked);
 }
 
 void analysis_free(struct analysis *a)
@@ -116,11 +117,6 @@ void analysis_free(struct analysis *a)
 	free(a->cpu.pending);
 	map64_free(&a->cpu.row_of);
 	free(a);
-}
-
-void analysis_set_host(struct analysis *a, const struct analysis_host *host)
-{
-	a->options.host = *host;
 }
 
 /* Looks ahead for the ids of what runs: a thread's is that of its goroutine. */
@@ -188,6 +184,8 @@ static void take_host(struct analysis *a)
 
 int analysis_end(struct analysis *a)
 {
+	if (a->options.goes_on)
+		instances_end(a);
 	states_end(a);
 	resources_end(a);
 	locks_end(a);

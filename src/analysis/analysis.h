@@ -31,6 +31,7 @@ struct analysis_options {
 	const char *name; /* name of the trace in headings; not owned */
 	const char *file; /* its name in the commands that findings suggest; not owned */
 	bool short_calls; /* the format (up to Go 1.21) does not record the end of a short system call */
+	bool goes_on; /* a piece of a trace: tasks and regions that are open at its end are counted, too */
 	struct analysis_host host;
 	/* pprof labels; not owned, NULL = any. by_label: only this key gets rows. label ("key=value"): the
 	 * tables of waits, system calls, assists, tasks and regions cover only goroutines that have it. */
@@ -45,8 +46,6 @@ void analysis_free(struct analysis *a);
 int analysis_generation(struct analysis *a, const struct generation *gen);
 /* Closes open intervals and applies the rules. Call once, before printing. Returns 0 or -ENOMEM. */
 int analysis_end(struct analysis *a);
-/* Replaces options.host. Call before analysis_end(). */
-void analysis_set_host(struct analysis *a, const struct analysis_host *host);
 
 /* A finding, for other programs. Texts are owned by the analysis; unknown ones are NULL. */
 struct analysis_finding {
@@ -68,6 +67,20 @@ enum { ANALYSIS_FRAMES = 48 };
 
 /* Gets a finding, in the order of the report. Returns false if there are not so many. */
 bool analysis_finding(const struct analysis *a, unsigned i, struct analysis_finding *finding);
+/* Where to look at a finding: its worst instance, and a window around it. In ns since the trace's start. */
+struct analysis_place {
+	uint64_t begin, end; /* of the instance */
+	uint64_t from,
+		to; /* 200 ms, less at an end of the trace; of a long one its last 2 s and 0.2 s more */
+	uint64_t goroutine; /* id; 0 = unknown */
+	uint64_t trace_ns;  /* start of the trace, in its own clock */
+};
+
+/*
+ * Gets the place of finding i, as above. Returns false if it has none, as a finding about the whole trace
+ * has; from and to are then those of the trace.
+ */
+bool analysis_finding_place(const struct analysis *a, unsigned i, struct analysis_place *place);
 /* Returns the rank of a level, 0 for "info" to 3 for "high", or -1 if there is no such level. */
 int analysis_level(const char *level);
 /* A frame of its stack, or of the one that ended the wait, leaf first. */
@@ -86,11 +99,15 @@ struct report_style {
 	unsigned max_items; /* JSON: limit per list; 0 = as many as fit */
 };
 
+struct strips; /* strips.h */
+
 void report_text(struct analysis *a, FILE *out, const struct report_style *style);
 /* Prints one part of report_text(): 0 = findings, then the tables. Returns false if there is no such part. */
 bool report_view(struct analysis *a, unsigned view, FILE *out, const struct report_style *style);
 const char *report_view_name(unsigned view); /* NULL if there is none */
 void report_json(struct analysis *a, FILE *out, const struct report_style *style);
-void report_html(struct analysis *a, FILE *out, const struct report_style *style);
+/* strips: NULL = the findings have no time lines. */
+void report_html(struct analysis *a, const struct strips *strips, FILE *out,
+		 const struct report_style *style);
 
 #endif

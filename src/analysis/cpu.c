@@ -149,8 +149,8 @@ static void count_sample(struct analysis *a, const struct pending_sample *sample
 	a->cpu.rows[row].self++;
 	a->cpu.rows[row].total +=
 		a->cpu.rows[row].counted != a->samples; /* a library's function, without a caller */
-	if (a->observer.ctx) {
-		const struct why_sample one = {sample->time, sample->goid, row};
+	if (a->observer.sample) {
+		const struct why_sample one = {sample->time, sample->goid, sample->stack, row};
 
 		a->observer.sample(a->observer.ctx, &one);
 	}

@@ -12,6 +12,11 @@ enum { COUNTS = 6 };
 
 /* --- findings --- */
 
+static bool part_is_same(const char *one, const char *other)
+{
+	return one == other || (one && other && strcmp(one, other) == 0);
+}
+
 /* By rule and function: lines change with the code. */
 static const struct finding *same_finding(const struct analysis *a, const struct analysis *other,
 					  const struct finding *finding)
@@ -20,6 +25,7 @@ static const struct finding *same_finding(const struct analysis *a, const struct
 
 	for (unsigned i = 0; i < a->nfindings; i++) {
 		if (strcmp(a->findings[i].id, finding->id) == 0 &&
+		    part_is_same(a->findings[i].part, finding->part) &&
 		    strcmp(name_text(a, stack_site(a, a->findings[i].stack)->func), func) == 0)
 			return &a->findings[i];
 	}

@@ -2,6 +2,8 @@
 /* Figures that several rules and tables share, and their text. */
 #include "analysis/figures.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "analysis/names.h"
@@ -88,6 +90,48 @@ const char *short_function(const char *func)
 	return begin;
 }
 
+/*
+ * Returns where the arguments of a C++ function begin: 1 for "f(int) const", n if it has none. "read(3:
+ * /tmp/x)" is a call, with its file.
+ */
+static size_t without_arguments(const char *name, size_t n)
+{
+	size_t at = n, depth = 0;
+
+	while (at && (isalpha((unsigned char)name[at - 1]) || strchr(" &", name[at - 1])))
+		at--;
+	if (!at || name[at - 1] != ')')
+		return n;
+	do {
+		at--;
+		depth += name[at] == ')';
+		depth -= name[at] == '(';
+	} while (at && depth);
+	if (!at || depth || strchr(" .:,(", name[at - 1]) || isdigit((unsigned char)name[at + 1]))
+		return n;
+	return at;
+}
+
+struct label label_name(const struct analysis *a, uint32_t string)
+{
+	const char *name = short_function(name_text(a, string)), *end = strstr(name, " [");
+	struct label label;
+	struct text shown, rest;
+	size_t n;
+
+	/* "f(int) [clone .cold] [comm]" */
+	if (!is_of_threads(a) || !end || end == name)
+		end = name + strlen(name);
+	n = is_of_threads(a) ? without_arguments(name, (size_t)(end - name)) : (size_t)(end - name);
+	while (strncmp(end, " [clone ", 8) == 0)
+		end += strcspn(end, "]") + (strchr(end, ']') != NULL);
+	shown = text_name(name, n, 60);
+	rest = text_name(end, strlen(end), 30);
+	snprintf(label.text, sizeof(label.text), "%.*s%.*s", text_fit(shown.bytes, 80), shown.bytes,
+		 text_fit(rest.bytes, 60), rest.bytes);
+	return label;
+}
+
 static const char *short_file(const char *file)
 {
 	const char *slash = strrchr(file, '/');
@@ -103,17 +147,17 @@ bool place_has_line(const struct code_place *at)
 
 static struct label label_place(const struct analysis *a, const struct code_place *at)
 {
-	struct label label;
-	const char *func = short_function(name_text(a, at->func)), *file = short_file(name_text(a, at->file));
-	struct text shown = text_name(func, strlen(func), 60), where = text_name(file, strlen(file), 40);
+	struct label label, shown = label_name(a, at->func);
+	const char *file = short_file(name_text(a, at->file));
+	struct text where = text_name(file, strlen(file), 40);
 
 	if (!at->func)
 		snprintf(label.text, sizeof(label.text), "(unknown)");
 	else if (!place_has_line(at))
-		snprintf(label.text, sizeof(label.text), "%.*s", text_fit(shown.bytes, 80), shown.bytes);
+		return shown;
 	else
-		snprintf(label.text, sizeof(label.text), "%.*s (%.*s:%u)", text_fit(shown.bytes, 80),
-			 shown.bytes, text_fit(where.bytes, 40), where.bytes, at->line);
+		snprintf(label.text, sizeof(label.text), "%.*s (%.*s:%u)", text_fit(shown.text, 100),
+			 shown.text, text_fit(where.bytes, 40), where.bytes, at->line);
 	return label;
 }
 
@@ -121,8 +165,8 @@ struct label label_stack(const struct analysis *a, uint32_t stack)
 {
 	struct label label = label_place(a, stack_site(a, stack));
 	const struct code_place *leaf = stack_leaf(a, stack);
-	const char *called = short_function(name_text(a, leaf->func));
-	struct text in = text_name(called, strlen(called), 40);
+	struct label called = label_name(a, leaf->func);
+	struct text in = text_name(called.text, strlen(called.text), 40);
 	size_t len = strlen(label.text);
 
 	if (leaf->func)

@@ -17,6 +17,8 @@ bool place_has_line(const struct code_place *at);
 struct label {
 	char text[160];
 };
+/* The function's name without the package's path, and of C++ without arguments: "f(int) const" -> "f". */
+struct label label_name(const struct analysis *a, uint32_t string);
 /* "main.load (main.go:40) in sql.(*DB).Query": the program's own code, and the library function it is in */
 struct label label_stack(const struct analysis *a, uint32_t stack);
 struct label label_near(const struct analysis *a, uint32_t stack);
@@ -24,5 +26,7 @@ struct label label_time(uint64_t ns);
 struct label label_pid(const struct analysis *a); /* "4711"; "PID" if it is not known */
 struct label label_lock(const struct lock *lock); /* "mutex 0xc000012340" */
 struct label label_function(const struct analysis *a, uint32_t string);
+/* Prints the lines of report_text() above the findings. */
+void report_head(struct analysis *a, FILE *out);
 
 #endif

@@ -7,62 +7,70 @@
 
 #include "analysis/figures.h"
 #include "analysis/finding.h"
+#include "analysis/names.h"
+#include "analysis/resources.h"
 #include "analysis/rules/rules.h"
 
 /* All rules but trust need at least this much watched time. */
 #define MIN_NS 500000000ull
 
 static const struct rule rules[] = {
-	{"trust", rule_trust, 0, NULL},
-	{"throttled", rule_throttled, 0, NULL},
-	{"procs-high", rule_procs_high, 0, NULL},
-	{"procs-low", rule_procs_low, 0, "threads need no P"},
-	{"neighbour", rule_neighbour, 0, NULL},
-	{"idle-p", rule_idle_p, 0, "threads need no P"},
-	{"assist", rule_assist, 0, "only Go programs collect garbage"},
-	{"gc-often", rule_gc_often, 0, "only Go programs collect garbage"},
-	{"gc-limit", rule_gc_limit, 0, "only Go programs collect garbage"},
-	{"stw-stop", rule_stw_stop, 0, "only Go stops its world"},
-	{"spin", rule_spin, 0, "the stack of a preempted thread is not in the trace"},
-	{"hog", rule_hog, 0, "the kernel preempts threads"},
-	{"rw-writer", rule_rw_writer, 0, NULL},
-	{"lock-io", rule_lock_io, 0, NULL},
-	{"lock-syscall", rule_lock_syscall, DETAIL_CALLS, NULL},
-	{"lock-long", rule_lock_long, 0, NULL},
-	{"lock-convoy", rule_lock_convoy, 0, NULL},
-	{"leak", rule_leak, 0, NULL},
-	{"burst", rule_burst, 0, NULL},
-	{"slow-consumer", rule_slow_consumer, 0, NULL},
-	{"pool-small", rule_pool_small, 0, NULL},
-	{"outlier", rule_outlier, 0, NULL},
-	{"netpoll", rule_netpoll, DETAIL_WAKERS | DETAIL_CALLS, "the kernel wakes threads"},
-	{"timer-late", rule_timer_late, DETAIL_WAKERS, "the kernel runs the timers of threads"},
-	{"timer-storm", rule_timer_storm, DETAIL_WAKERS, NULL},
-	{"herd", rule_herd, 0, NULL},
-	{"straggler", rule_straggler, 0, NULL},
-	{"single-flight", rule_single_flight, 0, NULL},
-	{"retake", rule_retake, DETAIL_CALLS, "threads need no P"},
-	{"locked-thread", rule_locked_thread, 0, "each is a thread"},
-	{"dns", rule_dns, 0, NULL},
-	{"busy-owner", rule_busy_owner, DETAIL_WAKERS, NULL},
-	{"yield-spin", rule_yield_spin, 0, NULL},
-	{"leak-awake", rule_leak_awake, 0, NULL},
-	{"conn-churn", rule_conn_churn, DETAIL_CALLS, NULL},
-	{"long-runs", rule_long_runs, 0, "threads need no P"},
-	{"stuck", rule_stuck, 0, NULL},
-	{"finalizer", rule_finalizer, 0, "only Go has a goroutine for finalizers"},
-	{"timer-bound", rule_timer_bound, DETAIL_WAKERS, NULL},
-	{"hand-off", rule_hand_off, 0, NULL},
-	{"task-place", rule_task_place, 0, NULL},
-	{"request-place", rule_request_place, 0, "handlers are known by functions of Go"},
-	{"call-place", rule_call_place, DETAIL_CALLS, NULL},
-	{"cpu-place", rule_cpu_place, 0, NULL},
+	{"trust", rule_trust, 0, false},
+	{"throttled", rule_throttled, 0, false},
+	{"procs-high", rule_procs_high, 0, true},
+	{"procs-low", rule_procs_low, 0, true},
+	{"neighbour", rule_neighbour, 0, false},
+	{"idle-p", rule_idle_p, 0, true},
+	{"assist", rule_assist, 0, true},
+	{"gc-often", rule_gc_often, 0, true},
+	{"gc-limit", rule_gc_limit, 0, true},
+	{"stw-stop", rule_stw_stop, 0, true},
+	{"stw-often", rule_stw_often, 0, true},
+	{"spin", rule_spin, 0, true},
+	{"hog", rule_hog, 0, true},
+	{"rw-writer", rule_rw_writer, 0, false},
+	{"lock-io", rule_lock_io, 0, false},
+	{"lock-syscall", rule_lock_syscall, DETAIL_CALLS, false},
+	{"lock-long", rule_lock_long, 0, false},
+	{"lock-convoy", rule_lock_convoy, 0, false},
+	{"leak", rule_leak, 0, false},
+	{"burst", rule_burst, 0, false},
+	{"slow-consumer", rule_slow_consumer, 0, false},
+	{"pool-small", rule_pool_small, 0, false},
+	{"outlier", rule_outlier, 0, false},
+	{"netpoll", rule_netpoll, DETAIL_WAKERS | DETAIL_CALLS, true},
+	{"timer-late", rule_timer_late, DETAIL_WAKERS, true},
+	{"timer-storm", rule_timer_storm, DETAIL_WAKERS, false},
+	{"herd", rule_herd, 0, false},
+	{"straggler", rule_straggler, 0, false},
+	{"single-flight", rule_single_flight, 0, false},
+	{"retake", rule_retake, DETAIL_CALLS, true},
+	{"locked-thread", rule_locked_thread, 0, true},
+	{"dns", rule_dns, 0, false},
+	{"busy-owner", rule_busy_owner, DETAIL_WAKERS, false},
+	{"yield-spin", rule_yield_spin, 0, false},
+	{"leak-awake", rule_leak_awake, 0, false},
+	{"conn-churn", rule_conn_churn, DETAIL_CALLS, false},
+	{"thread-churn", rule_thread_churn, 0, false},
+	{"long-runs", rule_long_runs, 0, true},
+	{"stuck", rule_stuck, 0, false},
+	{"finalizer", rule_finalizer, 0, true},
+	{"timer-bound", rule_timer_bound, DETAIL_WAKERS, false},
+	{"hand-off", rule_hand_off, 0, false},
+	{"task-place", rule_task_place, 0, false},
+	{"request-place", rule_request_place, 0, true},
+	{"serial-loop", rule_serial_loop, DETAIL_CALLS, false},
+	{"call-place", rule_call_place, DETAIL_CALLS, false},
+	{"cpu-place", rule_cpu_place, 0, false},
 };
 
 /* A finding of the first rule explains one of the second, wholly or largely. */
-static const struct explanation {
+struct explanation {
 	const char *cause, *effect;
-} explanations[] = {
+};
+
+/* Causes that slow the whole program down. */
+static const struct explanation everywhere[] = {
 	{"procs-high", "throttled"},
 	{"throttled", "neighbour"},
 	{"throttled", "idle-p"},
@@ -86,57 +94,61 @@ static const struct explanation {
 	{"gc-limit", "gc-often"},
 	{"gc-often", "assist"},
 	{"assist", "gc-often"},
-	{"lock-io", "outlier"},
-	{"lock-long", "outlier"},
-	{"lock-syscall", "outlier"},
-	{"pool-small", "outlier"},
 	{"procs-low", "burst"},
-	{"rw-writer", "lock-io"},
-	{"rw-writer", "lock-long"},
 	{"procs-low", "outlier"},
-	{"lock-io", "pool-small"},
-	{"lock-long", "pool-small"},
-	{"slow-consumer", "pool-small"},
 	{"hog", "procs-low"},
 	{"procs-low", "netpoll"},
 	{"procs-low", "retake"},
 	{"stw-stop", "netpoll"},
 	{"hog", "netpoll"},
 	{"gc-often", "outlier"},
-	{"lock-io", "leak"},
 	{"assist", "outlier"},
 	{"gc-often", "procs-low"},
 	{"assist", "procs-low"},
 	{"leak", "outlier"},
 	{"gc-limit", "procs-low"},
-	{"herd", "burst"},
-	{"herd", "lock-convoy"},
-	{"herd", "procs-low"},
-	{"straggler", "outlier"},
-	{"single-flight", "outlier"},
-	{"dns", "outlier"},
 	{"locked-thread", "slow-consumer"},
 	{"locked-thread", "pool-small"},
 	{"locked-thread", "idle-p"},
-	{"lock-io", "single-flight"},
-	{"lock-long", "single-flight"},
-	{"slow-consumer", "single-flight"},
-	{"pool-small", "single-flight"},
-	{"lock-io", "straggler"},
-	{"lock-long", "straggler"},
 	{"spin", "hog"},
 	{"spin", "procs-low"},
 	{"spin", "timer-late"},
 	{"hog", "timer-late"},
 	{"spin", "stw-stop"},
 	{"procs-low", "timer-late"},
-	{"busy-owner", "outlier"},
-	{"busy-owner", "pool-small"},
-	{"busy-owner", "single-flight"},
 	{"yield-spin", "procs-low"},
 	{"yield-spin", "hog"},
 	{"yield-spin", "netpoll"},
 	{"leak-awake", "timer-storm"},
+	{"herd", "burst"},
+	{"herd", "procs-low"},
+};
+
+/* Causes that act at one place of the code: they explain effects at that place only. */
+static const struct explanation at_place[] = {
+	{"lock-io", "outlier"},
+	{"lock-long", "outlier"},
+	{"lock-syscall", "outlier"},
+	{"pool-small", "outlier"},
+	{"rw-writer", "lock-io"},
+	{"rw-writer", "lock-long"},
+	{"lock-io", "pool-small"},
+	{"lock-long", "pool-small"},
+	{"slow-consumer", "pool-small"},
+	{"lock-io", "leak"},
+	{"herd", "lock-convoy"},
+	{"straggler", "outlier"},
+	{"single-flight", "outlier"},
+	{"dns", "outlier"},
+	{"lock-io", "single-flight"},
+	{"lock-long", "single-flight"},
+	{"slow-consumer", "single-flight"},
+	{"pool-small", "single-flight"},
+	{"lock-io", "straggler"},
+	{"lock-long", "straggler"},
+	{"busy-owner", "outlier"},
+	{"busy-owner", "pool-small"},
+	{"busy-owner", "single-flight"},
 	{"lock-io", "request-place"},
 	{"lock-long", "request-place"},
 	{"lock-syscall", "request-place"},
@@ -165,46 +177,146 @@ static const struct explanation {
 	{"pool-small", "timer-bound"},
 };
 
-static const struct finding *find(const struct analysis *a, const char *id)
-{
-	for (unsigned i = 0; i < a->nfindings; i++) {
-		if (strcmp(a->findings[i].id, id) == 0)
-			return &a->findings[i];
-	}
-	return NULL;
-}
-
+/* True if the effect explains the cause, too. Only `everywhere` has such pairs. */
 static bool is_mutual(const struct explanation *one)
 {
-	for (size_t i = 0; i < sizeof(explanations) / sizeof(explanations[0]); i++) {
-		if (strcmp(explanations[i].cause, one->effect) == 0 &&
-		    strcmp(explanations[i].effect, one->cause) == 0)
+	for (size_t i = 0; i < sizeof(everywhere) / sizeof(everywhere[0]); i++) {
+		if (strcmp(everywhere[i].cause, one->effect) == 0 &&
+		    strcmp(everywhere[i].effect, one->cause) == 0)
 			return true;
 	}
 	return false;
 }
 
-/* A cause explains an effect of at most twice its impact. Of two that explain each other, the heavier one is
- * the cause. */
-static void explain(struct analysis *a)
+/* True if the function that one stack is named after is also in the other one, or if both stacks wait for one
+ * resource. */
+static bool stacks_meet(struct analysis *a, uint32_t one, uint32_t other)
 {
-	for (size_t i = 0; i < sizeof(explanations) / sizeof(explanations[0]); i++) {
-		const struct finding *cause = find(a, explanations[i].cause);
+	uint32_t resource = a->stacks[one].resource, also = a->stacks[other].resource;
 
-		for (unsigned j = 0; cause && j < a->nfindings; j++) {
-			struct finding *effect = &a->findings[j];
+	if (!one || !other)
+		return false;
+	if (one == other)
+		return true;
+	if (resource && also && resource_root(a, resource) == resource_root(a, also))
+		return true;
+	return stack_has_function(a, one, stack_site(a, other)->func) ||
+	       stack_has_function(a, other, stack_site(a, one)->func);
+}
 
-			if (strcmp(effect->id, explanations[i].effect) || effect->explained_by ||
-			    cause->explained_by || cause->level < LEVEL_LOW ||
-			    cause->impact * (is_mutual(&explanations[i]) ? 1 : 2) < effect->impact)
-				continue;
+/* True if both are about one place. A finding without a stack may be about any place. */
+static bool findings_meet(struct analysis *a, const struct finding *one, const struct finding *other)
+{
+	return !(one->stack || one->waker_stack) || !(other->stack || other->waker_stack) ||
+	       stacks_meet(a, one->stack, other->stack) || stacks_meet(a, one->stack, other->waker_stack) ||
+	       stacks_meet(a, one->waker_stack, other->stack) ||
+	       stacks_meet(a, one->waker_stack, other->waker_stack);
+}
+
+/*
+ * A cause explains an effect of at most twice its own impact; of two that explain each other, the heavier one
+ * is the cause. If the holder of a lock had no CPU, the factor is 4: all that waited for the lock have lost
+ * the time that the holder lost once.
+ */
+static bool is_weighty(const struct finding *cause, const struct finding *effect, bool mutual)
+{
+	double most = mutual ? 1 : effect->held_up == WAITED_FOR_CPU ? 4 : 2;
+
+	return cause->impact * most >= effect->impact;
+}
+
+static void explain_by(struct analysis *a, const struct finding *cause, const struct explanation *one,
+		       bool mutual, bool here)
+{
+	for (unsigned i = 0; i < a->nfindings; i++) {
+		struct finding *effect = &a->findings[i];
+
+		if (strcmp(effect->id, one->effect) || effect->explained_by)
+			continue;
+		if (is_weighty(cause, effect, mutual) &&
+		    (here ? findings_meet(a, cause, effect) : effect->held_up != WAITED_FOR_OTHERS))
 			effect->explained_by = cause->id;
+	}
+}
+
+/* here: a cause explains only effects at its own place. */
+static void explain(struct analysis *a, const struct explanation *table, size_t n, bool here)
+{
+	for (size_t i = 0; i < n; i++) {
+		bool mutual = is_mutual(&table[i]);
+
+		for (unsigned j = 0; j < a->nfindings; j++) {
+			const struct finding *cause = &a->findings[j];
+
+			if (strcmp(cause->id, table[i].cause) == 0 && !cause->explained_by &&
+			    cause->level >= LEVEL_LOW)
+				explain_by(a, cause, &table[i], mutual, here);
 		}
 	}
 }
 
-/* Of information: why goroutines wait comes before where, and what is about the recording, or about single
- * delays by the scheduler, is last. */
+/* True if a finding is about waits at a place, and so can be why those wait in turn that others wait for. */
+static bool is_cause_of_waits(const struct finding *finding)
+{
+	static const char *const ids[] = {"lock-io",       "lock-long",  "lock-syscall", "rw-writer",
+					  "slow-consumer", "pool-small", "busy-owner"};
+
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+		if (strcmp(finding->id, ids[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Returns the finding about the place where the one that all wait for waits itself; NULL if there is none. */
+static struct finding *next_cause(struct analysis *a, const struct finding *effect)
+{
+	const struct code_place *at = stack_site(a, effect->next_stack), *place;
+
+	for (unsigned i = 0; i < a->nfindings && effect->next_stack; i++) {
+		struct finding *cause = &a->findings[i];
+
+		place = stack_site(a, cause->stack);
+		if (cause != effect && is_cause_of_waits(cause) && cause->stack && place->func == at->func &&
+		    place->line == at->line)
+			return cause;
+	}
+	return NULL;
+}
+
+/*
+ * In a chain, each waits for the next one: only the last finding is a cause, and it costs as much as the
+ * heaviest before it, even if a single goroutine waits there. In a ring there is no last one.
+ */
+static void explain_chain(struct analysis *a, struct finding *effect)
+{
+	struct finding *next, *last = effect;
+
+	for (unsigned i = 0; i <= a->nfindings; i++) {
+		next = next_cause(a, last);
+		if (!next)
+			break;
+		last = next;
+		if (i == a->nfindings)
+			return;
+	}
+	if (last == effect)
+		return;
+	effect->explained_by = last->id;
+	finding_evidence(last, "behind it, %s waited %s", label_stack(a, effect->stack).text,
+			 label_time(effect->total_ns).text);
+	if (last->impact < effect->impact && !last->may_be_well)
+		finding_weigh(last, effect->impact);
+}
+
+static void explain_chains(struct analysis *a)
+{
+	for (unsigned i = 0; i < a->nfindings; i++)
+		explain_chain(a, &a->findings[i]);
+}
+
+/* The order of findings of level info: why goroutines wait, then where they wait, then what is about the
+ * recording or about single delays by the scheduler. */
 static int info_rank(const struct finding *finding)
 {
 	if (finding->level != LEVEL_INFO)
@@ -212,6 +324,12 @@ static int info_rank(const struct finding *finding)
 	if (strcmp(finding->id, "trust") == 0 || strcmp(finding->id, "idle-p") == 0)
 		return 2;
 	return strcmp(finding->id, "timer-bound") != 0;
+}
+
+/* Other programs are not what this one's code is to blame for: what they do not explain comes first. */
+static bool is_of_others(const struct finding *finding)
+{
+	return strcmp(finding->id, "neighbour") == 0;
 }
 
 static int by_weight(const void *one, const void *other)
@@ -224,9 +342,57 @@ static int by_weight(const void *one, const void *other)
 		return a->level > b->level ? -1 : 1;
 	if (info_rank(a) != info_rank(b))
 		return info_rank(a) - info_rank(b);
+	if (is_of_others(a) != is_of_others(b))
+		return is_of_others(a) ? 1 : -1;
 	if (a->impact < b->impact || a->impact > b->impact)
 		return a->impact > b->impact ? -1 : 1;
 	return strcmp(a->text, b->text);
+}
+
+/* Whether the two say the same of the same place, in threads or goroutines that began differently. */
+static bool finding_is_alike(const struct analysis *a, const struct finding *one, const struct finding *other)
+{
+	return strcmp(one->id, other->id) == 0 && one->part == other->part && one->stack && other->stack &&
+	       strcmp(label_stack(a, one->stack).text, label_stack(a, other->stack).text) == 0 &&
+	       strcmp(label_stack(a, one->waker_stack).text, label_stack(a, other->waker_stack).text) == 0;
+}
+
+static void say_alike(struct finding *finding, unsigned n, uint64_t ns)
+{
+	if (n)
+		finding_evidence(finding, "the same in %u other stack%s: %s more", n, n > 1 ? "s" : "",
+				 label_time(ns).text);
+}
+
+/* Of information that is alike, keeps the weightiest: one sentence for each thread of a pool hides all
+ * others. */
+static void merge_alike(struct analysis *a)
+{
+	for (unsigned i = 0; i < a->nfindings; i++) {
+		struct finding *kept = &a->findings[i];
+		unsigned n = 0, to = i + 1;
+		uint64_t ns = 0;
+
+		if (kept->level != LEVEL_INFO)
+			continue;
+		for (unsigned j = i + 1; j < a->nfindings; j++) {
+			struct finding *other = &a->findings[j];
+
+			if (other->level != LEVEL_INFO || !finding_is_alike(a, kept, other)) {
+				a->findings[to++] = *other;
+				continue;
+			}
+			n++;
+			if (other->impact > kept->impact) {
+				ns += kept->total_ns;
+				*kept = *other;
+			} else {
+				ns += other->total_ns;
+			}
+		}
+		a->nfindings = to;
+		say_alike(kept, n, ns);
+	}
 }
 
 bool findings_need_more(const struct analysis *a)
@@ -237,17 +403,20 @@ bool findings_need_more(const struct analysis *a)
 void findings_make(struct analysis *a)
 {
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		if (rules[i].of_go && is_of_threads(a))
+			continue;
 		if (findings_need_more(a) && i)
 			finding_not_applicable(a, rules[i].id, "less than 0.5 s was watched");
 		else if (!is_of_threads(a) && (rules[i].needs & a->left_out & DETAIL_WAKERS))
 			finding_not_applicable(a, rules[i].id, "wakers were not recorded");
 		else if (rules[i].needs & a->left_out & DETAIL_CALLS)
 			finding_not_applicable(a, rules[i].id, "system calls were left out");
-		else if (rules[i].not_of_threads && is_of_threads(a))
-			finding_not_applicable(a, rules[i].id, rules[i].not_of_threads);
 		else
 			rules[i].apply(a);
 	}
-	explain(a);
+	merge_alike(a);
+	explain_chains(a);
+	explain(a, everywhere, sizeof(everywhere) / sizeof(everywhere[0]), false);
+	explain(a, at_place, sizeof(at_place) / sizeof(at_place[0]), true);
 	qsort(a->findings, a->nfindings, sizeof(a->findings[0]), by_weight);
 }

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/names.h"
 #include "analysis/procs.h"
+#include "analysis/top.h"
 
 static void cycle_begin(struct analysis *a)
 {
@@ -38,6 +40,8 @@ static void stw_begin(struct analysis *a, const struct op *op)
 		gc->stw_began = gc->last_stop = a->now;
 		gc->last_stopped_g = 0;
 		gc->stw_cut = a->ledger.unwatched;
+		gc->stw_stack = stack_index(a, op->stack);
+		gc->stw_kind = name_string(a, op->string);
 	}
 	gc->stw_gc = strstr(kind, "GC") || strstr(kind, "mark") || strstr(kind, "sweep");
 }
@@ -62,6 +66,19 @@ static void count_stop(struct analysis *a)
 	gc->worst_stop_func = a->groups[a->gs[gc->last_stopped_g].group].func;
 }
 
+/* A stop that is not the collector's. */
+static void count_asked(struct analysis *a)
+{
+	struct gc_figures *gc = &a->gc;
+	uint64_t ns = a->now - gc->stw_began;
+
+	if (histogram_add(&gc->asked, ns))
+		a->oom = true;
+	top_add(gc->asked_by, (uint64_t)gc->stw_stack << 32 | gc->stw_kind, ns);
+	if (ns >= gc->asked.max)
+		gc->asked_max_at = gc->stw_began;
+}
+
 static void stw_end(struct analysis *a)
 {
 	struct gc_figures *gc = &a->gc;
@@ -71,7 +88,9 @@ static void stw_end(struct analysis *a)
 		return;
 	if (--gc->stws || gc->stw_cut)
 		return;
-	if (gc->stw_gc && histogram_add(&gc->pauses, a->now - gc->stw_began))
+	if (!gc->stw_gc)
+		count_asked(a);
+	else if (histogram_add(&gc->pauses, a->now - gc->stw_began))
 		a->oom = true;
 	count_stop(a);
 }

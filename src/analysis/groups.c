@@ -70,6 +70,7 @@ static void join(struct analysis *a, struct goroutine *g, uint32_t index, bool b
 	bool own = g->goid == OWN_GOID;
 
 	group->system |= own;
+	group->own |= own;
 	g->group = index;
 	g->worker = group->worker;
 	if (before) {

@@ -66,7 +66,7 @@ static void keep_sample(const struct analysis *a, struct instances *all, const s
 
 void instance_add(struct analysis *a, struct instances *all, const struct instance *one)
 {
-	if (a->observer.ctx)
+	if (a->observer.instance)
 		a->observer.instance(a->observer.ctx, a, all, one);
 	if (histogram_add(&all->hist, one->ns))
 		a->oom = true;
@@ -76,15 +76,14 @@ void instance_add(struct analysis *a, struct instances *all, const struct instan
 	keep_sample(a, all, one);
 }
 
-/* The goroutine's times up to now, including its current interval. */
-static void spent_now(const struct analysis *a, const struct goroutine *g, uint64_t spent[ACT_COUNT])
+void spent_now(const struct analysis *a, const struct goroutine *g, uint64_t spent[ACT_COUNT])
 {
 	memcpy(spent, g->spent, sizeof(g->spent));
 	spent[g->activity] += a->now - g->since;
 }
 
-static void since_then(const struct analysis *a, const struct goroutine *g, const uint64_t then[ACT_COUNT],
-		       uint64_t spent[ACT_COUNT])
+void spent_since(const struct analysis *a, const struct goroutine *g, const uint64_t then[ACT_COUNT],
+		 uint64_t spent[ACT_COUNT])
 {
 	spent_now(a, g, spent);
 	for (unsigned i = 0; i < ACT_COUNT; i++)
@@ -183,6 +182,15 @@ static void add_or_cut(struct analysis *a, enum instance_kind kind, uint32_t nam
 		instance_add(a, all, one);
 }
 
+/* Tasks of one goroutine, within another one, are one after the other. */
+static void note_outer(struct analysis *a, const struct open_task *task, uint64_t ns)
+{
+	const struct open_task *outer = &a->tasks[task->outer];
+
+	if (outer->id && outer->goid == task->goid && !has_gap(a, task->begin))
+		top_add(instances_get(a, INSTANCE_TASK, task->name)->outer, outer->name, ns);
+}
+
 void task_end(struct analysis *a, const struct op *op)
 {
 	const uint32_t *index = op->arg ? map64_get(&a->task_of, op->arg) : NULL;
@@ -199,11 +207,13 @@ void task_end(struct analysis *a, const struct op *op)
 	one.ns = a->now - task->begin;
 	one.goid = task->goid;
 	if (g->goid == task->goid && g->activity != ACT_NONE) {
-		since_then(a, g, task->spent, one.spent);
+		spent_since(a, g, task->spent, one.spent);
 		instance_longest_wait(a, g, &one);
 	}
-	if (!a->options.label || (g->goid == task->goid && g->matches))
+	if (!a->options.label || (g->goid == task->goid && g->matches)) {
 		add_or_cut(a, INSTANCE_TASK, task->name, &one);
+		note_outer(a, task, one.ns);
+	}
 	leave_task(a, free_index);
 	map64_del(&a->task_of, op->arg);
 	task->next = a->free_task;
@@ -226,14 +236,6 @@ void region_begin(struct analysis *a, const struct op *op)
 	spent_now(a, g, region->spent);
 }
 
-/* A region of gotrace's own, for time without a CPU (annotate/cpu/off_cpu.h): no work of the program. */
-static bool is_off_cpu(const struct analysis *a, uint32_t name)
-{
-	static const char begin[] = OFF_CPU_REGION;
-
-	return strncmp(name_text(a, name), begin, sizeof(begin) - 1) == 0;
-}
-
 void region_end(struct analysis *a, const struct op *op)
 {
 	struct goroutine *g = &a->gs[op->g];
@@ -243,13 +245,32 @@ void region_end(struct analysis *a, const struct op *op)
 	if (!g->nregions)
 		return;
 	region = &g->regions[--g->nregions];
-	if (is_off_cpu(a, region->name) || (a->options.label && !g->matches))
+	/* A region of gotrace's own, for time without a CPU: no work of the program. */
+	if (off_cpu_region_reason(name_text(a, region->name))) {
+		if (a->observer.off_cpu)
+			a->observer.off_cpu(a->observer.ctx, a, g->goid, region->begin, region->name);
+		return;
+	}
+	if (a->options.label && !g->matches)
 		return;
 	one.begin = region->begin;
 	one.ns = a->now - region->begin;
-	since_then(a, g, region->spent, one.spent);
+	spent_since(a, g, region->spent, one.spent);
 	instance_longest_wait(a, g, &one);
 	add_or_cut(a, INSTANCE_REGION, region->name, &one);
+}
+
+void instances_end(struct analysis *a)
+{
+	a->now = a->end > a->now ? a->end : a->now;
+	for (uint32_t g = 1; g < a->ngs; g++) {
+		while (a->gs[g].nregions)
+			region_end(a, &(struct op){.g = g});
+	}
+	for (size_t i = 1; i < a->task_count; i++) {
+		if (a->tasks[i].id)
+			task_end(a, &(struct op){.arg = a->tasks[i].id});
+	}
 }
 
 void open_regions_drop(struct analysis *a, struct goroutine *g)

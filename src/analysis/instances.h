@@ -5,6 +5,10 @@
 
 #include "analysis/state.h"
 
+/* The goroutine's times up to now, including its current interval; and those since `then`. */
+void spent_now(const struct analysis *a, const struct goroutine *g, uint64_t spent[ACT_COUNT]);
+void spent_since(const struct analysis *a, const struct goroutine *g, const uint64_t then[ACT_COUNT],
+		 uint64_t spent[ACT_COUNT]);
 struct instances *instances_get(struct analysis *a, enum instance_kind kind, uint32_t name);
 void instance_add(struct analysis *a, struct instances *all, const struct instance *one);
 /* Sets one->stack and one->activity to the longest remembered wait of g since one->begin. */
@@ -15,6 +19,8 @@ void task_spend(struct analysis *a, const struct goroutine *g, uint64_t ns);
 void task_end(struct analysis *a, const struct op *op);
 void region_begin(struct analysis *a, const struct op *op);
 void region_end(struct analysis *a, const struct op *op);
+/* Ends what is open, at the end of the trace. */
+void instances_end(struct analysis *a);
 void open_regions_drop(struct analysis *a, struct goroutine *g);
 
 #endif

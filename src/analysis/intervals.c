@@ -110,6 +110,66 @@ void interval_meanwhile(const struct analysis *a, const struct goroutine *g, uin
 	scale(spent, part, covered, to - from);
 }
 
+/* --- what the waker did --- */
+
+static bool is_wait(unsigned activity)
+{
+	return activity >= ACT_NETWORK && activity < ACT_UNWATCHED;
+}
+
+/* A wait of g begins. */
+static void expect_waker(const struct analysis *a, struct goroutine *g)
+{
+	struct expected_waker *expected = &g->expected;
+	const struct goroutine *waker = expected->index ? &a->gs[expected->index - 1] : NULL;
+
+	if (waker && waker->goid == expected->goid)
+		spent_now(a, waker, expected->spent);
+	else
+		expected->index = 0;
+}
+
+/*
+ * The waker has ended a wait of g. In a long wait it has done more than is remembered of it: where it was
+ * expected, its times are exact.
+ */
+static void count_meanwhile(const struct analysis *a, struct goroutine *g, const struct goroutine *waker,
+			    struct pair *pair)
+{
+	struct expected_waker *expected = &g->expected;
+	uint32_t index = 1 + (uint32_t)(waker - a->gs);
+	uint64_t recent[ACT_COUNT] = {0}, spent[ACT_COUNT] = {0};
+	bool known = expected->index == index && expected->goid == waker->goid;
+
+	interval_meanwhile(a, waker, g->since, a->now, known ? recent : pair->meanwhile, pair->did);
+	if (known)
+		spent_since(a, waker, expected->spent, spent);
+	for (unsigned i = 0; i < ACT_COUNT; i++)
+		pair->meanwhile[i] += spent[i];
+	expected->index = index;
+	expected->goid = waker->goid;
+}
+
+/*
+ * Who has waited for a question first answers the one that asked it. Who has waited for the end of work gives
+ * more of it to one that has none.
+ */
+static void note_answer(struct analysis *a, struct goroutine *g, const struct goroutine *waker,
+			struct row *row)
+{
+	struct goroutine *by = &a->gs[waker - a->gs];
+
+	if (row->activity < ACT_JOIN || row->activity > ACT_SELECT)
+		return;
+	if (by->asker) {
+		row->after_wait++;
+		row->to_asker += &a->gs[by->asker - 1] == g && by->asker_goid == g->goid;
+	}
+	by->asker = 0;
+	g->asker = 1 + (uint32_t)(waker - a->gs);
+	g->asker_goid = waker->goid;
+}
+
 /* --- enter and leave --- */
 
 bool interval_counts(const struct analysis *a, const struct goroutine *g)
@@ -129,6 +189,8 @@ void interval_enter(struct analysis *a, struct goroutine *g, enum activity activ
 	g->waker = 0;
 	/* A runnable goroutine's stack is its waker's. */
 	remember(g, a->now, activity, activity == ACT_RUNNABLE || activity == ACT_UNWATCHED ? 0 : stack);
+	if (is_wait(activity))
+		expect_waker(a, g);
 	if (activity == ACT_RUNNABLE) {
 		integrate(a, a->now);
 		memcpy(g->delays_at, a->delays, sizeof(g->delays_at));
@@ -144,15 +206,15 @@ static void count_cut(struct row *row, uint64_t ns)
 		row->cut_max = ns;
 }
 
-static void count_whole(struct analysis *a, struct row *row, const struct goroutine *g,
+static void count_whole(struct analysis *a, struct row *row, const struct goroutine *g, uint64_t since,
 			const struct goroutine *waker, uint64_t ns)
 {
 	if (histogram_add(&row->hist, ns))
 		a->oom = true;
 	if (row->hist.n == 1)
-		row->first = g->since;
+		row->first = since;
 	if (ns >= row->hist.max) {
-		row->max_at = g->since;
+		row->max_at = since;
 		row->max_g = g->goid;
 		row->max_waker = waker ? waker->goid : 0;
 	}
@@ -170,11 +232,6 @@ static void count_whole(struct analysis *a, struct row *row, const struct gorout
 	} else {
 		row->no_waker++;
 	}
-}
-
-static bool is_wait(unsigned activity)
-{
-	return activity >= ACT_NETWORK && activity < ACT_UNWATCHED;
 }
 
 static void leave_runnable(struct analysis *a, struct goroutine *g, uint64_t ns, bool cut)
@@ -233,6 +290,28 @@ static void show(struct analysis *a, const struct goroutine *g, const struct gor
 	a->observer.span(a->observer.ctx, a, g->goid, &span);
 }
 
+static void call_add(struct goroutine *g, uint64_t ns, bool cut)
+{
+	if (!g->call.is_open)
+		g->call = (struct thread_call){.since = g->since, .stack = g->stack, .is_open = true};
+	g->call.ns += ns;
+	g->call.cut |= cut;
+}
+
+void call_end(struct analysis *a, struct goroutine *g)
+{
+	struct row *row;
+
+	if (!g->call.is_open)
+		return;
+	g->call.is_open = false;
+	row = row_get(a, ACT_SYSCALL, g->call.stack);
+	if (g->call.cut)
+		count_cut(row, g->call.ns);
+	else
+		count_whole(a, row, g, g->call.since, NULL, g->call.ns);
+}
+
 void interval_leave(struct analysis *a, struct goroutine *g, const struct goroutine *waker,
 		    uint32_t waker_stack, bool cut_end)
 {
@@ -242,7 +321,7 @@ void interval_leave(struct analysis *a, struct goroutine *g, const struct gorout
 
 	if (g->activity == ACT_NONE)
 		return;
-	if (a->observer.ctx)
+	if (a->observer.span)
 		show(a, g, waker, waker_stack, cut_end);
 	g->spent[g->activity] += ns;
 	if (g->task && g->activity != ACT_UNWATCHED)
@@ -251,18 +330,24 @@ void interval_leave(struct analysis *a, struct goroutine *g, const struct gorout
 		leave_runnable(a, g, ns, cut);
 	if (g->activity == ACT_CODE || g->activity == ACT_UNWATCHED || !interval_counts(a, g))
 		return;
+	if (g->activity == ACT_SYSCALL && ledger_is_of_threads(&a->ledger)) {
+		call_add(g, ns, cut);
+		return;
+	}
 	row = row_get(a, (enum activity)g->activity, g->stack);
 	if (cut) {
 		count_cut(row, ns);
 		return;
 	}
-	count_whole(a, row, g, waker, ns);
+	count_whole(a, row, g, g->since, waker, ns);
 	if (is_wait(g->activity) && (waker || waker_stack)) {
 		struct pair *pair = pair_get(a, row, waker_stack);
 
 		pair->n++;
 		pair->ns += ns;
-		if (waker)
-			interval_meanwhile(a, waker, g->since, a->now, pair->meanwhile, pair->did);
+		if (waker) {
+			count_meanwhile(a, g, waker, pair);
+			note_answer(a, g, waker, row);
+		}
 	}
 }

@@ -15,6 +15,8 @@ struct time_span {
 };
 /* While a gap is open, the goroutine is not watched; its activity begins when the gap ends. */
 void interval_enter(struct analysis *a, struct goroutine *g, enum activity activity, uint32_t stack);
+/* Counts the thread's last system call, which has ended: it makes another one, or the trace ends. */
+void call_end(struct analysis *a, struct goroutine *g);
 /* Whether the goroutine is in the tables: not gotrace's own, and with the label that was asked for. */
 bool interval_counts(const struct analysis *a, const struct goroutine *g);
 void interval_leave(struct analysis *a, struct goroutine *g, const struct goroutine *waker,

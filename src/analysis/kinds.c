@@ -19,6 +19,7 @@ static const char *const activity_names[ACT_COUNT] = {
 	[ACT_LOCK] = "lock",
 	[ACT_JOIN] = "join",
 	[ACT_COND] = "condition",
+	[ACT_SEMAPHORE] = "semaphore",
 	[ACT_SEND] = "chan send",
 	[ACT_RECEIVE] = "chan receive",
 	[ACT_SELECT] = "select",
@@ -35,7 +36,7 @@ const char *activity_name(enum activity activity)
 	return (unsigned)activity < ACT_COUNT ? activity_names[activity] : "?";
 }
 
-const char *delay_name(enum delay delay)
+const char *delay_name(bool of_threads, enum delay delay)
 {
 	static const char *const names[DELAY_COUNT] = {
 		[DELAY_STW] = "world stopped",
@@ -44,7 +45,10 @@ const char *delay_name(enum delay delay)
 		[DELAY_NO_P] = "no P free",
 	};
 
-	return names[delay];
+	if (!of_threads)
+		return names[delay];
+	/* A CPU without a thread of the program may run another program: the trace does not show it. */
+	return delay == DELAY_WAKEUP ? "CPU had to wake, or others used it" : "the program used all CPUs";
 }
 
 struct keyword {
@@ -85,6 +89,7 @@ static const struct keyword reason_words[] = {
 	{"sync (mutex", ACT_LOCK},
 	{"sync (join", ACT_JOIN},
 	{"sync (barrier", ACT_JOIN},
+	{"sync (semaphore", ACT_SEMAPHORE},
 	{"sync (", ACT_LOCK},
 	{"sync", GO_SYNC},
 	{"sleep", ACT_SLEEP},
@@ -132,15 +137,45 @@ static const struct keyword primitive_words[] = {
 	{"*lll_lock", PRIM_LOCK},
 	{"*lll_unlock", PRIM_UNLOCK},
 	{"*lll_mutex_unlock", PRIM_UNLOCK},
+	{"*pthread_cond_signal", PRIM_NOTIFY},
+	{"*pthread_cond_broadcast", PRIM_NOTIFY},
 	{"*pthread_cond_", PRIM_COND},
 	{"*pthread_join", PRIM_WAIT_GROUP},
 	{"*pthread_timedjoin", PRIM_WAIT_GROUP},
 	{"*pthread_clockjoin", PRIM_WAIT_GROUP},
 	{"*pthread_barrier", PRIM_WAIT_GROUP},
+	{"*sem_wait", PRIM_SEMAPHORE},
+	{"*sem_timedwait", PRIM_SEMAPHORE},
+	{"*sem_clockwait", PRIM_SEMAPHORE},
+	{"*sem_post", PRIM_SEMAPHORE},
+	{"*new_sem_", PRIM_SEMAPHORE}, /* __new_sem_wait_slow64 of glibc */
+	{"*std::counting_semaphore", PRIM_SEMAPHORE},
+	{"*std::__atomic_semaphore", PRIM_SEMAPHORE},
 	{"*std::mutex::lock", PRIM_LOCK},
 	{"*std::mutex::unlock", PRIM_UNLOCK},
+	{"*std::condition_variable::notify", PRIM_NOTIFY},
 	{"*std::condition_variable", PRIM_COND},
+	/* A result that another thread sets, and libstdc++'s ways of waiting for a value. */
+	{"*std::future<", PRIM_COND},
+	{"*std::shared_future<", PRIM_COND},
+	{"*std::promise<", PRIM_COND},
+	{"*std::__basic_future<", PRIM_COND},
+	{"*std::__future_base::", PRIM_COND},
+	{"*std::__atomic_futex_unsigned", PRIM_COND},
+	{"*std::__atomic_wait", PRIM_COND},
+	{"*std::latch::", PRIM_COND},
 	{"*std::thread::join", PRIM_WAIT_GROUP},
+	/* Rust: std::sys::sync; short names are those of line tables; parking_lot */
+	{"*::read_contended", PRIM_READ_LOCK},
+	{"read_contended", PRIM_READ_LOCK},
+	{"*::write_contended", PRIM_LOCK},
+	{"write_contended", PRIM_LOCK},
+	{"*::lock_contended", PRIM_LOCK},
+	{"lock_contended", PRIM_LOCK},
+	{"*::lock_shared_slow", PRIM_READ_LOCK},
+	{"*::lock_exclusive_slow", PRIM_LOCK},
+	{"*RawMutex::lock_slow", PRIM_LOCK},
+	{"*RawMutex>::lock_slow", PRIM_LOCK},
 };
 
 enum primitive primitive_of(const char *func)
@@ -190,7 +225,7 @@ static enum activity of_primitive(enum primitive primitive)
 		[PRIM_LOCK] = ACT_LOCK,     [PRIM_READ_LOCK] = ACT_LOCK,  [PRIM_WAIT_GROUP] = ACT_JOIN,
 		[PRIM_COND] = ACT_COND,     [PRIM_SEND] = ACT_SEND,       [PRIM_RECEIVE] = ACT_RECEIVE,
 		[PRIM_SELECT] = ACT_SELECT, [PRIM_NETWORK] = ACT_NETWORK, [PRIM_SLEEP] = ACT_SLEEP,
-		[PRIM_UNLOCK] = ACT_OTHER,  [PRIM_TIMER] = ACT_OTHER,
+		[PRIM_UNLOCK] = ACT_OTHER,  [PRIM_TIMER] = ACT_OTHER,     [PRIM_SEMAPHORE] = ACT_SEMAPHORE,
 	};
 
 	return primitive && activities[primitive] ? (enum activity)activities[primitive] : ACT_OTHER;
@@ -230,7 +265,9 @@ enum activity wait_activity(struct analysis *a, uint32_t reason, uint32_t stack)
 
 	if (activity == GO_SYNC)
 		return stack ? by_stack : ACT_LOCK;
-	if (activity == GO_SUSPENDED)
+	/* glibc's pthread_cond_signal waits until those that were woken before have left the condition
+	 * (condvar_quiesce_and_switch_g1): it does not wait for what they do. */
+	if (activity == GO_SUSPENDED || a->stacks[stack].primitive == PRIM_NOTIFY)
 		return ACT_OTHER;
 	/* A thread that waits for any futex has a lock reason, and statuses have no reason at all. */
 	if ((activity == ACT_LOCK || activity == ACT_OTHER) && by_stack != ACT_OTHER)

@@ -6,7 +6,7 @@
 #include "analysis/state.h"
 
 const char *activity_name(enum activity activity);
-const char *delay_name(enum delay delay);
+const char *delay_name(bool of_threads, enum delay delay);
 /* The activity of a waiting goroutine, from a status, which may have no reason, and from an event. */
 enum activity wait_activity(struct analysis *a, uint32_t reason, uint32_t stack);
 enum activity block_activity(struct analysis *a, uint32_t reason, uint32_t stack);

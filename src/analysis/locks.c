@@ -125,6 +125,10 @@ void lock_wait(struct analysis *a, struct goroutine *g)
 	g->lock_logged = 0;
 	if (!g->lock)
 		return;
+	/* A thread waits for a condition, or for others, at a futex, too. Who signals it did not hold it. */
+	if (lock->form == FORM_FUTEX &&
+	    (g->activity == ACT_COND || g->activity == ACT_SEMAPHORE || g->activity == ACT_JOIN))
+		lock->form = FORM_COND;
 	pass_time(a, lock);
 	if (!lock->waiting++)
 		lock->contended_since = a->now;

@@ -82,7 +82,9 @@ static uint32_t find_leaf(const struct analysis *a, const struct stack_info *inf
 		leaf = info->site - 1;
 		func = name_text(a, a->frames[info->first + leaf].func);
 	}
-	if (!func[0] || func[0] == '[' || library_in_package(func, "runtime") || primitive_of(func) ||
+	/* C's syscall() makes any call, and "[...]" is no function. */
+	if (!func[0] || func[0] == '[' || strcmp(func, "syscall") == 0 ||
+	    library_in_package(func, "runtime") || primitive_of(func) ||
 	    library_is_kernel(func, name_text(a, a->frames[info->first + leaf].file)))
 		return info->site;
 	return leaf;
@@ -215,6 +217,28 @@ static const struct code_place *frame_at(const struct analysis *a, uint32_t stac
 	const struct stack_info *info = &a->stacks[stack < a->nstacks ? stack : 0];
 
 	return i < info->n ? &a->frames[info->first + i] : &none;
+}
+
+bool stack_has_function(const struct analysis *a, uint32_t stack, uint32_t func)
+{
+	const struct stack_info *info = &a->stacks[stack];
+
+	for (uint32_t i = 0; func && i + 1 < info->n; i++) {
+		if (a->frames[info->first + i].func == func)
+			return true;
+	}
+	return false;
+}
+
+bool stack_calls(const struct analysis *a, uint32_t stack, const char *func)
+{
+	const struct stack_info *info = &a->stacks[stack];
+
+	for (uint32_t i = 0; i < info->n; i++) {
+		if (strcmp(name_text(a, a->frames[info->first + i].func), func) == 0)
+			return true;
+	}
+	return false;
 }
 
 const struct code_place *stack_site(const struct analysis *a, uint32_t stack)

@@ -14,6 +14,9 @@ const struct code_place *stack_site(const struct analysis *a, uint32_t stack);
 const struct code_place *stack_leaf(const struct analysis *a, uint32_t stack);
 const struct code_place *stack_near(const struct analysis *a, uint32_t stack);
 const struct code_place *stack_root(const struct analysis *a, uint32_t stack);
+/* Outermost frames do not count: they are those of a thread or goroutine, whatever it does. */
+bool stack_has_function(const struct analysis *a, uint32_t stack, uint32_t func); /* func: string; 0 = none */
+bool stack_calls(const struct analysis *a, uint32_t stack, const char *func);     /* of any frame */
 /* True in a select with a default case, or in a receive or send that was compiled from one. */
 bool stack_polls(const struct analysis *a, uint32_t stack);
 

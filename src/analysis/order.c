@@ -6,6 +6,7 @@
 
 #include "analysis/intervals.h"
 #include "analysis/names.h"
+#include "code/symbol/library.h"
 
 struct weighed {
 	uint64_t weight;
@@ -51,14 +52,6 @@ static uint64_t weigh_group(const struct group *group)
 
 bool row_is_idle(const struct analysis *a, const struct row *row)
 {
-	static const char *const idle[] = {
-		"net.(*TCPListener).Accept",
-		"net.(*UnixListener).Accept",
-		"net/http.(*connReader).backgroundRead",
-		"net/http.(*conn).serve",
-		"net/http.(*persistConn).readLoop",
-		"net/http.(*persistConn).writeLoop",
-	};
 	const struct stack_info *info = &a->stacks[row->stack];
 	bool found = false;
 
@@ -68,10 +61,9 @@ bool row_is_idle(const struct analysis *a, const struct row *row)
 		const char *func = name_text(a, a->frames[info->first + i].func);
 
 		/* The handler itself waits. */
-		if (strcmp(func, "net/http.serverHandler.ServeHTTP") == 0)
+		if (strcmp(func, LIBRARY_HTTP_HANDLER) == 0)
 			return false;
-		for (size_t j = 0; j < sizeof(idle) / sizeof(idle[0]); j++)
-			found = found || strcmp(func, idle[j]) == 0;
+		found = found || library_is_idle_loop(func);
 	}
 	return found;
 }
@@ -93,7 +85,9 @@ static uint64_t weigh(const struct analysis *a, enum table table, size_t i)
 {
 	switch (table) {
 	case TABLE_GOROUTINES:
-		return a->groups[i].created + a->groups[i].at_start ? weigh_group(&a->groups[i]) : 0;
+		return a->groups[i].created + a->groups[i].at_start && !a->groups[i].own
+			       ? weigh_group(&a->groups[i])
+			       : 0;
 	case TABLE_WAITS:
 		return weigh_wait(a, &a->rows[i]);
 	case TABLE_LOCKS:

@@ -87,14 +87,15 @@ static bool is_leaf(unsigned activity)
 	       activity == ACT_GC || activity == ACT_FOREVER;
 }
 
-static void take_span(struct why *why, const struct path_window *window, const struct span *span,
-		      uint64_t start, uint64_t end)
+/* Adds a part of a span, which is not empty. Returns NULL if it is, or there is no memory. */
+static struct path_segment *add_span_part(struct why *why, const struct path_window *window,
+					  const struct span *span, uint64_t start, uint64_t end,
+					  uint32_t off_cpu)
 {
-	struct path_segment *segment = add(why, window, start, end);
-	uint32_t index = (uint32_t)why->nsegments;
+	struct path_segment *segment = end > start ? add(why, window, start, end) : NULL;
 
 	if (!segment)
-		return;
+		return NULL;
 	segment->stack = span->stack;
 	segment->waker = span->waker;
 	segment->waker_stack = span->waker_stack;
@@ -102,7 +103,51 @@ static void take_span(struct why *why, const struct path_window *window, const s
 	segment->lock_taken = span->lock_taken;
 	segment->activity = span->activity;
 	segment->delay = span->delay;
-	if (!is_wait(span->activity) || is_leaf(span->activity))
+	segment->off_cpu = off_cpu;
+	return segment;
+}
+
+/* Adds a span that is no wait backwards, in parts with and without a CPU. */
+static void add_running(struct why *why, const struct path_window *window, const struct track *track,
+			const struct span *span, uint64_t start, uint64_t end)
+{
+	size_t low = 0, high = track->noff_cpu;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (track->off_cpu[middle].start < end)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	while (low && end > start) {
+		const struct off_cpu_part *part = &track->off_cpu[--low];
+		uint64_t from = part->start > start ? part->start : start,
+			 to = part->end < end ? part->end : end;
+
+		if (to <= from)
+			break;
+		add_span_part(why, window, span, to, end, 0);
+		add_span_part(why, window, span, from, to, part->name);
+		end = from;
+	}
+	add_span_part(why, window, span, start, end, 0);
+}
+
+static void take_span(struct why *why, const struct path_window *window, const struct track *track,
+		      const struct span *span, uint64_t start, uint64_t end)
+{
+	struct path_segment *segment;
+	uint32_t index;
+
+	if (!is_wait(span->activity)) {
+		add_running(why, window, track, span, start, end);
+		return;
+	}
+	segment = add_span_part(why, window, span, start, end, 0);
+	index = (uint32_t)why->nsegments;
+	if (!segment || is_leaf(span->activity))
 		return;
 	if (!span->waker)
 		segment->note = NOTE_NO_WAKER;
@@ -134,7 +179,7 @@ static void walk(struct why *why, struct path_window window)
 			hi = end > window.lo ? end : window.lo;
 			continue;
 		}
-		take_span(why, &window, span, start, end);
+		take_span(why, &window, track, span, start, end);
 		hi = start;
 		/* Before its creation, continue with its creator. */
 		if (span->created && span->waker && hi > window.lo) {

@@ -20,10 +20,18 @@ struct span {
 	bool cut;      /* the trace ended first */
 };
 
+/* A part of a goroutine's running time in which it had no CPU. */
+struct off_cpu_part {
+	uint64_t start, end;
+	uint32_t name; /* of the region, "[off CPU: preempted]" */
+};
+
 struct track {
 	uint64_t goid;
 	struct span *spans; /* in order */
 	size_t n, capacity;
+	struct off_cpu_part *off_cpu; /* in order */
+	size_t noff_cpu, off_cpu_capacity;
 };
 
 enum leaf_note { NOTE_NONE, NOTE_BEFORE, NOTE_NO_WAKER, NOTE_UNKNOWN, NOTE_DEEP };
@@ -34,6 +42,7 @@ struct path_segment {
 	uint32_t stack, waker_stack;
 	uint32_t lock, lock_taken; /* as in struct span */
 	uint64_t waker;
+	uint32_t off_cpu; /* name of the region, if it had no CPU; 0 = it had one, or that is not known */
 	uint8_t activity, delay, note;
 	uint8_t depth;
 	uint32_t parent; /* 1 + index of the segment that it explains; 0 = none */
@@ -42,7 +51,7 @@ struct path_segment {
 /* A sample of the CPU. */
 struct why_sample {
 	uint64_t time, goid;
-	uint32_t row; /* of cpu_profile */
+	uint32_t stack, row; /* row: of cpu_profile */
 };
 
 struct why {
@@ -59,7 +68,7 @@ struct why {
 	struct track *tracks;
 	size_t ntracks, track_capacity;
 	struct map64 track_of;
-	size_t nspans;
+	size_t nspans, noff_cpu;
 	struct why_sample *samples; /* in the window, by time */
 	size_t nsamples, sample_capacity;
 	struct path_segment *segments; /* in time order, children after their parent */

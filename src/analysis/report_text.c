@@ -14,6 +14,8 @@
 #include "analysis/order.h"
 #include "analysis/state.h"
 #include "analysis/words.h"
+#include "trace/ops/own_logs.h"
+#include "trace/ops/own_names.h"
 #include "util/text.h"
 
 /* Head and findings fit a terminal of 24 lines. */
@@ -113,20 +115,22 @@ static struct text fit(const struct page *page, const char *name, unsigned used)
 static struct text spot(const struct page *page, uint32_t stack, unsigned used)
 {
 	const struct code_place *at = stack_site(page->a, stack), *leaf = stack_leaf(page->a, stack);
-	const char *function, *called = short_function(name_text(page->a, leaf->func));
+	struct label function, called = label_name(page->a, leaf->func);
 	char text[640];
 
 	if (!at->func)
 		return fit(page, "(unknown)", used);
-	function = short_function(name_text(page->a, at->func));
+	function = label_name(page->a, at->func);
 	if (place_has_line(at))
-		snprintf(text, sizeof(text), "%.*s:%u", text_fit(function, 280), function, at->line);
+		snprintf(text, sizeof(text), "%s:%u", function.text, at->line);
 	else
-		snprintf(text, sizeof(text), "%.*s", text_fit(function, 280), function);
-	/* Where both do not fit, the program's own function says more. */
-	if (leaf->func && used + strlen(text) + 8 < page->width)
-		snprintf(text + strlen(text), sizeof(text) - strlen(text), " in %.*s", text_fit(called, 280),
-			 called);
+		snprintf(text, sizeof(text), "%s", function.text);
+	/* "[outside] rsync (4711)": who it was says more than where. */
+	if (used + strlen(text) > page->width && strncmp(text, OUTSIDE_NAME, strlen(OUTSIDE_NAME)) == 0)
+		return fit(page, text + strlen(OUTSIDE_NAME) + 1, used);
+	/* Where both do not fit, the program's own function says more, if it has a name. */
+	if (leaf->func && (used + strlen(text) + 8 < page->width || strstr(text, "+0x")))
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), " in %s", called.text);
 	return fit(page, text, used);
 }
 
@@ -149,12 +153,16 @@ static void print_head(const struct page *page)
 	fprintf(page->out, "%s: %s, %s; %s %u; %s events\n", text_name(name, strlen(name), 40).bytes,
 		label_time(a->end - a->begin).text, watched, words_of(a)->most_places, a->most_procs,
 		text_count(a->ops).bytes);
-	fprintf(page->out, "%s %u%% busy (code %u, ", words_of(a)->places, percent(utilisation(a), 1),
+	/* Without the end of a short call, its time is part of that of the code around it. */
+	fprintf(page->out, "%s %u%% busy (code%s %u, ", words_of(a)->places, percent(utilisation(a), 1),
+		a->options.short_calls ? " and short syscalls" : "",
 		percent((double)a->used_ns[P_CODE], all));
 	if (!is_of_threads(a))
 		fprintf(page->out, "GC %u, ", percent((double)a->used_ns[P_GC], all));
-	fprintf(page->out, "syscalls %u); %s %llu > %llu, %llu created\n",
-		percent((double)a->used_ns[P_IN_SYSCALL], all), words_of(a)->many,
+	/* What was not recorded as a call counts as code. */
+	fprintf(page->out, "%ssyscalls %u%s); %s %llu > %llu, %llu created\n",
+		a->options.short_calls ? "other " : "", percent((double)a->used_ns[P_IN_SYSCALL], all),
+		a->left_out & DETAIL_CALLS ? " and more" : "", words_of(a)->many,
 		(unsigned long long)a->alive_start, (unsigned long long)a->alive,
 		(unsigned long long)a->created);
 }
@@ -175,8 +183,8 @@ static void print_latency(const struct page *page)
 	if (all > 0 && !is_of_threads(a) && page->style->all) {
 		fprintf(page->out, ": ");
 		for (unsigned i = 0; i < DELAY_COUNT; i++)
-			fprintf(page->out, "%s%s %u%%", i ? ", " : "", delay_name((enum delay)i),
-				percent(a->latency_by[i], all));
+			fprintf(page->out, "%s%s %u%%", i ? ", " : "",
+				delay_name(is_of_threads(a), (enum delay)i), percent(a->latency_by[i], all));
 	}
 	fputc('\n', page->out);
 }
@@ -300,7 +308,7 @@ static unsigned sum_places(struct analysis *a, struct place_waits places[MOST_PL
 	return found;
 }
 
-/* Without a finding: where the program ran and waited. */
+/* Without a finding above information that names a place: where the program ran and waited. */
 static void print_places(const struct page *page)
 {
 	struct analysis *a = page->a;
@@ -318,10 +326,22 @@ static void print_places(const struct page *page)
 			    places[i].where);
 }
 
+/* They are about the machine or the whole program. */
+static bool findings_name_no_place(const struct analysis *a)
+{
+	for (unsigned i = 0; i < a->nfindings; i++) {
+		const struct finding *finding = &a->findings[i];
+
+		if (finding->stack || finding->waker_stack)
+			return false;
+	}
+	return true;
+}
+
 static void print_findings(const struct page *page)
 {
 	const struct analysis *a = page->a;
-	bool places = !a->nfindings || a->findings[0].level == LEVEL_INFO;
+	bool places = !a->nfindings || a->findings[0].level == LEVEL_INFO || findings_name_no_place(a);
 	unsigned n = 0, left = FINDING_LINES - (places ? PLACES + 2 : 0);
 
 	fputc('\n', page->out);
@@ -374,14 +394,21 @@ static struct label states(const uint64_t spent[ACT_COUNT])
 	return label;
 }
 
+/* A name that does not fit into the last column has a line of its own. */
 static void print_group(const struct page *page, uint32_t i)
 {
 	const struct group *group = &page->a->groups[i];
+	struct label name = label_function(page->a, group->func);
+	bool fits = 67 + strlen(name.text) <= page->width;
 
-	fprintf(page->out, "%6s%7s%7s%7s%9s  %-28.28s %s\n", count_cell(group->at_start).text,
+	fprintf(page->out, "%6s%7s%7s%7s%9s  %-*.28s", count_cell(group->at_start).text,
 		count_cell(group->peak).text, count_cell(group->alive).text, count_cell(group->created).text,
-		time_cell(group->spent[ACT_CODE] + group->spent[ACT_ASSIST]).text, states(group->spent).text,
-		fit(page, label_function(page->a, group->func).text, 67).bytes);
+		time_cell(group->spent[ACT_CODE] + group->spent[ACT_ASSIST]).text, fits ? 28 : 0,
+		states(group->spent).text);
+	if (fits)
+		fprintf(page->out, " %s\n", name.text);
+	else
+		fprintf(page->out, "\n%38s%s\n", "", fit(page, name.text, 38).bytes);
 }
 
 static void print_row(const struct page *page, uint32_t i)
@@ -389,6 +416,8 @@ static void print_row(const struct page *page, uint32_t i)
 	const struct row *row = &page->a->rows[i];
 	const struct pair *pair = row_ended_by(page->a, i);
 	const struct histogram *hist = &row->hist;
+	const char *what =
+		activity_name((enum activity)row->activity); /* the column has no space for "chan" */
 	char longest[20];
 
 	snprintf(longest, sizeof(longest), "%s%s", row->cut_max > hist->max ? ">" : "",
@@ -396,7 +425,7 @@ static void print_row(const struct page *page, uint32_t i)
 	fprintf(page->out, "%7s%8s%8s%8s%9s  %-9.9s %s\n", count_cell(hist->n).text,
 		time_cell(hist->sum).text, time_cell(histogram_quantile(hist, 0.5)).text,
 		time_cell(histogram_quantile(hist, 0.99)).text, longest,
-		activity_name((enum activity)row->activity), spot(page, row->stack, 52).bytes);
+		what + (strncmp(what, "chan ", 5) == 0 ? 5 : 0), spot(page, row->stack, 52).bytes);
 	if (pair && pair->stack)
 		fprintf(page->out, "%40s  %9s %s\n", "", "ended by", spot(page, pair->stack, 52).bytes);
 	else if (row->activity != ACT_SYSCALL && row->activity != ACT_ASSIST && row->no_waker)
@@ -439,7 +468,7 @@ static void print_holder(const struct page *page, const struct lock *lock)
 
 	if (!holder->n)
 		return;
-	fprintf(page->out, "%33s  held by g%llu %u%%", "", (unsigned long long)holder->key,
+	fprintf(page->out, "%33s  held by %s %u%%", "", label_who(page->a, holder->key).text,
 		percent((double)holder->weight, (double)lock->charged_ns));
 	if (unseen)
 		fprintf(page->out, "; acquisition not seen: %u%%", unseen);
@@ -585,8 +614,9 @@ static void print_table(const struct page *page, size_t which)
 				      ? "THREADS"
 				      : tables[which].title);
 	if (endless)
-		fprintf(page->out, "%s calls without a time: formats up to Go 1.21 do not record their end\n",
-			text_count(endless).bytes);
+		fprintf(page->out,
+			"%s call%s without a time: formats up to Go 1.21 do not record their end\n",
+			text_count(endless).bytes, endless == 1 ? "" : "s");
 	if (n) {
 		if (tables[which].table == TABLE_CPU)
 			print_cpu_head(page);
@@ -668,14 +698,27 @@ static void print_origins(const struct page *page)
 	}
 }
 
+static void print_heading_lines(const struct page *page)
+{
+	print_head(page);
+	print_latency(page);
+	print_gc(page);
+}
+
+void report_head(struct analysis *a, FILE *out)
+{
+	const struct report_style style = {.width = 0};
+	const struct page page = {.a = a, .out = out, .style = &style, .width = 80};
+
+	print_heading_lines(&page);
+}
+
 void report_text(struct analysis *a, FILE *out, const struct report_style *style)
 {
 	const struct page page = {
 		.a = a, .out = out, .style = style, .width = style->width ? style->width : 80};
 
-	print_head(&page);
-	print_latency(&page);
-	print_gc(&page);
+	print_heading_lines(&page);
 	if (a->options.by_label) {
 		print_by_label(&page);
 		return;
@@ -698,9 +741,7 @@ bool report_view(struct analysis *a, unsigned view, FILE *out, const struct repo
 
 	if (!report_view_name(view))
 		return false;
-	print_head(&page);
-	print_latency(&page);
-	print_gc(&page);
+	print_heading_lines(&page);
 	if (view == 0)
 		print_findings(&page);
 	else

@@ -19,7 +19,7 @@ enum { MAX_RESOURCES = 4096, QUEUE = 4, LONG_NS = 500000, MEDIUM_NS = 100000 };
 static bool is_resource(unsigned activity)
 {
 	return activity == ACT_LOCK || activity == ACT_SEND || activity == ACT_RECEIVE ||
-	       activity == ACT_SELECT;
+	       activity == ACT_SELECT || activity == ACT_SEMAPHORE;
 }
 
 static uint32_t root_of(struct analysis *a, uint32_t index)
@@ -62,6 +62,34 @@ static uint32_t resource_at(struct analysis *a, uint32_t stack)
 	if (!known && info->resource && map64_set(&a->places, key, info->resource))
 		a->oom = true;
 	return root_of(a, info->resource);
+}
+
+/* Returns what the goroutine has of the resource with this index; NULL if nothing is known. */
+static struct holding *held_of(struct analysis *a, struct goroutine *g, uint32_t index)
+{
+	for (unsigned i = 0; i < HOLDINGS && g->held[i].resource; i++) {
+		if (root_of(a, g->held[i].resource) == index)
+			return &g->held[i];
+	}
+	return NULL;
+}
+
+static void held_drop(struct goroutine *g, struct holding *held)
+{
+	struct holding *last = &g->held[HOLDINGS - 1];
+
+	memmove(held, held + 1, (size_t)(last - held) * sizeof(*held));
+	*last = (struct holding){0};
+}
+
+static void held_add(struct analysis *a, struct goroutine *g, struct holding now)
+{
+	struct holding *before = held_of(a, g, now.resource);
+
+	if (before)
+		held_drop(g, before);
+	memmove(g->held + 1, g->held, (HOLDINGS - 1) * sizeof(now));
+	g->held[0] = now;
 }
 
 static void pass_time(struct analysis *a, struct resource *res)
@@ -125,6 +153,8 @@ static void merge(struct analysis *a, uint32_t one, uint32_t other)
 	    histogram_merge(&to->min_holds, &from->min_holds))
 		a->oom = true;
 	merge_sums(to, from);
+	if (from->wanted_since > to->wanted_since)
+		to->wanted_since = from->wanted_since;
 	if (from->contended_since > to->contended_since)
 		to->contended_since = from->contended_since;
 	if (from->held_at > to->held_at)
@@ -160,6 +190,7 @@ void resource_wait(struct analysis *a, struct goroutine *g)
 {
 	uint32_t index;
 	struct resource *res;
+	struct holding *held;
 
 	if (!is_resource(g->activity))
 		return;
@@ -171,14 +202,15 @@ void resource_wait(struct analysis *a, struct goroutine *g)
 	pass_time(a, res);
 	g->queued = true;
 	if (!res->waiting++)
-		res->contended_since = a->now;
+		res->contended_since = res->wanted_since = a->now;
 	if (!res->held_at && is_surely_held(a, res, g))
 		res->held_at = a->now;
 	if (res->waiting > res->most_waiting)
 		res->most_waiting = res->waiting;
 	/* It was woken, but another goroutine was faster. */
-	if (g->held && root_of(a, g->held) == index)
-		g->held = 0;
+	held = held_of(a, g, index);
+	if (held)
+		held_drop(g, held);
 }
 
 static void count_wait(struct analysis *a, struct resource *res, const struct goroutine *g,
@@ -216,15 +248,22 @@ static bool is_io(const struct analysis *a, uint64_t did)
 }
 
 /* Returns the earliest time since which the releasing goroutine is known to have held it. */
-static uint64_t held_since(struct analysis *a, const struct resource *res, const struct goroutine *waker)
+static uint64_t held_since(struct analysis *a, const struct resource *res, struct goroutine *waker)
 {
-	uint64_t since = res->held_at ? res->held_at : a->now;
+	const struct holding *held = held_of(a, waker, (uint32_t)(res - a->resources));
+	const struct goroutine *woken = &a->gs[res->woken];
 
 	/* If another one has released it since then, it has taken it again. */
-	if (waker->held && waker->held_since >= res->contended_since && waker->held_since &&
-	    resource_root(a, waker->held) == res)
-		since = waker->held_since;
-	return since;
+	if (held && held->since && held->since >= res->contended_since)
+		return held->since;
+	if (res->held_at)
+		return res->held_at;
+	/* If the one that was woken for it had it, it gave it back before it began to wait for something
+	 * else. */
+	if (res->woken && woken != waker && woken->activity > ACT_RUNNABLE &&
+	    woken->since >= res->contended_since)
+		return woken->since;
+	return a->now;
 }
 
 /* Adds what the holder did since then, times the mean number of waiters. */
@@ -255,7 +294,7 @@ static void charge_time(struct analysis *a, struct resource *res, const struct g
 	res->io_calls += io;
 }
 
-static void charge(struct analysis *a, struct resource *res, const struct goroutine *waker, uint32_t stack)
+static void charge(struct analysis *a, struct resource *res, struct goroutine *waker, uint32_t stack)
 {
 	/* A sender does not hold its channel. */
 	uint64_t since = res->lock ? held_since(a, res, waker) : res->contended_since;
@@ -280,23 +319,35 @@ static void charge(struct analysis *a, struct resource *res, const struct gorout
 		a->oom = true;
 }
 
+/* It may have given it back, and acquired it again without a wait. */
+static void count_hold(struct analysis *a, struct resource *res, struct goroutine *waker,
+		       struct holding *held)
+{
+	uint64_t since = held->since;
+	bool latest = held == &waker->held[0];
+
+	/* Another goroutine has released it since. */
+	if (res->lock && res->contended_since > since && res->waiting > 1)
+		since = res->contended_since;
+	/* If it has waited for others since, only what was wanted all the time was surely held all the time.
+	 */
+	if ((latest || (!res->lock && held->since >= res->wanted_since)) &&
+	    histogram_add(&res->holds, a->now - since))
+		a->oom = true;
+	res->by_waiters++;
+	held_drop(waker, held);
+}
+
 static void count_release(struct analysis *a, uint32_t index, struct goroutine *waker, uint32_t stack)
 {
 	struct resource *res = &a->resources[index];
+	struct holding *held;
 
 	charge(a, res, waker, stack);
 	res->releases++;
-	if (waker->held && root_of(a, waker->held) == index) {
-		uint64_t since = waker->held_since;
-
-		/* Another goroutine has released it since, so this one acquired it again without a wait. */
-		if (res->lock && res->contended_since > since && res->waiting > 1)
-			since = res->contended_since;
-		res->by_waiters++;
-		if (histogram_add(&res->holds, a->now - since))
-			a->oom = true;
-		waker->held = 0;
-	}
+	held = held_of(a, waker, index);
+	if (held)
+		count_hold(a, res, waker, held);
 	res->contended_since = a->now;
 	res->held_at = 0;
 	res->open_ns = 0;
@@ -306,12 +357,18 @@ static void count_release(struct analysis *a, uint32_t index, struct goroutine *
  * A writer of an RWMutex waited for a reader, and now lets readers in. No wake-up connects its Lock to its
  * Unlock, but both are in one function.
  */
-static bool is_writer_between_readers(const struct analysis *a, const struct goroutine *g,
-				      const struct goroutine *waker, uint32_t waker_stack)
+static const struct holding *held_between_readers(const struct analysis *a, const struct goroutine *g,
+						  const struct goroutine *waker, uint32_t waker_stack)
 {
-	return waker->held && waker->behind_reader && a->stacks[g->stack].primitive == PRIM_READ_LOCK &&
-	       a->stacks[waker_stack].primitive == PRIM_UNLOCK &&
-	       stack_near(a, waker->held_stack)->func == stack_near(a, waker_stack)->func;
+	if (a->stacks[g->stack].primitive != PRIM_READ_LOCK ||
+	    a->stacks[waker_stack].primitive != PRIM_UNLOCK)
+		return NULL;
+	for (unsigned i = 0; i < HOLDINGS && waker->held[i].resource; i++) {
+		if (waker->held[i].behind_reader &&
+		    stack_near(a, waker->held[i].stack)->func == stack_near(a, waker_stack)->func)
+			return &waker->held[i];
+	}
+	return NULL;
 }
 
 static void leave(struct analysis *a, struct resource *res, struct goroutine *g)
@@ -328,11 +385,12 @@ void resource_leave(struct analysis *a, struct goroutine *g)
 
 	if (index)
 		leave(a, &a->resources[index], g);
-	g->held = 0;
+	memset(g->held, 0, sizeof(g->held));
 }
 
 void resource_wake(struct analysis *a, struct goroutine *g, struct goroutine *waker, uint32_t waker_stack)
 {
+	const struct holding *held;
 	uint32_t index, other;
 	struct resource *res;
 
@@ -345,8 +403,9 @@ void resource_wake(struct analysis *a, struct goroutine *g, struct goroutine *wa
 		other = resource_at(a, waker_stack);
 		if (other && other != index)
 			merge(a, index, other);
-		if (is_writer_between_readers(a, g, waker, waker_stack) && root_of(a, waker->held) != index)
-			merge(a, index, root_of(a, waker->held));
+		held = held_between_readers(a, g, waker, waker_stack);
+		if (held && root_of(a, held->resource) != index)
+			merge(a, index, root_of(a, held->resource));
 	}
 	res = &a->resources[index];
 	pass_time(a, res);
@@ -359,16 +418,16 @@ void resource_wake(struct analysis *a, struct goroutine *g, struct goroutine *wa
 		count_release(a, index, waker, waker_stack);
 	res->woken = (uint32_t)(g - a->gs);
 	leave(a, res, g);
-	g->held = index;
-	g->held_since = 0;
-	g->held_stack = g->stack;
-	g->behind_reader = a->stacks[waker_stack].primitive == PRIM_READ_UNLOCK;
+	held_add(a, g,
+		 (struct holding){.resource = index,
+				  .stack = g->stack,
+				  .behind_reader = a->stacks[waker_stack].primitive == PRIM_READ_UNLOCK});
 }
 
 void resource_got(struct analysis *a, struct goroutine *g)
 {
-	if (g->held && !g->held_since)
-		g->held_since = a->now;
+	if (g->held[0].resource && !g->held[0].since)
+		g->held[0].since = a->now;
 }
 
 /* Who took or released one in a gap was not seen. */

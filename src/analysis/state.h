@@ -21,6 +21,7 @@ enum activity {
 	ACT_LOCK, /* Mutex, RWMutex, pthread mutex */
 	ACT_JOIN, /* WaitGroup, thread join */
 	ACT_COND,
+	ACT_SEMAPHORE, /* nobody holds one: it counts free items, or is a signal */
 	ACT_SEND,
 	ACT_RECEIVE,
 	ACT_SELECT,
@@ -51,7 +52,8 @@ enum {
 	SLOWEST = 8,
 	RESERVOIR = 1024,
 	RECENT_MS = 1024,
-	WOKEN = 8, /* readers remembered per lock */
+	WOKEN = 8,    /* readers remembered per lock */
+	HOLDINGS = 4, /* resources remembered per goroutine */
 };
 
 struct code_place {          /* a frame */
@@ -68,6 +70,8 @@ enum primitive {
 	PRIM_READ_UNLOCK,
 	PRIM_WAIT_GROUP,
 	PRIM_COND,
+	PRIM_SEMAPHORE,
+	PRIM_NOTIFY, /* signals a condition */
 	PRIM_SEND,
 	PRIM_RECEIVE,
 	PRIM_CLOSE,
@@ -118,6 +122,30 @@ struct last_on_thread {
 	uint32_t m, g; /* thread id; goroutine index */
 };
 
+/* A resource that a goroutine has waited for and got, and may still have. */
+struct holding {
+	uint32_t resource;  /* 0 = none */
+	uint32_t stack;     /* of the wait */
+	uint64_t since;     /* ns; 0 = set when it next runs */
+	bool behind_reader; /* a reader handed it over */
+};
+
+/* A thread's system call: its intervals, which it may have several of (ledger_call_resumes()), count as one.
+ */
+struct thread_call {
+	uint64_t since, ns; /* ns: without the time in which it waited, or had no CPU */
+	uint32_t stack;
+	bool is_open;
+	bool cut; /* a part of it was not watched */
+};
+
+/* Who is expected to end a wait, since it ended the last one, and its times when the wait began. */
+struct expected_waker {
+	uint32_t index; /* 1 + index; 0 = unknown */
+	uint64_t goid;  /* detects reuse of that index */
+	uint64_t spent[ACT_COUNT];
+};
+
 struct goroutine {
 	uint64_t goid;
 	uint64_t born;  /* ns; 0 = before the trace */
@@ -126,6 +154,9 @@ struct goroutine {
 	double delays_at[DELAY_COUNT];
 	uint64_t spent[ACT_COUNT];
 	struct past_activity past[PAST];
+	struct expected_waker expected;
+	uint32_t asker; /* 1 + index of the one that ended its last wait, for others; 0 = it has ended one */
+	uint64_t asker_goid; /* detects reuse of that index */
 	struct region_in_progress *regions;
 	size_t nregions, region_capacity;
 	struct label_open *labels; /* those it has (labels.c) */
@@ -135,23 +166,22 @@ struct goroutine {
 	uint32_t named_by; /* stack whose root is the thread's name; 0 = none */
 	uint32_t herd; /* number of goroutines woken with it, if it has done almost nothing since; else 0 */
 	uint32_t assist_stack;
-	uint32_t lock_logged;       /* index of the lock that its last log announced; 0 = none */
-	uint32_t lock;              /* index of the lock that it waits for; 0 = unknown */
-	uint32_t lock_taken;        /* stack where the waker had taken the lock; 0 = unknown */
-	uint32_t waker;             /* 1 + index of the goroutine that made it runnable; 0 = unknown */
-	uint64_t waker_goid;        /* detects reuse of that index by another goroutine */
-	uint32_t held;              /* resource that it waited for and got; 0 = none */
-	uint64_t held_since;        /* ns; 0 = set when it next runs */
-	uint32_t held_stack;        /* of that wait */
-	uint64_t waited_at;         /* ns: start of its last wait */
-	uint64_t burst;             /* burst_begin of the last burst that it was counted in */
-	uint64_t ran_at_wake;       /* ns: its running time when it was woken in a herd */
-	uint32_t herd_stack;        /* of the wait that the herd wake-up ended */
-	uint32_t task;              /* index of the last one that it began and did not end; 0 = none */
-	uint32_t creator;           /* index; 0 = unknown */
-	uint64_t creator_goid;      /* detects reuse of that index */
-	uint64_t child_end;         /* ns: last end of a goroutine that it created */
-	uint32_t npast;             /* total, including forgotten ones */
+	uint32_t lock_logged;          /* index of the lock that its last log announced; 0 = none */
+	uint32_t lock;                 /* index of the lock that it waits for; 0 = unknown */
+	uint32_t lock_taken;           /* stack where the waker had taken the lock; 0 = unknown */
+	uint32_t waker;                /* 1 + index of the goroutine that made it runnable; 0 = unknown */
+	uint64_t waker_goid;           /* detects reuse of that index by another goroutine */
+	struct holding held[HOLDINGS]; /* the latest first */
+	uint64_t waited_at;            /* ns: start of its last wait */
+	uint64_t burst;                /* burst_begin of the last burst that it was counted in */
+	uint64_t ran_at_wake;          /* ns: its running time when it was woken in a herd */
+	uint32_t herd_stack;           /* of the wait that the herd wake-up ended */
+	uint32_t task;                 /* index of the last one that it began and did not end; 0 = none */
+	uint32_t creator;              /* index; 0 = unknown */
+	uint64_t creator_goid;         /* detects reuse of that index */
+	uint64_t child_end;            /* ns: last end of a goroutine that it created */
+	uint32_t npast;                /* total, including forgotten ones */
+	struct thread_call call;
 	struct handovers handovers; /* since it has had its thread to itself */
 	uint32_t last_m;            /* thread that it last started on */
 	int32_t p;
@@ -160,12 +190,11 @@ struct goroutine {
 	bool queued;     /* counted in the waiters of its resource */
 	bool cut;        /* its activity began before the trace or in a gap */
 	bool assists;
-	bool worker;        /* a GC worker */
-	bool behind_reader; /* a reader handed it what it holds */
-	bool from_timer;    /* a timer woke it */
-	bool lock_reads;    /* waits for the lock as a reader */
-	bool labels_known;  /* the trace has recorded its labels */
-	bool matches;       /* it has analysis_options.label */
+	bool worker;       /* a GC worker */
+	bool from_timer;   /* a timer woke it */
+	bool lock_reads;   /* waits for the lock as a reader */
+	bool labels_known; /* the trace has recorded its labels */
+	bool matches;      /* it has analysis_options.label */
 };
 
 struct proc {
@@ -192,6 +221,8 @@ struct row {
 	struct top waker_groups[TOPS];
 	struct top functions[TOPS];     /* groups of goroutines that wait here */
 	uint64_t no_waker;              /* intervals in hist without a known waker */
+	uint64_t after_wait;            /* waits in hist that wakers ended first after a wait of their own */
+	uint64_t to_asker;              /* of these, of who had ended that */
 	uint64_t task_ns;               /* of those that are part of a task */
 	uint64_t waker_slice, waker_at; /* ns: start of the last waker's time slice; when it ended a wait */
 	uint64_t waker_turns;           /* wakers' slices, and parts of them with a pause between wake-ups */
@@ -230,6 +261,7 @@ struct resource {
 	uint64_t changed;              /* ns: last change of `waiting` */
 	uint64_t open_ns;              /* all waiters' time since the last release */
 	uint64_t contended_since;      /* ns: last release, or the first wait after it was idle */
+	uint64_t wanted_since;         /* ns: the first wait after it was idle */
 	uint64_t held_at;              /* ns: a moment since then at which it was held; 0 = none */
 	uint32_t woken;                /* index of the goroutine that the last release woke; 0 = none */
 	uint64_t queue_ns;             /* with 4 or more waiters */
@@ -281,6 +313,7 @@ struct lock {
 
 /* Goroutines that run one function, created at one site. */
 struct group {
+	bool own;      /* gotrace's own goroutine: no row of a table */
 	uint32_t func; /* string */
 	uint32_t file, line;
 	uint32_t creator; /* stack; 0 = unknown */
@@ -302,8 +335,8 @@ struct group {
 	/* timers that fired late, after long slices of the group; those slices */
 	uint64_t late_timers, late_slices, late_slices_ns;
 	struct handovers handovers;
-	/* the slice after which the most timers fired: its end in ns, their number, its goid */
-	uint64_t late_at, late_most, late_g;
+	/* the slice after which the most timers fired: its end and length in ns, their number, its goid */
+	uint64_t late_at, late_ns, late_most, late_g;
 	uint64_t yields;
 	struct top yield_stacks[TOPS];
 	uint64_t delaying, delaying_ns; /* slices of 2 ms or more while goroutines waited for a P */
@@ -331,6 +364,7 @@ struct instances {
 	uint64_t samples;                 /* of the CPU, of tasks */
 	struct top cpu[TOPS];             /* the same by row of cpu_profile */
 	struct top where[TOPS];           /* tasks: stack << 8 | activity, ns */
+	struct top outer[TOPS];           /* tasks: names of those that they are within, ns */
 	struct instance slowest[SLOWEST]; /* descending */
 	unsigned nslowest;
 	float sample[RESERVOIR];         /* ns, a uniform sample */
@@ -380,6 +414,10 @@ struct gc_figures {
 	struct histogram stops;            /* all stop-the-worlds: until the last P stopped */
 	uint64_t worst_stop, worst_stop_at, worst_stop_g;
 	uint32_t worst_stop_stack, worst_stop_func;
+	struct histogram asked;    /* stop-the-worlds that the program asked for, until the world goes on */
+	struct top asked_by[TOPS]; /* stack << 32 | string: why */
+	uint64_t asked_max_at;     /* ns: when that began */
+	uint32_t stw_stack, stw_kind;
 	uint64_t stw_began, last_stop;
 	uint32_t last_stopped_g, last_stopped_stack;
 	bool stw_gc, stw_cut; /* stw_cut: a gap was open in it */
@@ -399,18 +437,27 @@ struct timeline {
 	uint64_t used[2048][P_USE_COUNT];
 };
 
+/* What mostly held the holder of a lock up: with more CPUs, one that waited for something else would wait,
+ * too. */
+enum waited_for { WAITED_FOR_UNKNOWN, WAITED_FOR_OTHERS, WAITED_FOR_CPU };
+
 struct finding {
 	const char *id;
+	const char
+		*part; /* which of a rule's findings it is, if they are about no place; NULL = there is one */
 	double impact; /* 0 to 1 */
 	uint8_t level; /* enum level */
 	char text[400];
 	char evidence[4][200];
 	unsigned nevidence;
 	char next[200];
-	const char *explained_by;                /* id of the finding that explains it, or NULL */
+	const char *explained_by; /* id of the finding that explains it, or NULL */
+	enum waited_for held_up;
+	bool may_be_well;                        /* stays info, whatever it explains */
 	uint64_t first_ns, worst_ns, worst_goid; /* times since the trace's start */
 	uint64_t n, total_ns, p50_ns, p99_ns, max_ns;
 	uint32_t stack, waker_stack;
+	uint32_t next_stack; /* where the one that all wait for waits for others in turn; 0 = it does not */
 };
 
 enum level { LEVEL_INFO, LEVEL_LOW, LEVEL_MEDIUM, LEVEL_HIGH };
@@ -419,13 +466,18 @@ enum { MAX_FINDINGS = 64 };
 struct span; /* path.h */
 struct why_sample;
 
-/* Callbacks for each interval and each instance when it ends, and for samples of the CPU by time. */
+/*
+ * Callbacks for each interval and each instance when it ends, and for samples of the CPU by time. An observer
+ * leaves those NULL that it does not need.
+ */
 struct observer {
-	void *ctx; /* NULL = no observer */
+	void *ctx;
 	void (*span)(void *ctx, const struct analysis *a, uint64_t goid, const struct span *span);
 	void (*instance)(void *ctx, const struct analysis *a, const struct instances *all,
 			 const struct instance *one);
 	void (*sample)(void *ctx, const struct why_sample *sample);
+	/* The goroutine had no CPU from begin to now; the name is that of gotrace's own region. */
+	void (*off_cpu)(void *ctx, const struct analysis *a, uint64_t goid, uint64_t begin, uint32_t name);
 };
 
 struct analysis {

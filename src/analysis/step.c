@@ -80,6 +80,7 @@ static void dead(struct analysis *a, struct goroutine *g)
 	if (creator)
 		creator->child_end = a->now;
 	interval_leave(a, g, NULL, 0, false);
+	call_end(a, g);
 	lock_leave(a, g);
 	count_handovers(a, g);
 	g->activity = ACT_NONE;
@@ -328,7 +329,27 @@ static void note_late_timer(struct analysis *a, const struct op *op)
 	if (proc->fired > group->late_most) {
 		group->late_most = proc->fired;
 		group->late_at = proc->slice_end;
+		group->late_ns = proc->slice_ns;
 		group->late_g = a->gs[proc->g].goid;
+	}
+}
+
+/* Goroutines that become runnable within 1 ms. */
+static void count_burst(struct analysis *a, struct goroutine *g)
+{
+	if (a->now - a->burst_begin > 1000000) {
+		a->burst_begin = a->now;
+		a->burst_n = 0;
+	}
+	if (g->burst == a->burst_begin)
+		return; /* woken again */
+	g->burst = a->burst_begin;
+	if (++a->burst_n == 50)
+		a->bursts++;
+	if (a->burst_n > a->burst_most) {
+		a->burst_most = a->burst_n;
+		a->burst_at = a->burst_begin;
+		a->burst_func = a->groups[g->group].func;
 	}
 }
 
@@ -345,20 +366,7 @@ static void count_wake(struct analysis *a, struct goroutine *g, const struct op 
 	a->groups[g->group].timer_wakes += g->from_timer;
 	if (g->from_timer)
 		note_late_timer(a, op);
-	if (a->now - a->burst_begin > 1000000) {
-		a->burst_begin = a->now;
-		a->burst_n = 0;
-	}
-	if (g->burst == a->burst_begin)
-		return; /* woken again */
-	g->burst = a->burst_begin;
-	if (++a->burst_n == 50)
-		a->bursts++;
-	if (a->burst_n > a->burst_most) {
-		a->burst_most = a->burst_n;
-		a->burst_at = a->burst_begin;
-		a->burst_func = a->groups[g->group].func;
-	}
+	count_burst(a, g);
 }
 
 /* A goroutine that wakes HERD or more others in one slice wakes a herd. */
@@ -462,7 +470,17 @@ static void create(struct analysis *a, struct goroutine *g, const struct ledger_
 	uint8_t state = a->ledger.gs[change->g].known.state;
 
 	born(a, g, change->op);
+	/* What gotrace's own goroutine creates existed before: where it waits, and since when, is not known.
+	 */
+	if (change->by && a->gs[change->by].goid == OWN_GOID) {
+		interval_enter(a, g, activities[state], 0);
+		g->cut = true;
+		return;
+	}
 	interval_enter(a, g, activities[state], stack_index(a, change->op->stack));
+	/* A timer's function (time.AfterFunc). */
+	if (!change->by && state == G_RUNNABLE)
+		count_burst(a, g);
 	g->origin = FROM_CREATE;
 	g->creator = change->by;
 	g->creator_goid = a->gs[g->creator].goid;
@@ -481,6 +499,8 @@ static void syscall_begin(struct analysis *a, struct goroutine *g, const struct 
 	note_slice(a, g, stack);
 	interval_leave(a, g, NULL, 0, false);
 	interval_enter(a, g, ACT_SYSCALL, stack);
+	if (!ledger_call_resumes(&a->ledger, &a->ledger.gs[index_of(a, g)]))
+		call_end(a, g);
 	proc_use(a, op->p, P_IN_SYSCALL);
 }
 
@@ -580,6 +600,7 @@ static void change_watch(struct analysis *a, struct goroutine *g, bool unwatched
 		g->from_timer = false;
 	}
 	interval_leave(a, g, NULL, 0, true);
+	call_end(a, g);
 	if (activity == ACT_CODE || activity == ACT_ASSIST) {
 		activity = g->assists ? ACT_ASSIST : ACT_CODE;
 		g->stack = g->assists ? g->assist_stack : 0;
@@ -825,6 +846,7 @@ void states_end(struct analysis *a)
 		if (g->activity == ACT_NONE)
 			continue;
 		interval_leave(a, g, NULL, 0, true);
+		call_end(a, g);
 		lock_leave(a, g);
 		count_handovers(a, g);
 		labels_end(a, g, true);

@@ -27,8 +27,10 @@ void why_free(struct why *why)
 {
 	if (!why)
 		return;
-	for (size_t i = 0; i < why->ntracks; i++)
+	for (size_t i = 0; i < why->ntracks; i++) {
 		free(why->tracks[i].spans);
+		free(why->tracks[i].off_cpu);
+	}
 	free(why->tracks);
 	free(why->segments);
 	free(why->samples);
@@ -103,6 +105,27 @@ static void on_span(void *ctx, const struct analysis *a, uint64_t goid, const st
 		choose_by_goroutine(why, a, goid, span);
 }
 
+static void on_off_cpu(void *ctx, const struct analysis *a, uint64_t goid, uint64_t begin, uint32_t name)
+{
+	struct why *why = ctx;
+	struct track *track =
+		why->pass == 2 && begin < why->end && a->now > why->begin ? track_get(why, goid) : NULL;
+
+	if (!track || begin >= a->now)
+		return;
+	if (why->noff_cpu >= MAX_SAMPLES) {
+		why->overflow = true;
+		return;
+	}
+	if (array_grow(&track->off_cpu, &track->off_cpu_capacity, track->noff_cpu + 1,
+		       sizeof(*track->off_cpu))) {
+		why->oom = true;
+		return;
+	}
+	track->off_cpu[track->noff_cpu++] = (struct off_cpu_part){begin, a->now, name};
+	why->noff_cpu++;
+}
+
 static void on_cpu_sample(void *ctx, const struct why_sample *sample)
 {
 	struct why *why = ctx;
@@ -170,8 +193,11 @@ static void on_instance(void *ctx, const struct analysis *a, const struct instan
 void why_watch(struct why *why, struct analysis *a)
 {
 	why->pass++;
-	a->observer = (struct observer){
-		.ctx = why, .span = on_span, .instance = on_instance, .sample = on_cpu_sample};
+	a->observer = (struct observer){.ctx = why,
+					.span = on_span,
+					.instance = on_instance,
+					.sample = on_cpu_sample,
+					.off_cpu = on_off_cpu};
 }
 
 /* --- which one --- */

@@ -10,9 +10,11 @@
 #include "analysis/names.h"
 #include "analysis/path.h"
 #include "analysis/top.h"
+#include "analysis/words.h"
 #include "util/array.h"
 #include "util/json.h"
 #include "util/text.h"
+#include "trace/ops/own_names.h"
 
 /* With head, typical instance, lock and sum, 20 lines of a terminal. */
 enum { LINES = 11, MOST_NODES = 1 << 16 };
@@ -28,7 +30,8 @@ struct path_node {
 	uint8_t depth;
 	bool many; /* goroutines */
 	bool shown;
-	struct top sampled[TOPS]; /* of running: samples by row of cpu_profile */
+	struct top sampled[TOPS];    /* of running: samples by row of cpu_profile */
+	struct top sampled_at[TOPS]; /* the same, by stack */
 	uint64_t samples;
 };
 
@@ -46,17 +49,34 @@ static const char *what(const struct path_segment *segment)
 		[NOTE_DEEP] = NULL,
 	};
 
+	if (segment->off_cpu)
+		return "off CPU";
 	if (segment->activity == ACT_NONE)
 		return notes[segment->note] ? notes[segment->note] : "not recorded";
 	return activity_name((enum activity)segment->activity);
+}
+
+/* Why it had no CPU. region: the name, as path_segment.off_cpu. */
+static struct label off_cpu_reason(const struct analysis *a, uint32_t region)
+{
+	const char *reason = off_cpu_region_reason(name_text(a, region));
+	struct label label = {""};
+
+	if (reason)
+		snprintf(label.text, sizeof(label.text), "%.*s", text_fit(reason, 60), reason);
+	label.text[strcspn(label.text, "]")] = 0;
+	return label;
 }
 
 static struct label where(const struct analysis *a, const struct path_segment *segment)
 {
 	struct label label = {""}, place;
 
+	if (segment->off_cpu)
+		return off_cpu_reason(a, segment->off_cpu);
 	if (segment->activity == ACT_RUNNABLE) {
-		snprintf(label.text, sizeof(label.text), "%s", delay_name((enum delay)segment->delay));
+		snprintf(label.text, sizeof(label.text), "%s",
+			 delay_name(is_of_threads(a), (enum delay)segment->delay));
 		return label;
 	}
 	if (segment->stack) {
@@ -65,7 +85,7 @@ static struct label where(const struct analysis *a, const struct path_segment *s
 	}
 	if (segment->note == NOTE_NO_WAKER && segment->activity != ACT_OTHER)
 		snprintf(label.text + strlen(label.text), sizeof(label.text) - strlen(label.text),
-			 " [woken by no goroutine]");
+			 " [woken by no %s]", words_of(a)->one);
 	return label;
 }
 
@@ -82,6 +102,7 @@ static bool is_alike(const struct analysis *a, const struct path_segment *one,
 		     const struct path_segment *other)
 {
 	return one->activity == other->activity && one->delay == other->delay && one->note == other->note &&
+	       one->off_cpu == other->off_cpu &&
 	       (one->activity == ACT_RUNNABLE || is_at(a, one->stack, other->stack));
 }
 
@@ -125,6 +146,7 @@ static void count_samples(const struct why *why, struct path_node *node, const s
 			continue;
 		node->samples++;
 		top_add(node->sampled, why->samples[low].row, 1);
+		top_add(node->sampled_at, why->samples[low].stack, 1);
 	}
 }
 
@@ -159,7 +181,7 @@ static bool tree_fill(struct path_tree *tree, const struct why *why, const struc
 			node->longest_ns = ns;
 			node->longest = (uint32_t)i + 1;
 		}
-		if (segment->activity == ACT_CODE)
+		if (segment->activity == ACT_CODE && !segment->off_cpu)
 			count_samples(why, node, segment);
 	}
 	free(node_of);
@@ -206,14 +228,31 @@ static struct label ran_until(const struct printer *printer, const struct path_s
 	return label;
 }
 
+/* The most sampled line of the most sampled function: it may be another one than in the whole trace. */
+static struct label sampled_place(const struct analysis *a, const struct path_node *node)
+{
+	uint32_t row = cpu_first(node->sampled), stack = 0;
+	uint64_t most = 0;
+
+	for (unsigned i = 0; i < TOPS; i++) {
+		const struct top *one = &node->sampled_at[i];
+
+		if (one->weight <= most || stack_site(a, (uint32_t)one->key)->func != a->cpu.rows[row].func)
+			continue;
+		most = one->weight;
+		stack = (uint32_t)one->key;
+	}
+	return stack ? label_stack(a, stack) : cpu_place(a, row);
+}
+
 static struct label node_place(const struct printer *printer, const struct path_node *node)
 {
 	struct label place = where(printer->a, &node->first), sampled;
 
-	if (node->first.activity == ACT_CODE && !node->samples)
+	if (node->first.activity == ACT_CODE && !node->samples && !node->first.off_cpu)
 		return ran_until(printer, &node->first);
 	if (node->samples) {
-		sampled = cpu_place(printer->a, (uint32_t)top_first(node->sampled)->key);
+		sampled = sampled_place(printer->a, node);
 		snprintf(place.text, sizeof(place.text), "%.*s, %llu of %llu samples",
 			 text_fit(sampled.text, 120), sampled.text,
 			 (unsigned long long)top_first(node->sampled)->weight,
@@ -226,18 +265,18 @@ static void print_line(struct printer *printer, const struct path_node *node)
 {
 	const struct path_segment *first = &node->first;
 	struct label place = node_place(printer, node);
-	char times[32] = "", who[24];
+	struct label who = label_id(printer->a, first->goid);
+	char times[32] = "";
 	unsigned used = 24 + 2 * node->depth;
 
 	if (node->n > 1)
 		snprintf(times, sizeof(times), " x%llu", (unsigned long long)node->n);
-	snprintf(who, sizeof(who), "g%llu", (unsigned long long)first->goid);
 	used += (unsigned)strlen(times);
 	fprintf(printer->out, "%*s%8s  %-12s %s", (int)(2 * node->depth), "", label_time(node->ns).text,
-		what(first), node->many ? "(many)" : who);
+		what(first), node->many ? "(many)" : who.text);
 	if (place.text[0])
-		fprintf(printer->out, "%*s%s", (int)(strlen(who) < 7 && !node->many ? 7 - strlen(who) : 1),
-			"",
+		fprintf(printer->out, "%*s%s",
+			(int)(strlen(who.text) < 7 && !node->many ? 7 - strlen(who.text) : 1), "",
 			text_name(place.text, strlen(place.text),
 				  printer->width > used + 20 ? printer->width - used : 20)
 				.bytes);
@@ -275,22 +314,22 @@ static void print_lock(const struct printer *printer, const struct path_segment 
 	struct label released = label_stack(printer->a, segment->waker_stack);
 	struct text taken_in = text_name(taken.text, strlen(taken.text), 120);
 	struct text released_in = text_name(released.text, strlen(released.text), 120);
-	unsigned long long waker = segment->waker;
-	char text[600];
+	struct label waker = label_who(printer->a, segment->waker);
+	char text[800];
 
 	if (!segment->lock)
 		return;
-	if (!waker || !segment->waker_stack)
+	if (!segment->waker || !segment->waker_stack)
 		snprintf(text, sizeof(text), "%s", label.text);
 	else if (!lock_is_held(lock))
-		snprintf(text, sizeof(text), "%s, ended by g%llu in %s", label.text, waker,
+		snprintf(text, sizeof(text), "%s, ended by %s in %s", label.text, waker.text,
 			 released_in.bytes);
 	else if (!segment->lock_taken)
-		snprintf(text, sizeof(text), "%s, held by g%llu, which released it in %s", label.text, waker,
-			 released_in.bytes);
+		snprintf(text, sizeof(text), "%s, held by %s, which released it in %s", label.text,
+			 waker.text, released_in.bytes);
 	else
-		snprintf(text, sizeof(text), "%s, held by g%llu, which took it in %s and released it in %s",
-			 label.text, waker, taken_in.bytes, released_in.bytes);
+		snprintf(text, sizeof(text), "%s, held by %s, which took it in %s and released it in %s",
+			 label.text, waker.text, taken_in.bytes, released_in.bytes);
 	print_wrapped(printer, text, 2 * depth + 10);
 }
 
@@ -357,7 +396,7 @@ static void print_sum(const struct printer *printer)
 	place = node_place(printer, leaf);
 	fprintf(printer->out, "%8s  = sum; without %s", sum.text, what(&leaf->first));
 	if (!leaf->many)
-		fprintf(printer->out, " in g%llu", (unsigned long long)leaf->first.goid);
+		fprintf(printer->out, " in %s", label_who(printer->a, leaf->first.goid).text);
 	fprintf(printer->out, "%s%.*s: saves at most %s\n", place.text[0] ? ", " : "",
 		text_fit(place.text, 110), place.text, label_time(leaf->ns).text);
 }
@@ -394,7 +433,7 @@ static void print_head(const struct why *why, const struct analysis *a, FILE *ou
 			 : question->slowest == 3 ? "rd"
 						  : "th");
 	if (question->kind == WHY_GOROUTINE)
-		fprintf(out, "goroutine %llu", (unsigned long long)question->goroutine);
+		fprintf(out, "%s %llu", words_of(a)->one, (unsigned long long)question->goroutine);
 	else if (question->at_ns != UINT64_MAX)
 		fprintf(out, "%s %s, one of %llu", kind,
 			text_name(question->name, strlen(question->name), 60).bytes,
@@ -403,8 +442,11 @@ static void print_head(const struct why *why, const struct analysis *a, FILE *ou
 		fprintf(out, "%s %s, %s of %llu", kind,
 			text_name(question->name, strlen(question->name), 60).bytes, order,
 			(unsigned long long)why->n);
-	fprintf(out, ": %s at %s, g%llu\n", label_time(why->end - why->begin).text,
-		label_time(why->begin - a->begin).text, (unsigned long long)why->goid);
+	fprintf(out, ": %s at %s", label_time(why->end - why->begin).text,
+		label_time(why->begin - a->begin).text);
+	if (question->kind != WHY_GOROUTINE || !is_of_threads(a))
+		fprintf(out, ", %s", label_who(a, why->goid).text);
+	fputc('\n', out);
 }
 
 void why_text(const struct why *why, const struct analysis *a, FILE *out, const struct report_style *style)
@@ -453,7 +495,9 @@ static void put_segment(struct json *json, const struct why *why, const struct a
 	json_number(json, "goroutine", segment->goid);
 	json_text(json, "for", what(segment));
 	if (segment->activity == ACT_RUNNABLE)
-		json_text(json, "cause", delay_name((enum delay)segment->delay));
+		json_text(json, "cause", delay_name(is_of_threads(a), (enum delay)segment->delay));
+	if (segment->off_cpu)
+		json_text(json, "cause", off_cpu_reason(a, segment->off_cpu).text);
 	if (segment->stack)
 		json_text(json, "where", place.text);
 	if (segment->waker) {

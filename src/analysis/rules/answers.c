@@ -5,18 +5,46 @@
  */
 #include <string.h>
 
+#include "analysis/figures.h"
 #include "analysis/intervals.h"
 #include "analysis/locks.h"
 #include "analysis/names.h"
 #include "analysis/rules/rules.h"
 #include "code/symbol/library.h"
 
-enum { MIN_CHANNELS = 20, WAITS_PER_CHANNEL = 4, MIN_OBJECTS = 3 };
+/* Fewer questions than MIN_ASKED may be of another kind: a thread that gives out work waits for its end now
+ * and then. */
+enum { MIN_CHANNELS = 20, WAITS_PER_CHANNEL = 4, MIN_OBJECTS = 3, MIN_ASKED = 5 };
 
+/*
+ * What calls handlers: net/http's HandlerFunc and the multiplexers that are handlers themselves (chi,
+ * gorilla), and gin's Context.
+ */
+static bool is_dispatcher(const struct analysis *a, const struct code_place *place)
+{
+	static const char *const ends[] = {".ServeHTTP", ".(*Context).Next", ".(*Ctx).Next"};
+	const char *func = name_text(a, place->func);
+	size_t n = strlen(func);
+
+	/* A reverse proxy calls the program's transport. */
+	if (library_in_package(func, "net/http/httputil") ||
+	    library_owner(func, name_text(a, place->file)) == CODE_OF_PROGRAM)
+		return false;
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		size_t len = strlen(ends[i]);
+
+		if (n > len && strcmp(func + n - len, ends[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Of the program's functions, the innermost one that a dispatcher calls: those outside it are middleware. */
 uint32_t stack_handler(const struct analysis *a, uint32_t stack)
 {
 	const struct stack_info *info = &a->stacks[stack];
 	uint32_t handler = UINT32_MAX;
+	bool dispatched = false;
 
 	for (uint32_t i = info->site; i < info->n; i++) {
 		const struct code_place *place = &a->frames[info->first + i];
@@ -25,8 +53,10 @@ uint32_t stack_handler(const struct analysis *a, uint32_t stack)
 		if (strcmp(func, "net/http.serverHandler.ServeHTTP") == 0 ||
 		    strcmp(func, "google.golang.org/grpc.(*Server).handleStream") == 0)
 			return handler;
-		if (library_owner(func, name_text(a, place->file)) == CODE_OF_PROGRAM)
-			handler = i;
+		if (dispatched || library_owner(func, name_text(a, place->file)) != CODE_OF_PROGRAM)
+			continue;
+		handler = i;
+		dispatched = i + 1 < info->n && is_dispatcher(a, place + 1);
 	}
 	return UINT32_MAX;
 }
@@ -53,27 +83,65 @@ static enum answers by_address(const struct analysis *a, const struct row *row)
 	return row->activity == ACT_COND && objects >= MIN_OBJECTS ? ANSWERS_LIKELY : ANSWERS_UNLIKELY;
 }
 
-/* Those that wait wake the others, too: they ask. */
-static bool asks_back(const struct analysis *a, const struct row *row)
+/* Whether the other row has waits of the row's wakers, which those that wait in the row end: with questions.
+ */
+static bool is_for_questions(const struct row *row, const struct row *other)
 {
-	uint64_t waiters = top_first(row->functions)->key, wakers = top_first(row->waker_groups)->key;
+	return other->activity >= ACT_COND && other->activity <= ACT_SELECT && other != row &&
+	       other->hist.n >= MIN_ASKED && other->hist.n * 20 >= row->hist.n &&
+	       top_first(other->functions)->key == top_first(row->waker_groups)->key &&
+	       top_first(other->waker_groups)->n &&
+	       top_first(other->waker_groups)->key == top_first(row->functions)->key;
+}
+
+struct questions {
+	uint64_t n, ns; /* waits for them */
+};
+
+static struct questions questions_of(const struct analysis *a, const struct row *row)
+{
+	struct questions all = {0, 0};
 
 	for (size_t i = 1; i < a->nrows; i++) {
-		const struct row *other = &a->rows[i];
-
-		if (other->activity >= ACT_COND && other->activity <= ACT_SELECT && other != row &&
-		    other->hist.n * 20 >= row->hist.n && top_first(other->functions)->key == wakers &&
-		    top_first(other->waker_groups)->n && top_first(other->waker_groups)->key == waiters)
-			return true;
+		if (!is_for_questions(row, &a->rows[i]))
+			continue;
+		all.n += a->rows[i].hist.n;
+		all.ns += a->rows[i].hist.sum;
 	}
-	return false;
+	return all;
+}
+
+/*
+ * Whether the wakers wait for questions, and not for the end of work that they have given out. One that has
+ * nothing to answer waits about as long as there is between two answers, and then answers the one that asked.
+ * A collector that gives out work to many threads (V8) waits for the last of them, and not for long.
+ */
+static bool answers_questions(const struct analysis *a, const struct row *row)
+{
+	struct questions all = questions_of(a, row);
+
+	return all.n && row->to_asker >= MIN_ASKED && row->to_asker * 2 >= row->after_wait &&
+	       (double)all.ns * (double)row->hist.n * 10 >= (double)watched_ns(a) * (double)all.n;
+}
+
+static bool answers_are_certain(const struct analysis *a, const struct row *row)
+{
+	return row->task_ns * 2 >= row->hist.sum || stack_handler(a, row->stack) != UINT32_MAX;
 }
 
 enum answers row_is_for_answers(const struct analysis *a, const struct row *row)
 {
-	if (row->task_ns * 2 >= row->hist.sum || stack_handler(a, row->stack) != UINT32_MAX)
+	if (answers_are_certain(a, row))
 		return ANSWERS_CERTAIN;
 	if (top_first(row->functions)->key == top_first(row->waker_groups)->key)
 		return ANSWERS_UNLIKELY;
-	return asks_back(a, row) ? ANSWERS_CERTAIN : by_address(a, row);
+	return answers_questions(a, row) ? ANSWERS_CERTAIN : by_address(a, row);
+}
+
+bool row_is_for_work(const struct analysis *a, const struct row *row, const struct pair *pair)
+{
+	const uint64_t *did = pair->meanwhile, asked = questions_of(a, row).ns;
+
+	return !answers_are_certain(a, row) && asked &&
+	       (did[ACT_RECEIVE] + did[ACT_SELECT] + did[ACT_COND]) * 2 >= asked;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Many goroutines are woken at once and queue behind each other, in a program that is mostly idle. */
+/* Many goroutines are woken, or started by timers, at once and queue behind each other, in a program that is
+ * mostly idle. */
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/rules/rules.h"
@@ -13,12 +14,14 @@ void rule_burst(struct analysis *a)
 	if (a->bursts < 3 || p99 < 1000000 || utilisation(a) >= 0.5)
 		return;
 	finding = finding_add(a, "burst", a->latency.max >= 5000000 ? 0.04 : 0);
-	finding_text(finding, "%llu %s are woken within 1 ms, %s among them, and wait up to %s to run.",
+	finding_text(finding,
+		     "%llu %s are woken or started by timers within 1 ms, %s among them, and wait up to %s "
+		     "to run.",
 		     (unsigned long long)a->burst_most, words_of(a)->many,
 		     label_function(a, a->burst_func).text, label_time(a->latency.max).text);
 	finding->n = a->bursts;
 	finding->p99_ns = p99;
-	finding->max_ns = a->latency.max;
+	/* Where most were woken; the longest wait may have been at another time. */
 	finding->worst_ns = a->burst_at - a->begin;
 	finding_evidence(finding, "%llu times 50 and more; latency p99 %s; %s %.0f %% busy",
 			 (unsigned long long)a->bursts, label_time(p99).text, words_of(a)->places,

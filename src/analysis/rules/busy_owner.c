@@ -23,7 +23,7 @@ static bool applies(const struct analysis *a, const struct row *row, const struc
 	       waker->weight * 10 >= row->hist.sum * 8 && group->key != top_first(row->functions)->key &&
 	       row->waker_turns * 10 >= row->hist.n * 7 &&
 	       (double)row->hist.sum >= 1.5 * (double)watched_ns(a) && pair_busy_share(pair) >= 0.8 &&
-	       row_is_for_answers(a, row) != ANSWERS_UNLIKELY;
+	       row_is_for_answers(a, row) != ANSWERS_UNLIKELY && !row_is_for_work(a, row, pair);
 }
 
 void rule_busy_owner(struct analysis *a)
@@ -40,9 +40,9 @@ void rule_busy_owner(struct analysis *a)
 		if (!applies(a, row, pair, impact))
 			continue;
 		finding = finding_add(a, "busy-owner", impact);
-		finding_text(finding, "%s waited %s for the answers of one %s, g%llu in %s: mostly %s.",
+		finding_text(finding, "%s waited %s for the answers of one %s, %s in %s: mostly %s.",
 			     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
-			     words_of(a)->one, (unsigned long long)top_first(row->wakers)->key,
+			     words_of(a)->one, label_id(a, top_first(row->wakers)->key).text,
 			     label_stack(a, pair->stack).text, pair_did(a, pair).text);
 		/* A reader of a shared connection passes on the answers of another machine. One that sleeps
 		 * may be at leisure, and give out work. */
@@ -51,6 +51,7 @@ void rule_busy_owner(struct analysis *a)
 			finding->level = LEVEL_INFO;
 		row_evidence(a, finding, row);
 		finding->waker_stack = pair->stack;
+		finding->next_stack = did_wait(pair->did, pair->meanwhile);
 		finding_evidence(finding,
 				 "it answers one at a time, busy %.0f %% of these waits; %.1f wait at a time",
 				 100 * pair_busy_share(pair), (double)row->hist.sum / (double)watched_ns(a));

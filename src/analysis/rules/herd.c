@@ -34,6 +34,7 @@ void rule_herd(struct analysis *a)
 		finding->first_ns = row->first - a->begin;
 		finding->worst_ns = row->max_at - a->begin;
 		finding->worst_goid = row->max_g;
+		finding->max_ns = row->hist.max;
 		finding->stack = row->stack;
 		finding_evidence(finding, "they ran %s for that; latency p50 %s, p99 %s",
 				 label_time(row->futile_ns).text,

@@ -3,6 +3,7 @@
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/rules/rules.h"
+#include "analysis/words.h"
 
 /* Only the process's CPU time shows whether the thread had a CPU all the time. */
 static double weigh(const struct analysis *a, const struct group *group)
@@ -27,8 +28,8 @@ void rule_hog(struct analysis *a)
 		    group->long_slices_ns * 2 < group->spent[ACT_CODE] + group->spent[ACT_ASSIST])
 			continue;
 		finding = finding_add(a, "hog", weigh(a, group));
-		finding_text(finding, "g%llu in %s ran %s without a break, and %u goroutines waited for a P.",
-			     (unsigned long long)group->longest_slice_g, label_function(a, group->func).text,
+		finding_text(finding, "%s in %s ran %s without a break, and %u goroutines waited for a P.",
+			     label_who(a, group->longest_slice_g).text, label_function(a, group->func).text,
 			     label_time(group->longest_slice).text, group->longest_slice_delayed);
 		finding->n = group->long_slices;
 		finding->total_ns = group->long_slices_ns;

@@ -3,6 +3,7 @@
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/rules/rules.h"
+#include "analysis/words.h"
 
 enum { LEAST = 10 };
 
@@ -21,8 +22,8 @@ void rule_idle_p(struct analysis *a)
 	finding = finding_add(a, "idle-p",
 			      has_free_cpus(a) ? share_of_tasks(a, (double)a->idle_delayed_ns) / 2 : 0);
 	finding_text(finding,
-		     "%llu times a goroutine was runnable for 1 ms or more while a P was idle: g%llu for %s.",
-		     (unsigned long long)a->idle_delayed, (unsigned long long)a->idle_delayed_g,
+		     "%llu times a goroutine was runnable for 1 ms or more while a P was idle: %s for %s.",
+		     (unsigned long long)a->idle_delayed, label_who(a, a->idle_delayed_g).text,
 		     label_time(a->idle_delayed_max).text);
 	finding->n = a->idle_delayed;
 	finding->max_ns = a->idle_delayed_max;

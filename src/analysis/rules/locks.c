@@ -5,6 +5,7 @@
 #include "analysis/intervals.h"
 #include "analysis/kinds.h"
 #include "analysis/rules/rules.h"
+#include "analysis/words.h"
 
 bool lock_matters(const struct analysis *a, const struct resource *res, double *impact)
 {
@@ -50,13 +51,6 @@ double lock_share_io(const struct resource *res)
 	return share(res, did[ACT_NETWORK] + did[ACT_SYSCALL] + did[ACT_DISK] + did[ACT_SLEEP]);
 }
 
-double lock_share_running(const struct resource *res)
-{
-	const uint64_t *did = res->meanwhile;
-
-	return share(res, did[ACT_CODE] + did[ACT_ASSIST]);
-}
-
 double lock_share_calls(const struct resource *res)
 {
 	return res->releases ? (double)res->calls / (double)res->releases : 0;
@@ -72,6 +66,18 @@ bool lock_is_for_io(const struct resource *res)
 	return res->io_calls * 2 >= res->calls;
 }
 
+static enum waited_for lock_held_up(const struct resource *res)
+{
+	uint64_t all = 0;
+
+	/* What a holder waits for inside pthread_cond_signal is that those that it woke get a CPU. */
+	for (unsigned i = 0; i < ACT_COUNT; i++)
+		all += i == ACT_OTHER ? 0 : res->meanwhile[i];
+	if (!all)
+		return WAITED_FOR_UNKNOWN;
+	return res->meanwhile[ACT_RUNNABLE] * 2 >= all ? WAITED_FOR_CPU : WAITED_FOR_OTHERS;
+}
+
 struct label lock_waiter(const struct analysis *a, const struct resource *res)
 {
 	return label_stack(a, (uint32_t)top_first(res->waited)->key);
@@ -82,13 +88,46 @@ struct label lock_holder(const struct analysis *a, const struct resource *res)
 	return label_stack(a, (uint32_t)top_first(res->released)->key);
 }
 
+/* Returns NULL if there are no waits in that activity with that stack. */
+static const struct row *row_of(const struct analysis *a, unsigned activity, uint64_t stack)
+{
+	const uint32_t *known = map64_get(&a->row_of, stack << 8 | activity);
+
+	return known ? &a->rows[*known] : NULL;
+}
+
+/*
+ * Workers that take turns to wait for work with a lock (the thread pool of Rust's book): those that wait for
+ * the lock would have no work, either.
+ */
+static bool holder_is_idle(const struct analysis *a, const struct resource *res)
+{
+	uint32_t stack = did_wait(res->did, res->meanwhile);
+	unsigned activity = (unsigned)(top_first(res->did)->key & 0xff);
+	const struct row *work = row_of(a, activity, stack);
+	const struct row *behind = row_of(a, ACT_LOCK, top_first(res->waited)->key);
+
+	return stack && activity >= ACT_COND && activity != ACT_SEND && work && behind &&
+	       top_first(work->functions)->key == top_first(behind->functions)->key &&
+	       row_is_for_answers(a, work) != ANSWERS_CERTAIN;
+}
+
+/* A futex in no function of a known lock may be anything: a thread parks, a virtual machine stops its
+ * threads. */
+static bool may_be_no_lock(const struct analysis *a, const struct resource *res)
+{
+	return is_of_threads(a) && !a->stacks[top_first(res->waited)->key].primitive;
+}
+
 void lock_evidence(struct analysis *a, struct finding *finding, const struct resource *res)
 {
 	const struct top *did = top_first(res->did);
 
 	/* A log on disk is written under a lock: a few percent are how such programs work. */
-	if (finding->impact < 0.05)
+	finding->may_be_well = holder_is_idle(a, res) || may_be_no_lock(a, res);
+	if (finding->impact < 0.05 || finding->may_be_well)
 		finding->level = LEVEL_INFO;
+	finding->held_up = lock_held_up(res);
 	finding->n = res->waits.n;
 	finding->total_ns = res->waits.sum;
 	finding->p50_ns = histogram_quantile(&res->waits, 0.5);
@@ -99,17 +138,18 @@ void lock_evidence(struct analysis *a, struct finding *finding, const struct res
 	finding->worst_goid = res->max_g;
 	finding->stack = (uint32_t)top_first(res->waited)->key;
 	finding->waker_stack = (uint32_t)top_first(res->released)->key;
-	finding_evidence(finding, "n %llu, total %s, p50 %s, p99 %s, max %s at %s (g%llu, by g%llu)",
+	finding->next_stack = did_wait(res->did, res->meanwhile);
+	finding_evidence(finding, "n %llu, total %s, p50 %s, p99 %s, max %s at %s (%s, by %s)",
 			 (unsigned long long)res->waits.n, label_time(res->waits.sum).text,
 			 label_time(finding->p50_ns).text, label_time(finding->p99_ns).text,
 			 label_time(res->waits.max).text, label_time(finding->worst_ns).text,
-			 (unsigned long long)res->max_g, (unsigned long long)res->max_waker);
+			 label_who(a, res->max_g).text, label_who(a, res->max_waker).text);
 	finding_evidence(finding, "held %s p50, %s max; meanwhile mostly %s in %s",
 			 label_time(histogram_quantile(&res->min_holds, 0.5)).text,
 			 label_time(res->min_holds.max).text, activity_name((enum activity)(did->key & 0xff)),
 			 did->key >> 8 ? label_stack(a, (uint32_t)(did->key >> 8)).text
 				       : lock_holder(a, res).text);
 	finding_evidence(finding, "released at %s", lock_holder(a, res).text);
-	finding_next(finding, "gotrace why %s --goroutine %llu --at %.6fs", a->options.file,
+	finding_next(finding, "gotrace why %s %s %llu --at %.6fs", a->options.file, words_of(a)->option,
 		     (unsigned long long)res->max_g, (double)(finding->worst_ns + res->waits.max / 2) / 1e9);
 }

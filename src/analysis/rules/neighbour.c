@@ -18,19 +18,20 @@ static bool is_throttled(const struct analysis *a, double off)
 	return (double)a->options.host.throttled_ns >= off / 2;
 }
 
-/* Names one that used the CPUs, if the trace has it; those that have ended are not known: "other programs
- * used them, among them bash (1.20 s in all)". A program may use more than is missing here.
+/* Names one that used the CPUs, if the trace has it; those that have ended are not known: "other processes
+ * used them, among them bash (1.20 s in all)". It may use more than is missing here, and may be of the same
+ * program.
  */
 static const char *reason(const struct analysis *a, const char *them, double off, char text[160])
 {
 	if (is_throttled(a, off))
 		return "its CPU quota ran out";
 	if (!a->nbeside && a->options.host.known)
-		snprintf(text, 160, "other programs used %s", them);
+		snprintf(text, 160, "other processes used %s", them);
 	else if (!a->nbeside)
-		snprintf(text, 160, "other programs used %s, or a CPU quota ran out", them);
+		snprintf(text, 160, "other processes used %s, or a CPU quota ran out", them);
 	else
-		snprintf(text, 160, "other programs used %s, among them %s (%.10s in all)", them,
+		snprintf(text, 160, "other processes used %s, among them %s (%.10s in all)", them,
 			 a->beside[0].name, label_time(a->beside[0].used_ns).text);
 	return text;
 }
@@ -142,7 +143,7 @@ void rule_neighbour(struct analysis *a)
 	off = (1 - got / want) * on_ps;
 	finding = finding_add(a, "neighbour", off / p_time(a));
 	finding_text(finding,
-		     "Goroutines had a P for %s, and a CPU for %s of it: a quota, or other programs, took "
+		     "Goroutines had a P for %s, and a CPU for %s of it: a quota, or other processes, took "
 		     "the rest.",
 		     label_time((uint64_t)on_ps).text, label_time((uint64_t)(got * cpu_sample_ns(a))).text);
 	finding->total_ns = (uint64_t)off;

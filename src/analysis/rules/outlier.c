@@ -85,7 +85,11 @@ static void look_at(struct analysis *a, const struct instances *all)
 	/* A wait for a goroutine that did not get a CPU is only bad luck. */
 	if (!is_cause(cause) || one->ns - p50 < 2 * a->latency.max || excess < 0.5 * (double)(one->ns - p50))
 		return;
-	finding = finding_add(a, "outlier", all->kind == INSTANCE_LIFE ? 0.02 : 0.06);
+	/* Nobody has called goroutines alike, and a disk takes tens of ms once in a while. */
+	finding = finding_add(a, "outlier",
+			      all->kind != INSTANCE_LIFE ? 0.06
+			      : one->ns >= MIN_SINGLE_NS ? 0.02
+							 : 0);
 	finding_text(finding, "1 of %llu %ss %s took %s, the median %s: %.0f %% of the difference is %s.",
 		     (unsigned long long)all->hist.n,
 		     all->kind == INSTANCE_LIFE ? words_of(a)->one : kinds[all->kind],
@@ -102,11 +106,11 @@ static void look_at(struct analysis *a, const struct instances *all)
 		finding->stack = one->stack;
 		finding_evidence(finding, "it waited longest in %s", label_stack(a, one->stack).text);
 	}
-	finding_evidence(finding, "g%llu at %s; p90 %s, p99 %s", (unsigned long long)one->goid,
+	finding_evidence(finding, "%s at %s; p90 %s, p99 %s", label_who(a, one->goid).text,
 			 label_time(finding->worst_ns).text, label_time(p90).text,
 			 label_time(finding->p99_ns).text);
 	if (all->kind == INSTANCE_LIFE)
-		finding_next(finding, "gotrace why %s --goroutine %llu", a->options.file,
+		finding_next(finding, "gotrace why %s %s %llu", a->options.file, words_of(a)->option,
 			     (unsigned long long)one->goid);
 	else
 		instances_suggest_why(a, finding, all);

@@ -7,6 +7,7 @@
 #include "analysis/kinds.h"
 #include "analysis/order.h"
 #include "analysis/rules/rules.h"
+#include "analysis/words.h"
 #include "util/utf8.h"
 
 enum { MIN_SAMPLES = 10 };
@@ -21,7 +22,7 @@ const struct pair *pair_heaviest(const struct analysis *a, uint32_t row)
 double pair_busy_share(const struct pair *pair)
 {
 	uint64_t all = 0, idle = pair->meanwhile[ACT_RECEIVE] + pair->meanwhile[ACT_SELECT] +
-				 pair->meanwhile[ACT_COND];
+				 pair->meanwhile[ACT_COND] + pair->meanwhile[ACT_SEMAPHORE];
 
 	for (unsigned i = 0; i < ACT_COUNT; i++)
 		all += pair->meanwhile[i];
@@ -57,6 +58,19 @@ struct label pair_did(const struct analysis *a, const struct pair *pair)
 	return label;
 }
 
+uint32_t did_wait(const struct top did[TOPS], const uint64_t meanwhile[ACT_COUNT])
+{
+	const struct top *most = top_first(did);
+	unsigned activity = (unsigned)(most->key & 0xff);
+	uint64_t all = 0;
+
+	for (unsigned i = 0; i < ACT_COUNT; i++)
+		all += meanwhile[i];
+	if (activity < ACT_LOCK || activity > ACT_SELECT || most->weight * 2 < all)
+		return 0;
+	return (uint32_t)(most->key >> 8);
+}
+
 void row_evidence(const struct analysis *a, struct finding *finding, const struct row *row)
 {
 	finding->n = row->hist.n;
@@ -68,11 +82,11 @@ void row_evidence(const struct analysis *a, struct finding *finding, const struc
 	finding->worst_ns = row->max_at ? row->max_at - a->begin : 0;
 	finding->worst_goid = row->max_g;
 	finding->stack = row->stack;
-	finding_evidence(finding, "n %llu, total %s, p50 %s, p99 %s, max %s at %s (g%llu)",
+	finding_evidence(finding, "n %llu, total %s, p50 %s, p99 %s, max %s at %s (%s)",
 			 (unsigned long long)row->hist.n, label_time(row->hist.sum).text,
 			 label_time(finding->p50_ns).text, label_time(finding->p99_ns).text,
 			 label_time(row->hist.max).text, label_time(finding->worst_ns).text,
-			 (unsigned long long)row->max_g);
-	finding_next(finding, "gotrace why %s --goroutine %llu --at %.6fs", a->options.file,
+			 label_who(a, row->max_g).text);
+	finding_next(finding, "gotrace why %s %s %llu --at %.6fs", a->options.file, words_of(a)->option,
 		     (unsigned long long)row->max_g, (double)(finding->worst_ns + row->hist.max / 2) / 1e9);
 }

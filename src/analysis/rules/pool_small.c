@@ -3,8 +3,10 @@
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/intervals.h"
+#include "analysis/names.h"
 #include "analysis/resources.h"
 #include "analysis/rules/rules.h"
+#include "code/symbol/library.h"
 
 enum { MAX_MEMBERS = 64 };
 
@@ -22,9 +24,17 @@ static uint64_t group_lifetime(const struct group *group)
 static double busy_share(const struct group *group)
 {
 	double all = (double)group_lifetime(group),
-	       idle = (double)(group->spent[ACT_RECEIVE] + group->spent[ACT_SELECT] + group->spent[ACT_COND]);
+	       idle = (double)(group->spent[ACT_RECEIVE] + group->spent[ACT_SELECT] + group->spent[ACT_COND] +
+			       group->spent[ACT_SEMAPHORE]);
 
 	return all > 0 ? 1 - idle / all : 0;
+}
+
+/* A reader of a connection, of net/http or of a driver, is as busy as the other end. */
+static bool is_reader(const struct analysis *a, const struct group *group)
+{
+	return group->spent[ACT_NETWORK] * 2 >= group_lifetime(group) &&
+	       library_owner(name_text(a, group->func), name_text(a, group->file)) != CODE_OF_PROGRAM;
 }
 
 /* On average, more goroutines wait here than there are workers: some are not being served. */
@@ -51,7 +61,7 @@ static bool of_workers(struct analysis *a, const struct row *row, double impact)
 
 	if ((double)waker->weight < 0.8 * (double)row->hist.sum || group->system || group->peak < 2 ||
 	    group->peak > MAX_MEMBERS || group->ended * 4 > group->created + group->at_start ||
-	    top_first(row->functions)->key == waker->key || busy_share(group) < 0.9 ||
+	    top_first(row->functions)->key == waker->key || busy_share(group) < 0.9 || is_reader(a, group) ||
 	    utilisation(a) > 0.95 || !is_queue(a, row, group))
 		return false;
 	finding = finding_add(a, "pool-small", impact);

@@ -130,6 +130,18 @@ static void describe_run(struct analysis *a, const struct handler *handler)
 	finding_next(finding, "gotrace flame %s -o cpu.html", a->options.file);
 }
 
+/* Others have ended most of these waits: names them, and what they did meanwhile. */
+static void name_waker(const struct analysis *a, struct finding *finding, const struct row *row)
+{
+	const struct pair *pair = pair_heaviest(a, (uint32_t)(row - a->rows));
+
+	if (!pair->n || !pair->stack || pair->ns * 2 < row->hist.sum || !top_first(pair->did)->n)
+		return;
+	finding->waker_stack = pair->stack;
+	finding_evidence(finding, "ended by %s, meanwhile mostly %s", label_stack(a, pair->stack).text,
+			 pair_did(a, pair).text);
+}
+
 static void describe_wait(struct analysis *a, const struct handler *handler, const struct wait_place *most)
 {
 	struct finding *finding = finding_add(a, "request-place", share_of_tasks(a, (double)most->ns));
@@ -140,6 +152,7 @@ static void describe_wait(struct analysis *a, const struct handler *handler, con
 		     activity_name((enum activity)most->most->activity),
 		     label_stack(a, most->most->stack).text, label_time(most->ns).text);
 	row_evidence(a, finding, most->most);
+	name_waker(a, finding, most->most);
 	finding->n = most->n;
 	finding->total_ns = most->ns;
 }

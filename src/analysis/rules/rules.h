@@ -12,8 +12,8 @@
 struct rule {
 	const char *id;
 	void (*apply)(struct analysis *a);
-	unsigned needs;             /* enum detail, as bits: does not apply where these were left out */
-	const char *not_of_threads; /* why it does not apply to threads; NULL: it does */
+	unsigned needs; /* enum detail, as bits: does not apply where these were left out */
+	bool of_go;     /* about the runtime of Go: not for threads */
 };
 
 void rule_trust(struct analysis *a);
@@ -26,6 +26,7 @@ void rule_assist(struct analysis *a);
 void rule_gc_often(struct analysis *a);
 void rule_gc_limit(struct analysis *a);
 void rule_stw_stop(struct analysis *a);
+void rule_stw_often(struct analysis *a);
 void rule_hog(struct analysis *a);
 void rule_spin(struct analysis *a);
 void rule_lock_io(struct analysis *a);
@@ -53,6 +54,7 @@ void rule_busy_owner(struct analysis *a);
 void rule_yield_spin(struct analysis *a);
 void rule_leak_awake(struct analysis *a);
 void rule_conn_churn(struct analysis *a);
+void rule_thread_churn(struct analysis *a);
 void rule_long_runs(struct analysis *a);
 void rule_request_place(struct analysis *a);
 void rule_call_place(struct analysis *a);
@@ -60,6 +62,7 @@ void rule_timer_bound(struct analysis *a);
 void rule_hand_off(struct analysis *a);
 void rule_stuck(struct analysis *a);
 void rule_finalizer(struct analysis *a);
+void rule_serial_loop(struct analysis *a);
 
 /* --- answers.c --- */
 
@@ -68,6 +71,11 @@ enum answers { ANSWERS_UNLIKELY, ANSWERS_LIKELY, ANSWERS_CERTAIN };
 
 /* Whether those that wait in this row have asked for something, and wait for the answer. */
 enum answers row_is_for_answers(const struct analysis *a, const struct row *row);
+/*
+ * Whether those that wait in the row are given work by the waker. Who answers questions does not wait for one
+ * while somebody still waits for an answer; who gives out work waits for its end while others have none.
+ */
+bool row_is_for_work(const struct analysis *a, const struct row *row, const struct pair *pair);
 /* Returns the stack's frame that handles a request of net/http or grpc, or UINT32_MAX. */
 uint32_t stack_handler(const struct analysis *a, uint32_t stack);
 
@@ -91,6 +99,9 @@ double pair_busy_share(const struct pair *pair);
 double pair_own_share(const struct pair *pair);
 /* What the waker mostly did meanwhile: "network in main.fetch (main.go:7)". */
 struct label pair_did(const struct analysis *a, const struct pair *pair);
+/* Returns the stack in which one that did this mostly waited for others; 0 if it mostly did something else.
+ */
+uint32_t did_wait(const struct top did[TOPS], const uint64_t meanwhile[ACT_COUNT]);
 /* Adds count, percentiles, worst wait, stack, and the command that shows more. */
 void row_evidence(const struct analysis *a, struct finding *finding, const struct row *row);
 
@@ -100,7 +111,6 @@ void row_evidence(const struct analysis *a, struct finding *finding, const struc
 bool lock_matters(const struct analysis *a, const struct resource *res, double *impact);
 /* Shares of what holders did while others waited. */
 double lock_share_io(const struct resource *res);
-double lock_share_running(const struct resource *res);
 double lock_share_calls(const struct resource *res);
 /* At least half of the holds make calls, and the waits cost 5 % of task time. */
 bool lock_is_for_calls(const struct resource *res, double impact);

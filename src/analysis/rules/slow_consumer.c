@@ -1,10 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Many senders wait for one busy goroutine that receives from their channel. */
+#include <string.h>
+
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/intervals.h"
 #include "analysis/kinds.h"
 #include "analysis/rules/rules.h"
+#include "analysis/words.h"
+
+/* A thread waits in a call that writes to a pipe, which is full. */
+static bool is_write(const struct analysis *a, const struct row *row)
+{
+	const char *call = io_call_name(a->stacks[row->stack].io_call);
+
+	return row->activity == ACT_OTHER && call && strncmp(call, "write", 5) == 0;
+}
 
 static void look_at(struct analysis *a, uint32_t index)
 {
@@ -14,14 +25,13 @@ static void look_at(struct analysis *a, uint32_t index)
 	double impact = share_of_tasks(a, (double)row->hist.sum);
 	struct finding *finding;
 
-	if (row->activity != ACT_SEND || impact < 0.05 || row->hist.n < 5 ||
+	if ((row->activity != ACT_SEND && !is_write(a, row)) || impact < 0.05 || row->hist.n < 5 ||
 	    (double)waker->weight < 0.8 * (double)row->hist.sum || pair_busy_share(pair) < 0.8)
 		return;
 	finding = finding_add(a, "slow-consumer", impact);
-	finding_text(finding, "%s waited %s to send to one goroutine, g%llu in %s, which is busy: mostly %s.",
-		     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
-		     (unsigned long long)waker->key, label_stack(a, pair->stack).text,
-		     pair_did(a, pair).text);
+	finding_text(finding, "%s waited %s to send to one %s, %s in %s, which is busy: mostly %s.",
+		     label_stack(a, row->stack).text, label_time(row->hist.sum).text, words_of(a)->one,
+		     label_id(a, waker->key).text, label_stack(a, pair->stack).text, pair_did(a, pair).text);
 	finding->n = row->hist.n;
 	finding->total_ns = row->hist.sum;
 	finding->p50_ns = histogram_quantile(&row->hist, 0.5);
@@ -32,11 +42,12 @@ static void look_at(struct analysis *a, uint32_t index)
 	finding->worst_goid = row->max_g;
 	finding->stack = row->stack;
 	finding->waker_stack = pair->stack;
+	finding->next_stack = did_wait(pair->did, pair->meanwhile);
 	finding_evidence(finding, "n %llu, p50 %s, p99 %s, max %s; the receiver is %.0f %% busy",
 			 (unsigned long long)row->hist.n, label_time(finding->p50_ns).text,
 			 label_time(finding->p99_ns).text, label_time(row->hist.max).text,
 			 100 * pair_busy_share(pair));
-	finding_next(finding, "gotrace why %s --goroutine %llu --at %.6fs", a->options.file,
+	finding_next(finding, "gotrace why %s %s %llu --at %.6fs", a->options.file, words_of(a)->option,
 		     (unsigned long long)row->max_g, (double)(finding->worst_ns + row->hist.max / 2) / 1e9);
 }
 

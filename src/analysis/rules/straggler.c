@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Goroutines are started together and joined, and most of the wait is for the last one alone. */
+/*
+ * Goroutines are started together and joined, and most of the wait is for the last one alone; or threads meet
+ * at a barrier, and one of them is mostly the last.
+ */
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/intervals.h"
 #include "analysis/rules/rules.h"
 #include "analysis/words.h"
 
-enum { MIN_N = 5, MIN_SLACK_NS = 1000000 };
+enum { MIN_N = 5, MIN_SLACK_NS = 1000000, MIN_MEETINGS = 20, MIN_MEETING_NS = 100000 };
 
 static bool applies(const struct analysis *a, const struct row *row, double impact)
 {
@@ -14,6 +17,36 @@ static bool applies(const struct analysis *a, const struct row *row, double impa
 	return row->activity == ACT_JOIN && row->slack_n >= MIN_N && row->slack_n * 2 >= row->hist.n &&
 	       row->slack_ns * 2 >= row->hist.sum && row->slack_ns / row->slack_n >= MIN_SLACK_NS &&
 	       row->slack_ns / row->slack_n >= 2 * histogram_quantile(&a->latency, 0.99) && impact >= 0.05;
+}
+
+/* Those that wait end each other's waits. One thread is the last in three of five, where each would be in
+ * turn. */
+static bool is_lopsided(const struct row *row, double impact)
+{
+	return row->activity == ACT_JOIN && row->hist.n >= MIN_MEETINGS && impact >= 0.05 &&
+	       row->hist.sum / row->hist.n >= MIN_MEETING_NS &&
+	       top_first(row->functions)->key == top_first(row->waker_groups)->key &&
+	       top_first(row->wakers)->weight * 5 >= row->hist.sum * 3;
+}
+
+static void look_at_barrier(struct analysis *a, const struct row *row)
+{
+	double impact = share_of_tasks(a, (double)row->hist.sum);
+	const struct top *last = top_first(row->wakers);
+	const struct pair *pair = pair_heaviest(a, (uint32_t)(row - a->rows));
+	struct finding *finding;
+
+	if (!is_lopsided(row, impact))
+		return;
+	finding = finding_add(a, "straggler", impact);
+	finding_text(finding, "%s waited %s for the last one to come, %.0f %% of it for %s: mostly %s.",
+		     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
+		     100 * (double)last->weight / (double)row->hist.sum, label_who(a, last->key).text,
+		     pair_did(a, pair).text);
+	/* One that sleeps, or waits for the network, sets the pace. */
+	if (pair_own_share(pair) < 0.5 || (top_first(pair->did)->key & 0xff) == ACT_SLEEP)
+		finding->level = LEVEL_INFO;
+	row_evidence(a, finding, row);
 }
 
 void rule_straggler(struct analysis *a)
@@ -24,8 +57,10 @@ void rule_straggler(struct analysis *a)
 		const struct top *waker = top_first(row->waker_groups);
 		struct finding *finding;
 
-		if (!applies(a, row, impact))
+		if (!applies(a, row, impact)) {
+			look_at_barrier(a, row);
 			continue;
+		}
 		finding = finding_add(a, "straggler", impact);
 		finding_text(
 			finding,
@@ -48,8 +83,8 @@ void rule_straggler(struct analysis *a)
 			"n %llu, p50 %s, max %s; the last one comes %s after the one before it (mean)",
 			(unsigned long long)row->hist.n, label_time(finding->p50_ns).text,
 			label_time(row->hist.max).text, label_time(row->slack_ns / row->slack_n).text);
-		finding_next(finding, "gotrace why %s --goroutine %llu --at %.6fs", a->options.file,
-			     (unsigned long long)row->max_g,
+		finding_next(finding, "gotrace why %s %s %llu --at %.6fs", a->options.file,
+			     words_of(a)->option, (unsigned long long)row->max_g,
 			     (double)(finding->worst_ns + row->hist.max / 2) / 1e9);
 	}
 }

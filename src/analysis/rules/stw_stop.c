@@ -3,6 +3,7 @@
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/rules/rules.h"
+#include "analysis/words.h"
 
 enum { LEAST = 3 };
 
@@ -20,8 +21,8 @@ void rule_stw_stop(struct analysis *a)
 	else if (gc->slow_stops_ns / gc->slow_stops >= 5000000 && share < 0.05)
 		share = 0.05;
 	finding = finding_add(a, "stw-stop", share);
-	finding_text(finding, "Stopping the world took up to %s, because of g%llu: %s cannot be preempted.",
-		     label_time(gc->worst_stop).text, (unsigned long long)gc->worst_stop_g,
+	finding_text(finding, "Stopping the world took up to %s, because of %s: %s cannot be preempted.",
+		     label_time(gc->worst_stop).text, label_who(a, gc->worst_stop_g).text,
 		     label_function(a, gc->worst_stop_func).text);
 	finding->n = gc->slow_stops;
 	finding->total_ns = gc->slow_stops_ns;

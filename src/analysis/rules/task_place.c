@@ -12,7 +12,7 @@
 #include "analysis/names.h"
 #include "analysis/rules/rules.h"
 
-enum { MIN_N = 10, MIN_SAMPLES = 20, MOST = 3 };
+enum { MIN_N = 10, MIN_SAMPLES = 20, MOST = 3, MANY_TIMES = 5 };
 
 static double sum_of(const uint64_t spent[ACT_COUNT])
 {
@@ -39,6 +39,59 @@ static bool name_place(const struct analysis *a, const struct instances *all, st
 	return stack != 0;
 }
 
+/* "", or how often a task waits there: queries that are made one by one each take little. */
+static struct label times_each(const struct instances *all, const struct top *most)
+{
+	unsigned activity = (unsigned)(most->key & 0xff);
+	double times = (double)most->n / (double)all->hist.n;
+	struct label label = {""};
+
+	if (activity >= ACT_NETWORK && activity < ACT_UNWATCHED && times >= MANY_TIMES)
+		snprintf(label.text, sizeof(label.text), ", about %.0f times in each", times);
+	return label;
+}
+
+/* Returns the tasks that make up most of these, many in each; NULL if there are none. */
+static const struct instances *repeated_in(const struct analysis *a, const struct instances *all)
+{
+	for (size_t i = 1; i < a->ninstances; i++) {
+		const struct instances *one = &a->instances[i];
+		const struct top *outer = top_first(one->outer);
+
+		if (one->kind == INSTANCE_TASK && outer->n && outer->key == all->name &&
+		    outer->n >= MANY_TIMES * all->hist.n && outer->weight * 2 >= all->hist.sum)
+			return one;
+	}
+	return NULL;
+}
+
+/* A query for each row of another one's answer. */
+static void describe_repeated(struct analysis *a, const struct instances *all, const struct instances *one)
+{
+	const struct top *outer = top_first(one->outer);
+	double ns = (double)outer->weight, of = (double)all->hist.sum;
+	struct finding *finding = finding_add(a, "task-place", share_of_tasks(a, ns));
+
+	finding->level = LEVEL_INFO;
+	finding_text(finding, "%.0f %% of the time of task %s is task %s, %.0f of them, one after the other.",
+		     ns > of ? 100 : 100 * ns / of, label_function(a, all->name).text,
+		     label_function(a, one->name).text, (double)outer->n / (double)all->hist.n);
+	finding->n = all->hist.n;
+	finding->total_ns = outer->weight;
+	finding->p50_ns = histogram_quantile(&all->hist, 0.5);
+	finding->p99_ns = histogram_quantile(&all->hist, 0.99);
+	finding->max_ns = all->hist.max;
+	finding->worst_ns = all->slowest[0].begin - a->begin;
+	finding->worst_goid = all->slowest[0].goid;
+	finding->stack = (uint32_t)(top_first(one->where)->key >> 8);
+	finding_evidence(finding, "n %llu, p50 %s, p99 %s; each of %llu within takes %s (p50), in %s",
+			 (unsigned long long)all->hist.n, label_time(finding->p50_ns).text,
+			 label_time(finding->p99_ns).text, (unsigned long long)outer->n,
+			 label_time(histogram_quantile(&one->hist, 0.5)).text,
+			 label_stack(a, finding->stack).text);
+	instances_suggest_why(a, finding, all);
+}
+
 static void look_at(struct analysis *a, const struct instances *all)
 {
 	const struct top *most = top_first(all->where);
@@ -47,13 +100,19 @@ static void look_at(struct analysis *a, const struct instances *all)
 	struct finding *finding;
 	struct label place;
 	uint64_t slow = 0, slow_there = 0;
+	const struct instances *repeated = repeated_in(a, all);
 
+	if (repeated && all->hist.n >= MIN_N) {
+		describe_repeated(a, all, repeated);
+		return;
+	}
 	if (all->hist.n < MIN_N || of <= 0 || ns < 0.5 * of || !name_place(a, all, &place))
 		return;
 	finding = finding_add(a, "task-place", share_of_tasks(a, ns));
 	finding->level = LEVEL_INFO;
-	finding_text(finding, "%.0f %% of the time of task %s is %s in %s.", ns > of ? 100 : 100 * ns / of,
-		     label_function(a, all->name).text, activity_name((enum activity)activity), place.text);
+	finding_text(finding, "%.0f %% of the time of task %s is %s in %s%s.", ns > of ? 100 : 100 * ns / of,
+		     label_function(a, all->name).text, activity_name((enum activity)activity), place.text,
+		     times_each(all, most).text);
 	finding->n = all->hist.n;
 	finding->total_ns = most->weight;
 	finding->p50_ns = histogram_quantile(&all->hist, 0.5);

@@ -6,6 +6,7 @@
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/rules/rules.h"
+#include "analysis/words.h"
 
 enum { LEAST_SLICES = 10 };
 
@@ -24,7 +25,7 @@ static const struct group *heaviest(const struct analysis *a, uint64_t *timers)
 
 void rule_timer_late(struct analysis *a)
 {
-	uint64_t timers;
+	uint64_t timers, end;
 	const struct group *most = heaviest(a, &timers);
 	struct finding *finding;
 
@@ -39,11 +40,13 @@ void rule_timer_late(struct analysis *a)
 		     label_time(most->late_slices_ns / most->late_slices).text);
 	finding->n = timers;
 	finding->total_ns = most->late_slices_ns;
-	finding->worst_ns = most->late_at - a->begin;
+	end = most->late_at - a->begin;
+	finding->worst_ns = end - most->late_ns;
+	finding->max_ns = most->late_ns;
 	finding->worst_goid = most->late_g;
-	finding_evidence(finding, "g%llu ran until %.6f s, and %llu timers fired then",
-			 (unsigned long long)most->late_g, (double)finding->worst_ns / 1e9,
+	finding_evidence(finding, "%s ran until %.6f s, and %llu timers fired then",
+			 label_who(a, most->late_g).text, (double)end / 1e9,
 			 (unsigned long long)most->late_most);
 	finding_next(finding, "gotrace why %s --goroutine %llu --at %.6fs", a->options.file,
-		     (unsigned long long)most->late_g, (double)(finding->worst_ns - 1000000) / 1e9);
+		     (unsigned long long)most->late_g, (double)(end - 1000000) / 1e9);
 }

@@ -28,6 +28,7 @@ static void rule_unwatched(struct analysis *a)
 	if ((a->unwatched_ns - a->over_limit_ns) * 10 < all)
 		share = 0;
 	finding = finding_add(a, "trust", share);
+	finding->part = "not watched";
 	finding_text(finding, "%s of %s were not watched: the figures below cover the rest.",
 		     label_time(a->unwatched_ns).text, label_time(all).text);
 	finding_next(finding, "gotrace -p %s %s", label_pid(a).text, words_of(a)->cheaper);
@@ -42,6 +43,7 @@ static void rule_cost(struct analysis *a)
 		return;
 	/* If half of the measured time is tracing, do not trust shares, unless the program hardly runs. */
 	finding = finding_add(a, "trust", share >= 0.5 && of_ps >= 0.05 ? 0.05 : 0);
+	finding->part = "cost";
 	finding_text(finding,
 		     "Tracing took %s, %.0f %% of the %s that the program ran: short times look longer.",
 		     label_time(a->options.host.tracing_ns).text, 100 * share,
@@ -51,11 +53,18 @@ static void rule_cost(struct analysis *a)
 
 static void rule_repaired(struct analysis *a)
 {
+	uint64_t all = watched_ns(a) + a->unwatched_ns;
 	struct finding *finding;
 
 	if (a->repaired * FEW < a->ops || !a->repaired)
 		return;
-	finding = finding_add(a, "trust", (double)a->repaired / ((double)a->ops + 1));
+	/* A handful in a short trace is no share, and a gap hides how each thread came to be where it is
+	 * found: long gaps, or many, explain the repairs. */
+	finding = finding_add(a, "trust",
+			      a->repaired < 100 || a->unwatched_ns * 10 > all
+				      ? 0
+				      : (double)a->repaired / ((double)a->ops + 1));
+	finding->part = "repaired";
 	finding_text(finding,
 		     "%llu of %llu events were repaired: they were not seen, but later ones imply them.",
 		     (unsigned long long)a->repaired, (unsigned long long)a->ops);
@@ -72,6 +81,7 @@ void rule_trust(struct analysis *a)
 	if (!a->options.host.lost)
 		return;
 	finding = finding_add(a, "trust", 0.05);
+	finding->part = "lost";
 	finding_text(finding, "%llu records were lost: counts are too small.",
 		     (unsigned long long)a->options.host.lost);
 	finding_next(finding, "gotrace -p %s --ring-size 64M", label_pid(a).text);

@@ -27,15 +27,18 @@ static void describe(struct analysis *a, const struct group *group, uint64_t n, 
 	finding_next(finding, "a Mutex, a channel or a condition in place of the loop");
 }
 
-/* runtime.GC and others of the runtime yield while they wait for the collector (src/runtime/mgc.go). */
+/* runtime.GC and others of the runtime yield while they wait for the collector (src/runtime/mgc.go). Go's own
+ * tracer leaves Gosched itself out of the stack. */
 static bool is_programs(const struct analysis *a, uint32_t stack)
 {
 	const struct stack_info *info = &a->stacks[stack];
-	uint32_t i = 0;
+	uint32_t caller = 0;
 
-	while (i < info->n && strcmp(name_text(a, a->frames[info->first + i].func), "runtime.Gosched"))
-		i++;
-	return i + 1 >= info->n || !library_is_system(name_text(a, a->frames[info->first + i + 1].func));
+	for (uint32_t i = 0; i < info->n; i++) {
+		if (strcmp(name_text(a, a->frames[info->first + i].func), "runtime.Gosched") == 0)
+			caller = i + 1;
+	}
+	return caller >= info->n || !library_is_system(name_text(a, a->frames[info->first + caller].func));
 }
 
 static void of_goroutines(struct analysis *a, double seconds)
