@@ -93,8 +93,9 @@ static int on_change(void *ctx, const struct tl_change *change)
 static int on_begin(void *ctx, const struct tl_range *range)
 {
 	const struct census_pass *pass = ctx;
+	size_t len;
 
-	if (range->kind == TL_REGION && tl_begins_with(pass->tables, range->name, OFF_CPU_REGION))
+	if (range->kind == TL_REGION && off_cpu_region_reason(tables_string(pass->tables, range->name, &len)))
 		pass->census->off_cpu = true;
 	return 0;
 }
@@ -112,8 +113,10 @@ static int on_event(void *ctx, const struct op *op, const struct tl_goroutine *g
 {
 	const struct census_pass *pass = ctx;
 	struct census_goroutine *seen = g ? at(pass->census, g->serial) : NULL;
+	size_t len;
 
-	if (op->kind == OP_LOG && tl_begins_with(pass->tables, op->string, CPU_LOG_CATEGORY))
+	if (op->kind == OP_LOG &&
+	    strcmp(tables_string(pass->tables, op->string, &len), CPU_LOG_CATEGORY) == 0)
 		pass->census->cpus = true;
 	if (!g)
 		return 0;

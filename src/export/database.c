@@ -39,7 +39,8 @@ static const char schema[] =
 
 static const char finish[] =
 	"COMMIT;"
-	"CREATE VIEW syscall AS SELECT s.ts, s.dur, s.g, k.leaf AS name, s.stack, s.thread, s.p, s.ends"
+	"CREATE VIEW syscall AS SELECT s.ts, s.dur, s.g, k.leaf AS name, s.stack, s.thread, s.p, s.begins, "
+	"s.ends"
 	" FROM state s LEFT JOIN stack k ON k.id = s.stack WHERE s.state = 'syscall';"
 	"CREATE VIEW thread_state AS SELECT s.ts, s.dur, s.thread, s.p, s.g, s.state"
 	" FROM state s WHERE s.state IN ('running', 'syscall') AND s.thread IS NOT NULL;";

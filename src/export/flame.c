@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "code/symbol/library.h"
 #include "export/flame_page.h"
 #include "export/fold.h"
 #include "export/format.h"
@@ -94,13 +95,29 @@ static int put_profile(struct flame *flame, const struct profile *profile, struc
 	return rc ? -ENOMEM : 0;
 }
 
+static int put_constant(struct buffer *out, const char *name, const char *text)
+{
+	return put_text(out, "const ") || put_text(out, name) || put_text(out, " = ") ||
+	       put_json_text(out, text, strlen(text)) || put_text(out, ";\n");
+}
+
+/* The functions by which the page knows idle waits. */
+static int put_idle_functions(struct buffer *out)
+{
+	const char *loop;
+	int rc = put_constant(out, "handler", LIBRARY_HTTP_HANDLER) || put_text(out, "const loops = [\n");
+
+	for (unsigned i = 0; (loop = library_idle_loop(i)) && !rc; i++)
+		rc = put_json_text(out, loop, strlen(loop)) || put_text(out, ",\n");
+	return rc || put_text(out, "];\n") ? -ENOMEM : 0;
+}
+
 static int flame_finish(void *writer)
 {
 	struct flame *flame = writer;
 	struct buffer out = {0};
-	int rc = put_text(&out, flame_page_head) || put_text(&out, "const title = ") ||
-		 put_json_text(&out, flame->title, strlen(flame->title)) ||
-		 put_text(&out, ";\nconst profiles = [\n");
+	int rc = put_text(&out, flame_page_head) || put_constant(&out, "title", flame->title) ||
+		 put_idle_functions(&out) || put_text(&out, "const profiles = [\n");
 
 	for (size_t i = 0; i < flame->profiles.n && !rc; i++)
 		rc = put_profile(flame, &flame->profiles.all[i], &out);

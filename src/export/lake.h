@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "util/resource.h"
+
 enum lake_table {
 	LAKE_TRACE,
 	LAKE_WAIT,
@@ -34,22 +36,6 @@ enum lake_table {
 
 enum { LAKE_FIRST_RAW = LAKE_STATE };
 
-/* What OpenTelemetry calls resource attributes. Each is a column, with _ in place of the dots. */
-enum lake_attribute {
-	LAKE_SERVICE_NAME, /* in every table, as the next two */
-	LAKE_SERVICE_VERSION,
-	LAKE_HOST_NAME,
-	LAKE_PID, /* a number */
-	LAKE_EXECUTABLE,
-	LAKE_CONTAINER_ID,
-	LAKE_POD_NAME,
-	LAKE_NAMESPACE_NAME,
-	LAKE_ENVIRONMENT,
-	LAKE_BUILD_ID,
-	LAKE_ATTRIBUTES
-};
-
-extern const char *const lake_attribute_keys[LAKE_ATTRIBUTES]; /* "service.name" */
 const char *lake_table_name(enum lake_table table);
 
 struct lake_frame {
@@ -75,8 +61,8 @@ struct lake_options {
 	int (*write)(void *ctx, enum lake_table table, const void *bytes, size_t n);
 	void *ctx;
 	bool raw;
-	const char *attributes[LAKE_ATTRIBUTES]; /* NULL = unknown */
-	const char *trace_id;                    /* 32 hexadecimal digits */
+	const char *attributes[RESOURCE_ATTRIBUTES]; /* NULL = unknown */
+	const char *trace_id;                        /* 32 hexadecimal digits */
 	uint64_t file_bytes;
 	uint64_t start_wall_ns; /* the wall clock at the trace's start */
 	bool wall_recorded;     /* by the trace; or else it is from the file's modification time */

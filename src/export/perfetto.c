@@ -273,7 +273,7 @@ static bool is_off_cpu(struct perfetto *px, const struct tl_range *range)
 	if (!px->census->off_cpu || range->kind != TL_REGION || !range->g ||
 	    stacktab_string(&px->st, px->tables, range->name, &name))
 		return false;
-	return strncmp(strtab_get(px->st.strings, name, NULL), OFF_CPU_REGION, strlen(OFF_CPU_REGION)) == 0;
+	return off_cpu_region_reason(strtab_get(px->st.strings, name, NULL)) != NULL;
 }
 
 static int put_range(struct perfetto *px, const struct tl_range *range, bool begins)

@@ -224,21 +224,14 @@ static int on_change(void *ctx, const struct ledger_change *from)
 	change.ends = !from->final && from->to->state != LEDGER_UNWATCHED;
 	if (!rc && tl->visitor.change)
 		rc = tl->visitor.change(tl->visitor.ctx, &change);
-	g->resumed = g->now.state == LEDGER_UNWATCHED;
+	g->resumed =
+		g->now.state == LEDGER_UNWATCHED || ledger_call_resumes(&tl->ledger, &tl->ledger.gs[from->g]);
 	g->now = *from->to;
 	g->ran = g->ran || from->to->state == G_RUNNING;
 	return rc;
 }
 
 /* --- gaps --- */
-
-bool tl_begins_with(const struct tables *tables, uint32_t string, const char *text)
-{
-	size_t len;
-	const char *bytes = tables_string(tables, string, &len);
-
-	return len >= strlen(text) && memcmp(bytes, text, strlen(text)) == 0;
-}
 
 static int on_gap(void *ctx, uint64_t time, bool begins)
 {

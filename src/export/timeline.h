@@ -91,9 +91,6 @@ struct tl_visitor {
 
 struct op_timeline;
 
-/* True if the string in these tables begins with text. */
-bool tl_begins_with(const struct tables *tables, uint32_t string, const char *text);
-
 struct census;
 /*
  * Copies the visitor. census: of an earlier pass, or NULL; not owned. It has the labels that goroutines have

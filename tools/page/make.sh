@@ -27,7 +27,7 @@ out=../../src/analysis/page.inc
 	echo
 	quoted "<meta http-equiv=\"Content-Security-Policy\" content=\"$policy\">"
 	echo
-	quoted "<title>gotrace report</title><style>$style</style></head><body>"
+	quoted "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>gotrace report</title><style>$style</style></head><body><main></main>"
 	echo ';'
 	echo 'static const char page_script[] ='
 	quoted "$script"

@@ -9,30 +9,17 @@
 
 #include "export/perfetto_about.h"
 
-const char *const lake_attribute_keys[LAKE_ATTRIBUTES] = {
-	[LAKE_SERVICE_NAME] = "service.name",
-	[LAKE_SERVICE_VERSION] = "service.version",
-	[LAKE_HOST_NAME] = "host.name",
-	[LAKE_PID] = "process.pid",
-	[LAKE_EXECUTABLE] = "process.executable.name",
-	[LAKE_CONTAINER_ID] = "container.id",
-	[LAKE_POD_NAME] = "k8s.pod.name",
-	[LAKE_NAMESPACE_NAME] = "k8s.namespace.name",
-	[LAKE_ENVIRONMENT] = "deployment.environment.name",
-	[LAKE_BUILD_ID] = "build.id",
-};
-
 void lake_name_service(struct lake_options *options, const struct census *census, char name[128])
 {
-	const char *pid = options->attributes[LAKE_PID];
+	const char *pid = options->attributes[RESOURCE_PID];
 	const struct export_options about = {.title = "", .pid = pid ? (pid_t)strtol(pid, NULL, 10) : 0};
-	const char *executable = options->attributes[LAKE_EXECUTABLE];
+	const char *executable = options->attributes[RESOURCE_EXECUTABLE];
 	struct pf_process process = pf_process(census, &about);
 
-	if (options->attributes[LAKE_SERVICE_NAME])
+	if (options->attributes[RESOURCE_SERVICE_NAME])
 		return;
 	snprintf(name, 128, "%s", executable && executable[0] ? executable : process.name);
-	options->attributes[LAKE_SERVICE_NAME] = name[0] ? name : "unknown_service";
+	options->attributes[RESOURCE_SERVICE_NAME] = name[0] ? name : "unknown_service";
 }
 
 enum { MAX_NAME = 100 };
@@ -54,12 +41,12 @@ static void clean(const char *text, char out[MAX_NAME + 1])
 
 int lake_path(const struct lake_options *options, enum lake_table table, char path[LAKE_PATH_BYTES])
 {
-	const char *host = options->attributes[LAKE_HOST_NAME];
+	const char *host = options->attributes[RESOURCE_HOST_NAME];
 	time_t seconds = (time_t)(options->start_wall_ns / 1000000000);
 	char service[MAX_NAME + 1], name[MAX_NAME + 1], date[32];
 	struct tm utc;
 
-	clean(options->attributes[LAKE_SERVICE_NAME], service);
+	clean(options->attributes[RESOURCE_SERVICE_NAME], service);
 	clean(host ? host : "unknown", name);
 	gmtime_r(&seconds, &utc);
 	strftime(date, sizeof(date), "%Y-%m-%d", &utc);

@@ -23,9 +23,9 @@ static int open_table(struct lake_rows *rows, enum lake_table table)
 	const struct lake_schema *schema = &lake_schemas[table];
 	const char *constants[COL_FIRST] = {
 		[COL_TRACE_ID] = rows->options->trace_id,
-		[COL_SERVICE_NAME] = rows->options->attributes[LAKE_SERVICE_NAME],
-		[COL_SERVICE_VERSION] = rows->options->attributes[LAKE_SERVICE_VERSION],
-		[COL_HOST_NAME] = rows->options->attributes[LAKE_HOST_NAME],
+		[COL_SERVICE_NAME] = rows->options->attributes[RESOURCE_SERVICE_NAME],
+		[COL_SERVICE_VERSION] = rows->options->attributes[RESOURCE_SERVICE_VERSION],
+		[COL_HOST_NAME] = rows->options->attributes[RESOURCE_HOST_NAME],
 	};
 	const struct byte_sink out = {.write = write_bytes, .ctx = &rows->sinks[table]};
 

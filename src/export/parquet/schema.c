@@ -53,6 +53,7 @@ static const struct pq_column trace_columns[] = {
 	TEXT("k8s_namespace_name"),
 	TEXT("deployment_environment_name"),
 	TEXT("build_id"),
+	TEXT("k8s_pod_uid"),
 	TEXT("gotrace_version"),
 };
 static const struct pq_column wait_columns[] = {

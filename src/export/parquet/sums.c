@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "trace/ops/labels.h"
-#include "trace/ops/own_names.h"
 #include "util/array.h"
 
 enum { BUCKETS = 8 /* per power of two */ };
@@ -241,15 +240,15 @@ static int add_off_cpu(struct lake_sums *sums, const struct tl_range *range, con
 	return 0;
 }
 
-int sums_off_cpu(struct lake_sums *sums, const struct tl_range *range, const char *name, size_t len)
+int sums_off_cpu(struct lake_sums *sums, const struct tl_range *range, const char *reason)
 {
-	size_t skip = strlen(OFF_CPU_REGION);
+	size_t len = strlen(reason);
 	char *cause;
 	int rc;
 
-	if (len > skip && name[len - 1] == ']')
+	if (len && reason[len - 1] == ']')
 		len--;
-	cause = strndup(name + skip, len - skip);
+	cause = strndup(reason, len);
 	rc = cause ? add_off_cpu(sums, range, cause, strlen(cause)) : -ENOMEM;
 	free(cause);
 	return rc;

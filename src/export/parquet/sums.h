@@ -54,8 +54,8 @@ int sums_interval(struct lake_sums *sums, const struct long_wait *interval, bool
 int sums_labels(struct lake_sums *sums, struct lake_life *life, const struct tl_labels *labels);
 /* The goroutine ends, or the trace. */
 int sums_end_labels(struct lake_sums *sums, struct lake_life *life, uint64_t time);
-/* A region without a CPU. */
-int sums_off_cpu(struct lake_sums *sums, const struct tl_range *range, const char *name, size_t len);
+/* A region without a CPU. reason: as off_cpu_region_reason() returns it. */
+int sums_off_cpu(struct lake_sums *sums, const struct tl_range *range, const char *reason);
 int sums_finish(struct lake_sums *sums);
 
 #endif

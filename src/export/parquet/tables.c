@@ -152,18 +152,17 @@ static int on_begin(void *ctx, const struct tl_range *range)
 static int on_end(void *ctx, const struct tl_range *range)
 {
 	struct lake *lake = ctx;
+	const char *off_cpu;
 	uint32_t string;
-	size_t len;
-	const char *name;
 	int rc = 0;
 
 	if (rows_take_string(&lake->rows, range->name, &string))
 		return -ENOMEM;
-	name = strtab_get(lake->rows.stacks.st.strings, string, &len);
+	off_cpu = off_cpu_region_reason(strtab_get(lake->rows.stacks.st.strings, string, NULL));
 	if (range->kind == TL_TASK)
 		rc = lake_requests_end(&lake->requests, range);
-	else if (range->kind == TL_REGION && strncmp(name, OFF_CPU_REGION, strlen(OFF_CPU_REGION)) == 0)
-		rc = sums_off_cpu(&lake->sums, range, name, len);
+	else if (range->kind == TL_REGION && off_cpu)
+		rc = sums_off_cpu(&lake->sums, range, off_cpu);
 	return rc ? rc : raw_range(&lake->raw, range);
 }
 
@@ -278,12 +277,12 @@ static int put_trace(struct lake *lake)
 	pq_set_int(file, TRACE_THREADS, census->threads);
 	if (census->off_cpu)
 		pq_set_int(file, TRACE_THROTTLED, (int64_t)lake->sums.throttled_ns);
-	for (unsigned i = LAKE_PID; i < LAKE_ATTRIBUTES; i++) {
+	for (unsigned i = RESOURCE_PID; i < RESOURCE_ATTRIBUTES; i++) {
 		const char *value = options->attributes[i];
 
-		if (value && i == LAKE_PID)
+		if (value && i == RESOURCE_PID)
 			pq_set_int(file, TRACE_ATTRIBUTES, strtoll(value, NULL, 10));
-		else if (rows_put_foreign(rows, LAKE_TRACE, TRACE_ATTRIBUTES + i - LAKE_PID, value))
+		else if (rows_put_foreign(rows, LAKE_TRACE, TRACE_ATTRIBUTES + i - RESOURCE_PID, value))
 			return -ENOMEM;
 	}
 	rows_put_text(rows, LAKE_TRACE, TRACE_GOTRACE, GOTRACE_VERSION);
