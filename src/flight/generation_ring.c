@@ -211,6 +211,21 @@ int generation_refs_write(const struct generation_refs *refs, const struct byte_
 	return rc;
 }
 
+uint8_t *generation_refs_copy(const struct generation_refs *refs)
+{
+	uint8_t *bytes = malloc(refs->bytes);
+	size_t at = refs->header.n;
+
+	if (!bytes)
+		return NULL;
+	memcpy(bytes, refs->header.bytes, at);
+	for (size_t i = 0; i < refs->n; i++) {
+		memcpy(bytes + at, refs->generations[i]->bytes, refs->generations[i]->n);
+		at += refs->generations[i]->n;
+	}
+	return bytes;
+}
+
 bool generation_refs_cut(struct generation_refs *refs, size_t bytes)
 {
 	size_t cut = 0;

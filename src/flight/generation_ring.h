@@ -53,6 +53,8 @@ struct generation_refs *generation_ring_take(const struct generation_ring *ring)
 size_t generation_refs_bytes(const struct generation_refs *refs);
 /* Writes the whole snapshot in a few pieces. Returns 0 or the sink's error. */
 int generation_refs_write(const struct generation_refs *refs, const struct byte_sink *out);
+/* Returns the whole snapshot, generation_refs_bytes(), to be freed by the caller; NULL if out of memory. */
+uint8_t *generation_refs_copy(const struct generation_refs *refs);
 /* Drops old generations until at most `bytes` remain; keeps the newest. Returns false if none was dropped. */
 bool generation_refs_cut(struct generation_refs *refs, size_t bytes);
 void generation_refs_free(struct generation_refs *refs); /* NULL is allowed */

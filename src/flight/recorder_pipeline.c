@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "flight/finding_eval.h"
 #include "flight/trigger_eval.h"
 #include "flight/snapshot_bytes.h"
 #include "target/functions/functions.h"
@@ -33,6 +34,7 @@ struct recorder_pipeline {
 	bool closed;   /* the last record closed a generation */
 	uint64_t lost; /* number of records lost so far */
 	struct trigger_matches fired[MAX_TRIGGERS];
+	struct finding_eval findings;
 };
 
 /* --- triggers --- */
@@ -60,12 +62,18 @@ static bool is_system(void *ctx, uint32_t g)
 	return row.system || strcmp(name, "os/signal.loop") == 0;
 }
 
+static bool recorder_is_of_threads(const struct recorder_pipeline *recorder)
+{
+	const struct log_target *target = model_target(pipeline_model(recorder->pipe));
+
+	return target && target->flags & LOG_TARGET_THREADS;
+}
+
 /* "goroutine 17 (main.worker)", "thread 4711 (worker [server])" */
 static struct text describe_g(struct recorder_pipeline *recorder, uint32_t g)
 {
 	struct model *model = pipeline_model(recorder->pipe);
-	const struct log_target *target = model_target(model);
-	bool thread = target && target->flags & LOG_TARGET_THREADS;
+	const char *what = recorder_is_of_threads(recorder) ? "thread" : "goroutine";
 	struct goroutine_stats row;
 	struct text name, text;
 
@@ -74,9 +82,29 @@ static struct text describe_g(struct recorder_pipeline *recorder, uint32_t g)
 	if (g == NO_G)
 		snprintf(text.bytes, sizeof(text.bytes), "nobody known");
 	else
-		snprintf(text.bytes, sizeof(text.bytes), "%s %llu (%.*s)", thread ? "thread" : "goroutine",
+		snprintf(text.bytes, sizeof(text.bytes), "%s %llu (%.*s)", what,
 			 (unsigned long long)model_goid(model, g), text_fit(name.bytes, 120), name.bytes);
 	return text;
+}
+
+/* "queue>20: 21 goroutines wait for a P; the last one was made runnable by goroutine 17 (main.worker)" */
+static void describe_count(struct recorder_pipeline *recorder, const struct trigger_match *match, char *text,
+			   size_t size)
+{
+	bool threads = recorder_is_of_threads(recorder), queue = match->trigger->kind == TRIGGER_QUEUE;
+	const char *trigger = match->trigger->text, *what = threads ? "threads" : "goroutines";
+	struct text who = describe_g(recorder, match->g), count = text_count(match->value);
+	size_t len;
+
+	if (queue)
+		snprintf(text, size, "%s: %s %s wait for a %s", trigger, count.bytes, what,
+			 threads ? "CPU" : "P");
+	else
+		snprintf(text, size, "%s: there are %s %s", trigger, count.bytes, what);
+	len = strlen(text);
+	if (match->g != NO_G)
+		snprintf(text + len, size - len, "; the last one was %s by %s",
+			 queue ? "made runnable" : "created", who.bytes);
 }
 
 static void describe(struct recorder_pipeline *recorder, const struct trigger_match *match, char *text,
@@ -107,8 +135,23 @@ static void describe(struct recorder_pipeline *recorder, const struct trigger_ma
 			 reason);
 		break;
 	case TRIGGER_GOROUTINES:
-		snprintf(text, size, "%s: there are %s goroutines; the last one by %s", trigger,
-			 text_count(match->value).bytes, who.bytes);
+	case TRIGGER_QUEUE:
+		describe_count(recorder, match, text, size);
+		break;
+	case TRIGGER_HEAP:
+		snprintf(text, size, "%s: the heap may grow to %s before the next collection ends", trigger,
+			 text_bytes(match->value).bytes);
+		break;
+	case TRIGGER_REQUEST:
+		snprintf(text, size, "%s: %s %s open for %s; begun by %s", trigger,
+			 match->name[0] ? match->name : "a task", tense, time.bytes, who.bytes);
+		break;
+	case TRIGGER_FINDING: /* finding_eval.h */
+	case TRIGGER_CPU:     /* host_eval.h */
+	case TRIGGER_CGROUP_CPU:
+	case TRIGGER_THROTTLED:
+	case TRIGGER_RSS:
+		text[0] = '\0';
 		break;
 	}
 }
@@ -214,6 +257,16 @@ static void take(struct recorder_pipeline *recorder)
 	snapshot_worker_put(recorder->options.worker, kept, &why);
 }
 
+static void notice_findings(struct recorder_pipeline *recorder, const struct generation *gen)
+{
+	struct match_notice notices[MAX_TRIGGERS];
+	unsigned n =
+		finding_eval_generation(&recorder->findings, recorder->ring, gen->start, gen->end, notices);
+
+	for (unsigned i = 0; i < n; i++)
+		status_page_add(recorder->options.page, &notices[i]);
+}
+
 static int take_generation(void *ctx, const struct generation *gen)
 {
 	struct recorder_pipeline *recorder = ctx;
@@ -222,6 +275,8 @@ static int take_generation(void *ctx, const struct generation *gen)
 
 	status_page_update(recorder->options.page, &stats);
 	recorder->closed = true;
+	if (rc == 0)
+		notice_findings(recorder, gen);
 	if (rc == 0 && recorder->take_due)
 		take(recorder);
 	return rc;
@@ -310,6 +365,7 @@ struct recorder_pipeline *recorder_pipeline_new(const struct recorder_pipeline_o
 	if (!recorder)
 		return NULL;
 	recorder->options = *options;
+	recorder->findings.plan = options->flight;
 	recorder->ring = generation_ring_new(&ring);
 	if (!recorder->ring || !make_eval(recorder) || !make_pipeline(recorder)) {
 		recorder_pipeline_free(recorder);

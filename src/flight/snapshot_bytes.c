@@ -18,21 +18,6 @@ static int write_bytes(void *ctx, const void *bytes, size_t n)
 	return output_write(ctx, bytes, n);
 }
 
-/* A whole snapshot in memory. */
-struct whole {
-	uint8_t *bytes;
-	size_t n;
-};
-
-static int snapshot_gather(void *ctx, const void *bytes, size_t n)
-{
-	struct whole *whole = ctx;
-
-	memcpy(whole->bytes + whole->n, bytes, n);
-	whole->n += n;
-	return 0;
-}
-
 struct snapshot_conversion {
 	struct wire *wire;
 	struct cutter *cutter; /* NULL: everything is written */
@@ -55,7 +40,7 @@ static int snapshot_cut_generation(void *ctx, const struct generation *gen)
 	return cutter_generation(conversion->cutter, gen);
 }
 
-static int snapshot_convert(const struct whole *whole, const struct wire_options *options,
+static int snapshot_convert(const uint8_t *bytes, size_t n, const struct wire_options *options,
 			    const struct time_window *window, struct error *err)
 {
 	struct snapshot_conversion conversion = {.wire = wire_new(options, err), .err = err};
@@ -73,7 +58,7 @@ static int snapshot_convert(const struct whole *whole, const struct wire_options
 		conversion.cutter = cutter_new(&piece);
 	rc = conversion.wire && result && (conversion.cutter || !window->until_ns) ? 0 : -ENOMEM;
 	if (rc == 0)
-		rc = convert_trace(whole->bytes, whole->n, NULL, &sink, result, err);
+		rc = convert_trace(bytes, n, NULL, &sink, result, err);
 	if (rc && result && result->fault.text[0])
 		*err = result->fault;
 	if (rc == 0 && !conversion.generations)
@@ -88,16 +73,13 @@ static int snapshot_convert(const struct whole *whole, const struct wire_options
 static int write_converted(const struct generation_refs *refs, const struct snapshot_form *form,
 			   struct output *out, struct error *err)
 {
-	struct whole whole = {.bytes = malloc(generation_refs_bytes(refs))};
-	struct byte_sink to_whole = {.write = snapshot_gather, .ctx = &whole};
+	uint8_t *bytes = generation_refs_copy(refs);
 	const struct wire_options options = {.format = form->format,
 					     .out = {.write = write_bytes, .ctx = out}};
-	int rc = whole.bytes ? generation_refs_write(refs, &to_whole)
-			     : error_set(err, ENOMEM, "out of memory");
+	int rc = bytes ? snapshot_convert(bytes, generation_refs_bytes(refs), &options, &form->window, err)
+		       : error_set(err, ENOMEM, "out of memory");
 
-	if (rc == 0)
-		rc = snapshot_convert(&whole, &options, &form->window, err);
-	free(whole.bytes);
+	free(bytes);
 	return rc;
 }
 

@@ -20,7 +20,8 @@ struct snapshot_store_file {
 	dev_t dev;
 	ino_t ino;
 	struct snapshot_origin origin;
-	unsigned of_user, of_process; /* number of files of the same user, and of the same process */
+	/* Number of files of the same user, of the same process, and of its same trigger. */
+	unsigned of_user, of_process, of_trigger;
 };
 
 /* Creates the directory if it is missing: log rotation may have removed it. */
@@ -77,7 +78,7 @@ static bool is_there(int dir, const struct snapshot_store_file *file)
 	       st.st_ino == file->ino;
 }
 
-/* Adds one, or subtracts one with -1, for each other file of the same user and process, in both. */
+/* Adds one, or subtracts one with -1, for each other file of the same user, process and trigger, in both. */
 static void count_shares(struct snapshot_store *store, struct snapshot_store_file *file, int by)
 {
 	for (unsigned i = 0; i < store->n; i++) {
@@ -91,6 +92,9 @@ static void count_shares(struct snapshot_store *store, struct snapshot_store_fil
 		same = other->origin.pid == file->origin.pid && other->origin.start == file->origin.start;
 		other->of_process += same ? (unsigned)by : 0;
 		file->of_process += same ? (unsigned)by : 0;
+		same = same && other->origin.trigger == file->origin.trigger;
+		other->of_trigger += same ? (unsigned)by : 0;
+		file->of_trigger += same ? (unsigned)by : 0;
 	}
 }
 
@@ -128,7 +132,9 @@ static bool goes_before(const struct snapshot_store_file *older, const struct sn
 		return younger->origin.uid != user;
 	if (older->of_process != younger->of_process)
 		return older->of_process > younger->of_process;
-	return older->origin.of_end || !younger->origin.of_end;
+	if (older->origin.of_end != younger->origin.of_end)
+		return older->origin.of_end;
+	return older->of_trigger >= younger->of_trigger;
 }
 
 /* Returns which file goes if there is one too many: the new one, which is the last, if it has no place. */
@@ -155,7 +161,8 @@ static bool snapshot_store_enter(struct snapshot_store *store, const struct snap
 	if (store->n == store->keep)
 		forget_missing(store, dir);
 	file = &store->files[store->n++];
-	*file = (struct snapshot_store_file){.origin = *origin, .of_user = 1, .of_process = 1};
+	*file = (struct snapshot_store_file){
+		.origin = *origin, .of_user = 1, .of_process = 1, .of_trigger = 1};
 	count_shares(store, file, 1);
 	if (store->n <= store->keep || choose_file(store) != store->n - 1)
 		return true;

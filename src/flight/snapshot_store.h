@@ -2,8 +2,8 @@
 /*
  * The directory of a flight recorder. A snapshot gets its name when it is complete. If there are too many
  * snapshots, files made by this recorder are removed. Who takes part in that may be anyone: a process that
- * ends at once leaves a snapshot, too. So each user and each process has a share of the files, and what a
- * trigger or a request wrote does not give way to what only the end of a process wrote.
+ * ends at once leaves a snapshot, too. So each user, each process and each trigger has a share of the files,
+ * and what a trigger or a request wrote does not give way to what only the end of a process wrote.
  */
 #ifndef GOTRACE_FLIGHT_SNAPSHOT_STORE_H
 #define GOTRACE_FLIGHT_SNAPSHOT_STORE_H
@@ -33,6 +33,7 @@ struct snapshot_origin {
 	uint64_t start;            /* of the process, in clock ticks since boot, because PIDs are reused */
 	uid_t uid;                 /* whose process it is */
 	bool of_end;               /* only because the process has ended */
+	unsigned trigger;          /* the first that asked for it, from 1; 0 = a request */
 	bool brief;                /* the process was recorded for less than the window */
 	struct time_window window; /* what is wanted of it; the log's clock */
 };
@@ -60,8 +61,8 @@ struct snapshot_source {
 
 /*
  * Writes a snapshot as DIR/gotrace-PID-UTCTIME.trace, with -2, -3 … appended if that exists. If there are
- * then more files than `keep`, one goes: the oldest of the user with most files, and of these of the process
- * with most, but
+ * then more files than `keep`, one goes: the oldest of the user with most files, of these of the process with
+ * most, and of these of the trigger with most, but
  * - snapshots that are brief and of an end go first, regardless of shares;
  * - one of an end only takes the place of such a one. If there is none, it is not written.
  * Returns 0, or a negative errno and sets *err. An error before the file has its name leaves no file.

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "flight/trigger.h"
 #include "util/utf8.h"
 
 void status_page_update(struct status_page *page, const struct generation_ring_stats *stats)
@@ -35,7 +34,7 @@ struct generation_ring_stats status_page_stats(const struct status_page *page, u
 }
 
 /* Copies the notice before checking it, because the other process may change it. */
-bool status_page_take(struct status_page *page, uint32_t *taken, uint64_t now, struct match_notice *notice)
+static bool take_next_notice(struct status_page *page, uint32_t *taken, struct match_notice *notice)
 {
 	uint32_t there = page->added - *taken;
 
@@ -43,9 +42,20 @@ bool status_page_take(struct status_page *page, uint32_t *taken, uint64_t now, s
 		return false;
 	memcpy(notice, &page->notices[*taken % STATUS_PAGE_NOTICES], sizeof(*notice));
 	page->taken = ++*taken;
+	return true;
+}
+
+bool status_page_take(struct status_page *page, unsigned ntriggers, uint32_t *taken, uint64_t now,
+		      struct match_notice *notice)
+{
+	unsigned tries = 0;
+
+	do {
+		if (tries++ == STATUS_PAGE_NOTICES || !take_next_notice(page, taken, notice))
+			return false;
+	} while (notice->trigger >= ntriggers);
 	notice->text[sizeof(notice->text) - 1] = '\0';
 	text_make_printable(notice->text);
-	notice->trigger %= MAX_TRIGGERS;
 	if (notice->time > now)
 		notice->time = now;
 	return true;

@@ -16,7 +16,7 @@ enum { STATUS_PAGE_NOTICES = 16 };
 struct match_notice {
 	char text[1000];  /* readable description of the match */
 	uint64_t time;    /* time of the match, ns */
-	uint32_t trigger; /* number of the trigger, below MAX_TRIGGERS */
+	uint32_t trigger; /* number of the trigger in the plan */
 };
 
 struct status_page {
@@ -38,8 +38,10 @@ void status_page_add(struct status_page *page, const struct match_notice *notice
 struct generation_ring_stats status_page_stats(const struct status_page *page, uint64_t now);
 /*
  * Takes the oldest notice; makes its text printable and limits its time to now (ns). Returns false if there
- * is none. *taken counts the notices taken so far.
+ * is none. Drops notices of triggers that do not exist: their number is ntriggers. *taken counts the notices
+ * taken so far.
  */
-bool status_page_take(struct status_page *page, uint32_t *taken, uint64_t now, struct match_notice *notice);
+bool status_page_take(struct status_page *page, unsigned ntriggers, uint32_t *taken, uint64_t now,
+		      struct match_notice *notice);
 
 #endif

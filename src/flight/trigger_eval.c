@@ -2,12 +2,15 @@
 #include "flight/trigger_eval.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "trace/ledger/ledger.h"
 #include "trace/ops/gap_log.h"
 #include "util/array.h"
+#include "util/map64.h"
+#include "util/utf8.h"
 
 /*
  * A match while the goroutine was not running. It is reported when the goroutine runs next, or at the end of
@@ -18,6 +21,9 @@ struct deferred_match {
 	bool is_flushed;
 };
 
+/* MAX_TASKS: open ones; later ones fire no trigger. */
+enum { MAX_TASKS = 65536, TASK_NAME = 96 };
+
 /* A call of a function that has a trigger. */
 struct open_call {
 	uint64_t since;
@@ -26,11 +32,22 @@ struct open_call {
 	uint16_t still; /* one bit per trigger: reported as still open */
 };
 
+/* A task with a name that a trigger is for. */
+struct timed_task {
+	uint64_t task, since;
+	uint32_t g; /* that began it */
+	uint32_t stack;
+	uint16_t which, still; /* one bit per trigger: is for it; reported as still open */
+	char name[TASK_NAME];
+};
+
 /* What is known of a goroutine, beside its state. */
 struct evaluated {
+	bool queued;            /* counts as runnable */
 	uint16_t still;         /* one bit per trigger: reported as still open */
 	uint16_t fired;         /* one bit per trigger: fired for its state */
 	bool has_deferred;      /* a deferred match of the goroutine is pending */
+	bool timed;             /* a timer ended its last wait: it works by the clock */
 	struct open_call *open; /* its open calls, innermost last */
 	size_t nopen, capacity;
 };
@@ -45,10 +62,17 @@ struct trigger_eval {
 	struct deferred_match *deferred;
 	size_t ndeferred;
 	unsigned matches[MAX_TRIGGERS]; /* number in this generation */
-	uint64_t alive;                 /* number of goroutines */
-	uint64_t now;                   /* end of the last generation */
-	uint16_t above;                 /* one bit per trigger: has fired and is still above the limit */
-	long place;                     /* index of the current op */
+	bool requests;                  /* there is a TRIGGER_REQUEST */
+	struct timed_task *tasks;       /* in no order */
+	size_t ntasks, task_capacity;
+	struct map64 tasks_by_id; /* id -> index in tasks */
+	uint64_t alive;           /* number of goroutines */
+	uint64_t queued;          /* number of goroutines that are runnable */
+	bool counts_changed;      /* by the current op: the two above, or what is runnable */
+	uint32_t counted_by;      /* the goroutine that did it, or NO_G */
+	uint64_t now;             /* end of the last generation */
+	uint16_t above;           /* one bit per trigger: trigger_rises() */
+	long place;               /* index of the current op */
 	struct trigger_match stw; /* the open stop: time, g, reason, stack; time 0 = the world is running */
 };
 
@@ -70,8 +94,8 @@ struct trigger_eval *trigger_eval_new(const struct trigger_eval_options *options
 	if (!eval)
 		return NULL;
 	eval->options = *options;
-	for (unsigned i = 0; i < options->ntriggers; i++)
-		eval->functions |= options->triggers[i].kind == TRIGGER_FUNCTION;
+	eval->functions = triggers_have(options->triggers, options->ntriggers, 1u << TRIGGER_FUNCTION);
+	eval->requests = triggers_have(options->triggers, options->ntriggers, 1u << TRIGGER_REQUEST);
 	eval->deferred = calloc((size_t)MAX_TRIGGERS * MAX_MATCHES, sizeof(*eval->deferred));
 	if (!eval->deferred) {
 		free(eval);
@@ -88,6 +112,8 @@ void trigger_eval_free(struct trigger_eval *eval)
 	for (size_t g = 0; g < eval->ngs; g++)
 		free(eval->gs[g].open);
 	ledger_free(&eval->ledger);
+	map64_free(&eval->tasks_by_id);
+	free(eval->tasks);
 	free(eval->gs);
 	free(eval->deferred);
 	free(eval);
@@ -132,6 +158,46 @@ static bool is_wait_for_others(const char *reason)
 	return true;
 }
 
+static bool is_at_channel(const struct trigger_eval *eval, const struct ledger_interval *interval)
+{
+	const char *reason = eval->options.string(eval->options.ctx, interval->reason);
+
+	return interval->state == G_WAITING &&
+	       (strcmp(reason, "select") == 0 || strcmp(reason, "chan receive") == 0);
+}
+
+/*
+ * A timer ends a wait at a channel if no goroutine does: a ticker's loop, or a time-out. That is a sleep. A
+ * wake-up that is inferred may have had a waker. Why a goroutine waits that waited before the trace is not
+ * recorded.
+ */
+static bool is_timed(const struct trigger_eval *eval, const struct ledger_change *change)
+{
+	const struct ledger_interval *from = change->from;
+
+	if (!change->wakes || change->by != NO_G || change->op->inferred)
+		return false;
+	return is_at_channel(eval, from) ||
+	       (from->before && !*eval->options.string(eval->options.ctx, from->reason));
+}
+
+/* The trigger is for waits for other goroutines, for whatever reason. */
+static bool is_for_others(const struct trigger *trigger)
+{
+	return trigger->kind == TRIGGER_BLOCKED && !trigger->name[0];
+}
+
+/* "sync" is also for "sync (mutex)", but not for conditions: "sync.(*Cond).Wait", "sync (condition)". */
+static bool begins_with_words(const char *reason, const char *words)
+{
+	size_t len = strlen(words);
+
+	if (strcmp(words, "sync") == 0 && strcmp(reason, "sync (condition)") == 0)
+		return false;
+	return strncmp(reason, words, len) == 0 &&
+	       (!reason[len] || reason[len] == ' ' || words[len - 1] == ' ');
+}
+
 static bool is_meant(const struct trigger_eval *eval, const struct trigger *trigger,
 		     const struct ledger_interval *interval)
 {
@@ -147,7 +213,7 @@ static bool is_meant(const struct trigger_eval *eval, const struct trigger *trig
 			return false;
 		reason = eval->options.string(eval->options.ctx, interval->reason);
 		if (trigger->name[0])
-			return strncmp(reason, trigger->name, strlen(trigger->name)) == 0;
+			return begins_with_words(reason, trigger->name);
 		return is_wait_for_others(reason);
 	default:
 		return false;
@@ -166,6 +232,8 @@ static uint16_t triggered(struct trigger_eval *eval, uint32_t g, const struct le
 	for (unsigned i = 0; i < options->ntriggers; i++) {
 		const struct trigger *trigger = &options->triggers[i];
 
+		if (eval->gs[g].timed && is_for_others(trigger) && is_at_channel(eval, interval))
+			continue;
 		if (now - interval->since > trigger->limit && !(eval->gs[g].fired & 1u << i) &&
 		    is_meant(eval, trigger, interval) && !options->is_system(options->ctx, g))
 			fired |= (uint16_t)(1u << i);
@@ -193,14 +261,21 @@ static void leave(struct trigger_eval *eval, const struct ledger_change *change,
 {
 	uint16_t reported = eval->gs[change->g].still;
 	uint16_t fired = triggered(eval, change->g, change->from, change->time) | reported;
+	bool timed = is_timed(eval, change);
+
+	if (change->from->state == G_WAITING)
+		eval->gs[change->g].timed = timed;
 
 	for (unsigned i = 0; fired >> i; i++) {
 		struct trigger_match match;
 
+		if (timed && is_for_others(&eval->options.triggers[i]) && !(reported >> i & 1))
+			continue;
 		if (!(fired >> i & 1) || !may_fire(eval, i))
 			continue;
 		match = match_of(eval, i, change->g, change->from, change->time);
-		match.woken = change->wakes;
+		/* Where wakers are not recorded, who ended it is not known. */
+		match.woken = change->wakes && (change->by != NO_G || !change->op->inferred);
 		match.waker = change->by;
 		match.waker_stack = change->wakes ? change->to->stack : 0;
 		match.place = place;
@@ -316,32 +391,133 @@ static void check_calls(struct trigger_eval *eval, uint64_t now)
 	}
 }
 
-/* --- number of goroutines --- */
+/* --- tasks --- */
 
-static void count(struct trigger_eval *eval, const struct op *op, uint32_t creator, long place)
+/* Returns the triggers for tasks of this name, one bit each. */
+static uint16_t waiting_for_task(const struct trigger_eval *eval, const char *name)
 {
-	const struct trigger_eval_options *options = &eval->options;
+	uint16_t which = 0;
 
-	for (unsigned i = 0; i < options->ntriggers; i++) {
-		const struct trigger *trigger = &options->triggers[i];
-		uint16_t bit = (uint16_t)(1u << i);
+	for (unsigned i = 0; i < eval->options.ntriggers; i++) {
+		const struct trigger *trigger = &eval->options.triggers[i];
 
-		if (trigger->kind != TRIGGER_GOROUTINES)
-			continue;
-		/* The trigger fires again only after the number has dropped 10% below the limit. */
-		if (eval->alive < trigger->limit - trigger->limit / 10)
-			eval->above &= (uint16_t)~bit;
-		if (eval->alive <= trigger->limit || eval->above & bit || !may_fire(eval, i))
-			continue;
-		eval->above |= bit;
-		options->fire(options->ctx,
-			      &(struct trigger_match){.trigger = trigger,
-						      .g = creator,
-						      .place = creator ? place : NO_PLACE,
-						      .value = eval->alive,
-						      .time = op->time,
-						      .stack = op->kind == OP_GO_STATUS ? 0 : op->stack});
+		if (trigger->kind == TRIGGER_REQUEST && trigger_takes_name(trigger, name))
+			which |= (uint16_t)(1u << i);
 	}
+	return which;
+}
+
+/* The name is copied: the model may forget it before the task ends. */
+static void begin_task(struct trigger_eval *eval, const struct op *op)
+{
+	const char *name = eval->requests ? eval->options.string(eval->options.ctx, op->string) : NULL;
+	uint16_t which = name ? waiting_for_task(eval, name) : 0;
+	struct timed_task *task;
+
+	/* Out of memory: the task does not fire. */
+	if (!which || eval->ledger.unwatched || eval->ntasks == MAX_TASKS ||
+	    map64_get(&eval->tasks_by_id, op->arg) ||
+	    array_grow(&eval->tasks, &eval->task_capacity, eval->ntasks + 1, sizeof(*task)) ||
+	    map64_set(&eval->tasks_by_id, op->arg, (uint32_t)eval->ntasks))
+		return;
+	task = &eval->tasks[eval->ntasks++];
+	*task = (struct timed_task){
+		.task = op->arg, .since = op->time, .g = op->g, .stack = op->stack, .which = which};
+	snprintf(task->name, sizeof(task->name), "%.*s", text_fit(name, sizeof(task->name) - 1), name);
+}
+
+/* Fires for a task that has ended or is `still` open. Its goroutine runs after ops[place], or NO_PLACE. */
+static void fire_task(struct trigger_eval *eval, struct timed_task *task, uint64_t now, long place,
+		      bool still)
+{
+	for (unsigned i = 0; task->which >> i; i++) {
+		const struct trigger *trigger = &eval->options.triggers[i];
+		bool reported = task->still >> i & 1;
+
+		if (!(task->which >> i & 1) || now <= task->since || now - task->since <= trigger->limit ||
+		    (reported && still) || !may_fire(eval, i))
+			continue;
+		if (still)
+			task->still |= (uint16_t)(1u << i);
+		eval->options.fire(eval->options.ctx, &(struct trigger_match){.trigger = trigger,
+									      .g = task->g,
+									      .still = still,
+									      .over = reported,
+									      .place = place,
+									      .value = now - task->since,
+									      .time = now,
+									      .stack = task->stack,
+									      .name = task->name});
+	}
+}
+
+static void end_task(struct trigger_eval *eval, const struct op *op, long place)
+{
+	const uint32_t *known = map64_get(&eval->tasks_by_id, op->arg);
+	uint32_t at = known ? *known : 0;
+
+	if (!known)
+		return;
+	fire_task(eval, &eval->tasks[at], op->time, op->g == eval->tasks[at].g ? place : NO_PLACE, false);
+	map64_del(&eval->tasks_by_id, op->arg);
+	eval->tasks[at] = eval->tasks[--eval->ntasks];
+	if (at < eval->ntasks) /* an existing key: needs no memory */
+		*map64_get(&eval->tasks_by_id, eval->tasks[at].task) = at;
+}
+
+static void check_tasks(struct trigger_eval *eval, uint64_t now)
+{
+	for (size_t i = 0; i < eval->ntasks; i++)
+		fire_task(eval, &eval->tasks[i], now, NO_PLACE, true);
+}
+
+static void forget_tasks(struct trigger_eval *eval)
+{
+	eval->ntasks = 0;
+	map64_clear(&eval->tasks_by_id);
+}
+
+/* --- levels: numbers of goroutines, the heap --- */
+
+/* A value of this kind has changed. match: who did it and where. */
+static void check_level(struct trigger_eval *eval, enum trigger_kind kind, const struct trigger_match *match)
+{
+	for (unsigned i = 0; i < eval->options.ntriggers; i++) {
+		const struct trigger *trigger = &eval->options.triggers[i];
+		struct trigger_match now = *match;
+
+		if (trigger->kind != kind || !trigger_rises(trigger, i, match->value, &eval->above) ||
+		    !may_fire(eval, i))
+			continue;
+		now.trigger = trigger;
+		eval->options.fire(eval->options.ctx, &now);
+	}
+}
+
+/* A goroutine has appeared, ended, or changed its state, by op and `by`, which runs after it. */
+static void check_counts(struct trigger_eval *eval, const struct op *op, uint32_t by)
+{
+	struct trigger_match match = {.g = by,
+				      .place = by ? eval->place : NO_PLACE,
+				      .value = eval->alive,
+				      .time = op->time,
+				      .stack = op->kind == OP_GO_STATUS ? 0 : op->stack};
+
+	if (eval->ledger.unwatched)
+		return;
+	check_level(eval, TRIGGER_GOROUTINES, &match);
+	match.value = eval->queued;
+	check_level(eval, TRIGGER_QUEUE, &match);
+}
+
+/* Without a goal (GOGC=off, and no limit) it is the largest number. */
+static void heap_goal(struct trigger_eval *eval, const struct op *op)
+{
+	const struct trigger_match match = {
+		.g = NO_G, .place = NO_PLACE, .value = op->arg >> 62 ? 0 : op->arg, .time = op->time};
+
+	if (!eval->ledger.unwatched)
+		check_level(eval, TRIGGER_HEAP, &match);
 }
 
 /* --- stop-the-world --- */
@@ -382,11 +558,28 @@ static void count_change(struct trigger_eval *eval, const struct ledger_change *
 	bool appears = change->was.state == LEDGER_NONE;
 
 	eval->gs[change->g].still = eval->gs[change->g].fired = 0;
-	eval->gs[change->g].has_deferred = false;
+	eval->gs[change->g].has_deferred = eval->gs[change->g].timed = false;
 	if (!appears)
 		end_calls(eval, change->g, change->time);
 	eval->alive += appears ? 1 : (uint64_t)-1;
-	count(eval, change->op, change->by, eval->place);
+}
+
+/* In a gap, nothing counts as runnable; after it, only what an op has moved since: it may have run. */
+static void count_queued(struct trigger_eval *eval, const struct ledger_change *change)
+{
+	struct evaluated *g = &eval->gs[change->g];
+	bool queued =
+		change->op && change->to->state == G_RUNNABLE && !change->hidden && !eval->ledger.unwatched;
+
+	eval->queued += (uint64_t)queued - g->queued;
+	g->queued = queued;
+}
+
+/* One op may change several goroutines, so the numbers are right only after it. */
+static void counts_change(struct trigger_eval *eval, uint32_t by)
+{
+	eval->counts_changed = true;
+	eval->counted_by = by;
 }
 
 static int on_change(void *ctx, const struct ledger_change *change)
@@ -397,14 +590,18 @@ static int on_change(void *ctx, const struct ledger_change *change)
 
 	if (!g)
 		return -ENOMEM;
+	count_queued(eval, change);
 	if (!change->op) { /* of a gap: how long the state lasts in all will not be known */
 		g->still = 0;
 		return 0;
 	}
 	if (change->was.state == LEDGER_NONE || change->to->state == LEDGER_NONE) {
 		count_change(eval, change);
+		counts_change(eval, change->by);
 		return 0;
 	}
+	if (change->to->state == G_RUNNABLE || change->was.state == G_RUNNABLE)
+		counts_change(eval, change->by);
 	/* In a coroutine switch, the op's place belongs to the other goroutine. */
 	if (change->to->state == G_RUNNING && change->op->g == change->g)
 		place = eval->place;
@@ -420,12 +617,24 @@ static int look(struct trigger_eval *eval, const struct op *op)
 {
 	int rc = ledger_step(&eval->ledger, op);
 
+	if (eval->counts_changed)
+		check_counts(eval, op, eval->counted_by);
+	eval->counts_changed = false;
 	switch (op->kind) {
 	case OP_REGION_BEGIN:
 		begin_call(eval, op);
 		break;
 	case OP_REGION_END:
 		end_call(eval, op, eval->place);
+		break;
+	case OP_TASK_BEGIN:
+		begin_task(eval, op);
+		break;
+	case OP_TASK_END:
+		end_task(eval, op, eval->place);
+		break;
+	case OP_HEAP_GOAL:
+		heap_goal(eval, op);
 		break;
 	case OP_STW_BEGIN:
 		world_stops(eval, op);
@@ -479,9 +688,12 @@ static void forget_states(struct trigger_eval *eval)
 	ledger_free(&eval->ledger);
 	begin_ledger(eval);
 	eval->ndeferred = 0;
-	eval->alive = 0;
+	eval->alive = eval->queued = 0;
+	for (size_t g = 0; g < eval->ngs; g++)
+		eval->gs[g].queued = false;
 	eval->stw.time = 0;
 	forget_calls(eval);
+	forget_tasks(eval);
 }
 
 int trigger_eval_generation(struct trigger_eval *eval, const struct op *ops, size_t n, uint64_t now)
@@ -497,10 +709,11 @@ int trigger_eval_generation(struct trigger_eval *eval, const struct op *ops, siz
 	}
 	eval_end(eval, now);
 	check_calls(eval, now);
+	check_tasks(eval, now);
 	return 0;
 }
 
-/* A call may have ended without a record; it would then appear to last as long as its goroutine. */
+/* A call or task may have ended without a record; it would then appear to last much longer. */
 static int on_gap(void *ctx, uint64_t time, bool begins)
 {
 	struct trigger_eval *eval = ctx;
@@ -508,6 +721,7 @@ static int on_gap(void *ctx, uint64_t time, bool begins)
 	(void)time;
 	(void)begins;
 	forget_calls(eval);
+	forget_tasks(eval);
 	eval->stw.time = 0;
 	return 0;
 }

@@ -21,12 +21,13 @@ struct trigger_match {
 	bool still;           /* the state continues at the end of the ops */
 	bool over;            /* the end of a state that was reported as `still`; not a new match */
 	long place;           /* index of the op after which the goroutine runs, for a log; or NO_PLACE */
-	uint64_t value;       /* ns, or number of goroutines */
+	uint64_t value;       /* ns, bytes, or number of goroutines */
 	uint64_t time;        /* ns */
 	uint32_t reason;      /* string id: reason of the wait or stop, name of the function; 0 = none */
 	uint32_t stack;       /* on entry to the state; 0 = none */
 	uint32_t waker;       /* if woken: the goroutine that ended the wait; NO_G: none */
 	uint32_t waker_stack; /* stack of the waker; 0 = none */
+	const char *name;     /* of the task, for TRIGGER_REQUEST; valid during the call. Else NULL */
 	bool woken;           /* the wait has ended */
 };
 
