@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/recording_child.h"
+#include "cli/trace_file.h"
 #include "sandbox/privilege.h"
 #include "util/message.h"
 #include "trace/wire/read_v1.h"
@@ -15,6 +16,7 @@
 int trace_input_open(struct trace_input *input, const char *path, struct error *err)
 {
 	*input = (struct trace_input){.name = path, .file = path};
+	input->host.pid = (uint32_t)trace_file_pid(path);
 	return input_open(&input->in, path, false, err);
 }
 
@@ -54,6 +56,7 @@ int trace_input_record(struct trace_input *input, const struct record_options *r
 	err->text[0] = '\0';
 	snprintf(name, sizeof(name), "-p %d", (int)record->pid);
 	*input = (struct trace_input){.name = name, .file = "FILE", .in = {.fd = -1, .copy = -1}};
+	input->host.pid = (uint32_t)record->pid;
 	input->trace = recording_child_start(&input->child, record, err);
 	return input->trace < 0 ? input->trace : 0;
 }
@@ -91,6 +94,7 @@ int trace_input_read(const struct trace_input *input, const struct convert_sink 
 
 struct one_pass {
 	struct analysis_options options;
+	struct strips *strips; /* NULL = none */
 	struct analysis *a;
 };
 
@@ -107,16 +111,26 @@ static int begin_again(void *ctx)
 
 	analysis_free(pass->a);
 	pass->a = analysis_new(&pass->options);
+	if (pass->a && pass->strips)
+		strips_watch(pass->strips, pass->a);
 	return pass->a ? 0 : -ENOMEM;
 }
 
 int trace_input_analyse(const struct trace_input *input, struct analysis **a, bool *cut, struct error *err)
 {
+	return trace_input_analyse_with(input, NULL, a, cut, err);
+}
+
+int trace_input_analyse_with(const struct trace_input *input, struct strips *strips, struct analysis **a,
+			     bool *cut, struct error *err)
+{
 	struct one_pass pass = {
+		.strips = strips,
 		.options = {
 			.name = input->name,
 			.file = input->file,
 			.short_calls = v1_format(input->in.bytes, input->in.size) != WIRE_NONE,
+			.goes_on = input->goes_on,
 			.host = input->host,
 			.by_label = input->by_label,
 			.label = input->label,

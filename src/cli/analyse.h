@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "analysis/analysis.h"
+#include "analysis/strips.h"
 #include "cli/input.h"
 #include "cli/options.h"
 #include "trace/convert/convert.h"
@@ -24,6 +25,7 @@ struct trace_input {
 	int trace;                     /* with a child: its file, until it is read; then -1 */
 	struct analysis_host host;
 	const char *by_label, *label; /* as in analysis_options */
+	bool goes_on;                 /* the same */
 };
 
 /* Opens the file. Returns 0, or a negative errno and sets *err. */
@@ -53,5 +55,8 @@ int trace_input_read(const struct trace_input *input, const struct convert_sink 
 		     struct error *err);
 /* Runs and ends the whole analysis. The caller frees *a, also after an error. */
 int trace_input_analyse(const struct trace_input *input, struct analysis **a, bool *cut, struct error *err);
+/* The same, with an observer of it. */
+int trace_input_analyse_with(const struct trace_input *input, struct strips *strips, struct analysis **a,
+			     bool *cut, struct error *err);
 
 #endif

@@ -15,6 +15,7 @@ int command_record(int argc, char **argv);
 int command_replay(int argc, char **argv);
 int command_convert(int argc, char **argv);
 int command_flame(int argc, char **argv);
+int command_view(int argc, char **argv);
 int command_cut(int argc, char **argv);
 int command_sql(int argc, char **argv);
 int command_check(int argc, char **argv);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cli/options.h"
-#include "cli/suggest.h"
+#include "util/suggest.h"
 #include "sandbox/privilege.h"
 #include "util/message.h"
 #include "util/text.h"
@@ -39,6 +39,7 @@ static const struct command commands[] = {
 	{"why", command_why, PRIVILEGE_TRACE},
 	{"diff", command_diff, PRIVILEGE_NONE},
 	{"top", command_top, PRIVILEGE_TRACE},
+	{"view", command_view, PRIVILEGE_NONE},
 	{"flame", command_flame, PRIVILEGE_NONE},
 	{"sql", command_sql, PRIVILEGE_NONE},
 	{"cut", command_cut, PRIVILEGE_NONE},

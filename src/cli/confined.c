@@ -16,8 +16,8 @@
 
 struct confined {
 	const struct confined_job *job;
-	struct file_server *server;
-	int socket; /* the child's end of the server's socket */
+	struct file_server *server; /* NULL = no output */
+	int socket;                 /* the child's end of the server's socket */
 	struct attendant attendant;
 	struct attended child;
 };
@@ -39,10 +39,12 @@ static int work(struct confined *confined)
 	struct channel files;
 	int status;
 
-	close(file_server_fd(confined->server));
-	if (channel_open(&files, confined->socket))
-		return STATUS_NONE;
-	status = confined->job->work(confined->job->ctx, &files, &err);
+	if (confined->server) {
+		close(file_server_fd(confined->server));
+		if (channel_open(&files, confined->socket))
+			return STATUS_NONE;
+	}
+	status = confined->job->work(confined->job->ctx, confined->server ? &files : NULL, &err);
 	if (status < 0 && err.text[0])
 		message_error(&err);
 	return status < 0 ? STATUS_NONE : status;
@@ -68,13 +70,15 @@ static int attend(struct confined *confined, struct error *err)
 		fflush(NULL);
 		_exit(status);
 	}
-	close(confined->socket);
+	if (confined->socket >= 0)
+		close(confined->socket);
 	confined->socket = -1;
 	if (!confined->child.pid)
 		return -EPERM;
-	if (privilege_keep(file_server_capabilities(confined->server), err))
+	if (privilege_keep(confined->server ? file_server_capabilities(confined->server) : 0, err))
 		lifeline_cut(&confined->child.line);
-	return attended_wait(&confined->child, &confined->attendant, file_server_fd(confined->server), serve,
+	return attended_wait(&confined->child, &confined->attendant,
+			     confined->server ? file_server_fd(confined->server) : -1, serve,
 			     confined->server);
 }
 
@@ -100,8 +104,9 @@ int confined_run(const struct confined_job *job)
 	struct error err = {""};
 	int status = -EPERM;
 
-	confined.server = file_server_new(&options, &confined.socket, &err);
-	if (confined.server)
+	if (job->output)
+		confined.server = file_server_new(&options, &confined.socket, &err);
+	if (confined.server || !job->output)
 		status = attend(&confined, &err);
 	file_server_free(confined.server);
 	attendant_end(&confined.attendant);

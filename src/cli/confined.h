@@ -12,7 +12,7 @@
 #include "sandbox/channel.h"
 
 struct confined_job {
-	const char *output; /* "-" = standard output */
+	const char *output; /* "-" = standard output; NULL = none, and `files` of work is NULL */
 	bool numbered;      /* there are several files: OUTPUT.1, OUTPUT.2, ... */
 	bool tree;          /* there are several files below the directory OUTPUT */
 	/*

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/confined.h"
+#include "cli/cut.h"
 #include "cli/cut_scope.h"
 #include "cli/options.h"
 #include "cli/signals.h"
@@ -23,7 +24,8 @@
 
 struct cut {
 	const struct cut_command_options *options;
-	struct channel *files; /* opens the pieces */
+	struct channel *files;   /* opens the pieces */
+	enum wire_format newest; /* that the pieces' reader knows; WIRE_NONE = it knows all */
 	struct trace_file file;
 	struct cut_scope scope;
 	struct wall_moment from, to; /* of wall-clock times */
@@ -168,6 +170,19 @@ static int take_generation(void *ctx, const struct generation *gen)
 	return rc == -ENOMEM ? error_set(cut->err, ENOMEM, "out of memory") : rc;
 }
 
+/*
+ * Returns the format of the pieces: the trace's, or one that the reader knows. From Go 1.23 on, Go's readers
+ * know no format below that of 1.11 (internal/trace/reader.go), which all since 1.11 know.
+ */
+static enum wire_format piece_format(const struct cut *cut)
+{
+	enum wire_format format = (enum wire_format)cut->file.result.version;
+
+	if (cut->newest != WIRE_NONE && cut->newest < format)
+		return cut->newest;
+	return cut->newest >= WIRE_GO111 && format < WIRE_GO111 ? WIRE_GO111 : format;
+}
+
 static int find_scope(struct cut *cut)
 {
 	const struct convert_sink sink = {.generation = take_scope, .ctx = cut};
@@ -191,7 +206,7 @@ static int find_scope(struct cut *cut)
 		return error_set(cut->err, EINVAL,
 				 "%s has no wall clock: give --from and --to as time since its start",
 				 cut->file.path);
-	cut->format = (enum wire_format)cut->file.result.version;
+	cut->format = piece_format(cut);
 	return 0;
 }
 
@@ -320,18 +335,11 @@ static void warn(const struct cut *cut)
 			text_count(n).bytes, n == 1 ? "" : "s", cut->options->input);
 }
 
+/* The file is open, and so is the piece, if there is only one. */
 static int run(struct cut *cut)
 {
-	int rc = trace_file_open(&cut->file, cut->options->input, NULL, cut->err);
+	int rc = find_scope(cut);
 
-	if (!rc && !cut->options->split_bytes)
-		rc = confined_open(cut->files, 1, &cut->piece, cut->err);
-	if (!rc)
-		rc = sandbox_confine(cut->err);
-	if (!rc)
-		rc = trace_file_begin(&cut->file, cut->err);
-	if (!rc)
-		rc = find_scope(cut);
 	if (!rc && cut->options->split_bytes)
 		rc = measure(cut);
 	if (!rc)
@@ -342,21 +350,39 @@ static int run(struct cut *cut)
 		warn(cut);
 	if (!rc && !cut->options->quiet)
 		report(cut);
+	end_pass(cut);
+	cut_scope_free(&cut->scope);
 	return rc ? rc : trace_file_status(&cut->file);
 }
 
 static int work(void *ctx, struct channel *files, struct error *err)
 {
 	struct cut cut = {.options = ctx, .files = files, .err = err};
-	int status;
+	int rc;
 
 	signals_install();
 	output_init(&cut.piece);
-	status = run(&cut);
-	end_pass(&cut);
-	cut_scope_free(&cut.scope);
+	rc = trace_file_open(&cut.file, cut.options->input, NULL, err);
+	if (!rc && !cut.options->split_bytes)
+		rc = confined_open(files, 1, &cut.piece, err);
+	if (!rc)
+		rc = sandbox_confine(err);
+	if (!rc)
+		rc = trace_file_begin(&cut.file, err);
+	if (rc)
+		output_discard(&cut.piece);
+	else
+		rc = run(&cut);
 	trace_file_close(&cut.file);
-	return status;
+	return rc;
+}
+
+int cut_into(const struct cut_command_options *options, const struct trace_file *file,
+	     enum wire_format newest, const struct output *piece, struct error *err)
+{
+	struct cut cut = {.options = options, .file = *file, .newest = newest, .piece = *piece, .err = err};
+
+	return run(&cut);
 }
 
 int command_cut(int argc, char **argv)

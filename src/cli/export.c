@@ -83,7 +83,7 @@ int export_file(struct trace_file *file, const struct export_options *options, s
 	err->text[0] = '\0';
 	rc = count_all(file, &census, err);
 	full.title = trace_file_name(file);
-	full.pid = options->pid ? options->pid : trace_file_pid(file);
+	full.pid = options->pid ? options->pid : trace_file_pid(file->path);
 	full.source = file->result.version;
 	if (options->format == EXPORT_PERFETTO && options->part == 0)
 		trace_file_id(file, full.uuid);

@@ -24,13 +24,9 @@
 #include "util/text.h"
 
 enum {
-	POLL_MS = 40,    /* longest delay before a snapshot begins */
 	SEARCH_MS = 200, /* between searches for a process */
 	RETRY_S = 10,    /* before a process that could not be recorded is retried */
 };
-
-/* Half the number of stacks that the kernel can remember. The recorder keeps fewer than twice as many. */
-#define RENEW_STACKS 32768
 
 /* How often it is looked at how much is not watched. */
 #define BLIND_LOOK_NS 30000000000ull
@@ -60,10 +56,41 @@ static enum wire_format format_of(const struct flight *flight)
 static const char *go_trigger(const struct flight_plan *plan)
 {
 	for (unsigned i = 0; i < plan->ntriggers; i++) {
-		if (plan->triggers[i].kind == TRIGGER_GC_PAUSE)
-			return "gc-pause";
+		const char *name = trigger_go_only(&plan->triggers[i]);
+
+		if (name)
+			return name;
 	}
 	return NULL;
+}
+
+static bool has_task_option(const struct record_options *record)
+{
+	for (unsigned i = 0; i < record->nfunctions; i++) {
+		if (record->functions[i].kind == FUNCTION_TASK)
+			return true;
+	}
+	return false;
+}
+
+/* In a program that is traced as threads, only --task makes tasks: without it, `request` never matches. */
+static int check_requests(const struct flight *flight, struct error *err)
+{
+	const struct flight_plan *plan = &flight->recorder->options->plan;
+
+	if (flight->session.target || has_task_option(&flight->recorder->options->record))
+		return 0;
+	for (unsigned i = 0; i < plan->ntriggers; i++) {
+		const struct trigger *trigger = &plan->triggers[i];
+
+		if (trigger->kind == TRIGGER_REQUEST)
+			return error_set(
+				err, EINVAL,
+				"--on '%.*s': %s is traced as threads and has no requests: also give "
+				"--task FUNC",
+				text_fit(trigger->text, 100), trigger->text, flight->session.process.label);
+	}
+	return 0;
 }
 
 /* Whether calls of this function are regions of that name. want->text may end in values in parentheses. */
@@ -158,6 +185,8 @@ static int open_target(struct flight *flight, struct error *err)
 	if (rc == 0)
 		rc = session_check_options(&flight->session, go_trigger(plan), err);
 	if (rc == 0)
+		rc = check_requests(flight, err);
+	if (rc == 0)
 		rc = functions_of(flight, functions, &n, err);
 	if (rc == 0)
 		rc = session_make_plan(&flight->session, functions, n, err);
@@ -167,7 +196,7 @@ static int open_target(struct flight *flight, struct error *err)
 static int open_capture(struct flight *flight, struct error *err)
 {
 	const struct log_outlet outlet = workers_outlet(&flight->session.workers);
-	int rc = session_open_capture(&flight->session, &outlet, RENEW_STACKS, err);
+	int rc = session_open_capture(&flight->session, &outlet, true, err);
 
 	flight->recording.capture = flight->session.capture;
 	return rc;
@@ -306,7 +335,7 @@ static enum log_end_reason run(struct flight *flight)
 	enum log_end_reason reason;
 
 	status_line_init(&flight->session.status, !flight->recorder->options->record.quiet, now_ns());
-	reason = session_follow(&flight->session, POLL_MS, step, flight, &err);
+	reason = session_follow(&flight->session, step, flight, &err);
 	status_line_clear(&flight->session.status);
 	if (capture_stop(flight->recording.capture, reason, &end_err) && reason != LOG_END_ERROR)
 		err = end_err;
@@ -321,6 +350,7 @@ static enum log_end_reason run(struct flight *flight)
 
 static void close_flight(struct flight *flight)
 {
+	recorder_end_host(&flight->recording);
 	session_close(&flight->session);
 	snapshot_files_free(flight->recording.files);
 	free(flight);
@@ -345,6 +375,7 @@ static int record_one(struct recorder *recorder, const struct found_process *pro
 		*began = true;
 		flight->recording.began_ns = now_ns();
 		report_begin(flight);
+		recorder_begin_host(recorder, &flight->recording);
 		if (run(flight) == LOG_END_ERROR)
 			status = STATUS_NONE;
 		else if (session_lost(&flight->session) || recorder->failures)

@@ -14,6 +14,7 @@
 #include "export/export.h"
 #include "pipeline/output.h"
 #include "sandbox/sandbox.h"
+#include "trace/ops/own_logs.h"
 #include "trace/wire/read_v1.h"
 #include "util/message.h"
 
@@ -29,6 +30,7 @@ struct lake_job {
 	struct trace_file *file;
 	struct lake_options lake;
 	struct output outputs[LAKE_TABLES];
+	struct otel_resource resource; /* what the trace says of where it is from */
 	struct census census;
 	struct census_pass *pass;
 	struct analysis *analysis;
@@ -42,6 +44,18 @@ struct lake_job {
 
 /* --- the first pass: findings, and what the tables need to begin with --- */
 
+static void take_resource(struct lake_job *job, const struct generation *gen)
+{
+	for (size_t i = 0; i < gen->nops; i++) {
+		const struct op *op = &gen->ops[i];
+		size_t len;
+
+		if (op->kind == OP_LOG)
+			resource_log_take(tables_string(gen->tables, op->string, &len),
+					  tables_string(gen->tables, op->string2, &len), &job->resource);
+	}
+}
+
 static int take_first(void *ctx, const struct generation *gen)
 {
 	struct lake_job *job = ctx;
@@ -50,6 +64,7 @@ static int take_first(void *ctx, const struct generation *gen)
 		return error_set(job->err, EINTR, "interrupted");
 	if (census_generation(job->pass, gen) || analysis_generation(job->analysis, gen))
 		return error_set(job->err, ENOMEM, "out of memory");
+	take_resource(job, gen);
 	return 0;
 }
 
@@ -172,13 +187,17 @@ static int find_wall(struct lake_job *job, const struct lake_input *input, struc
 static int name_trace(struct lake_job *job, const struct lake_input *input, struct error *err)
 {
 	const char **attributes = job->lake.attributes;
-	pid_t pid = trace_file_pid(job->file);
+	pid_t pid = trace_file_pid(job->file->path);
 	uint64_t id[2];
 
 	memcpy(attributes, job->options->attributes, sizeof(job->lake.attributes));
+	for (unsigned i = 0; i < RESOURCE_ATTRIBUTES; i++) {
+		if (!attributes[i] && job->resource.values[i][0])
+			attributes[i] = job->resource.values[i];
+	}
 	snprintf(job->pid, sizeof(job->pid), "%d", (int)pid);
-	if (!attributes[LAKE_PID] && pid)
-		attributes[LAKE_PID] = job->pid;
+	if (!attributes[RESOURCE_PID] && pid)
+		attributes[RESOURCE_PID] = job->pid;
 	lake_name_service(&job->lake, &job->census, job->service);
 	trace_file_id(job->file, id);
 	snprintf(job->trace_id, sizeof(job->trace_id), "%016llx%016llx", (unsigned long long)id[0],

@@ -14,6 +14,7 @@
 #include "util/error.h"
 #include "trace/wire/wire.h"
 
+struct capture_stats;
 struct record_parts;
 
 enum record_as { AS_IT_IS, AS_C, AS_GO };
@@ -42,7 +43,7 @@ struct record_options {
 	unsigned max_overhead; /* percent of the target's CPU time; 0 = default */
 #define OVERHEAD_NONE UINT32_MAX
 	size_t buffer_bytes; /* for records that wait to be encoded; 0 = default */
-	double free_share;   /* max_overhead has no effect below this share of one CPU */
+	double free_share;   /* max_overhead has no effect below this share of one CPU; 0 = default */
 	unsigned sample_hz;  /* CPU samples per second of CPU time; 0 = none */
 	enum record_detail detail;
 	bool kernel_stacks; /* of waiting threads */
@@ -59,13 +60,21 @@ struct record_options {
 	unsigned nfunctions;
 	bool try_functions;   /* not an option: omit functions that the program does not have */
 	const char *requests; /* kinds: "http,sql", "auto"; NULL = none */
+	bool requests_if_any; /* nobody asked for them by name: the program may have none */
 	bool request_values;  /* also read values that may be secret */
 	const char *btf;      /* file with the kernel's types; NULL = the kernel's own */
 	const char *layout;   /* table for an unknown Go release; NULL = none */
 	bool probe_only;      /* attach empty programs and write no trace, for benchmarks */
-	/* Not an option: if not NULL, receives the traces, and no summary is printed. */
+	/*
+	 * Not options. parts: if not NULL, receives the traces. trace_fd: an open file for the trace, whose
+	 * ownership passes; 0 = none. With either, no summary is printed.
+	 */
 	const struct record_parts *parts;
-	int trace_fd; /* not an option: open file for the trace, whose ownership passes; 0 = none */
+	int trace_fd;
+	unsigned generation_ms; /* not an option: length of a generation; 0 = default */
+	/* Not an option: called every 160 ms and at the end with what is known so far; NULL = not. */
+	void (*meter)(void *ctx, const struct capture_stats *stats);
+	void *meter_ctx;
 };
 
 struct replay_options {
@@ -92,13 +101,21 @@ struct convert_options {
 	enum profile_kind profile;
 	/* with EXPORT_PARQUET, when output is a directory: */
 	bool raw;
-	const char *attributes[LAKE_ATTRIBUTES]; /* export/lake.h; NULL = unknown */
+	const char *attributes[RESOURCE_ATTRIBUTES]; /* export/lake.h; NULL = unknown */
 	bool quiet;
 };
 
 struct flame_options {
 	const char *input, *output;
 	const char *binary; /* as above */
+};
+
+enum viewer { VIEWER_ANY, VIEWER_GO, VIEWER_PERFETTO };
+
+struct view_options {
+	const char *input;
+	uint64_t finding; /* its number in the report, from 1; 0 = the whole trace */
+	enum viewer viewer;
 };
 
 enum { MAX_CUT_GOROUTINES = 1024 };
@@ -173,6 +190,7 @@ int options_replay(int argc, char **argv, struct replay_options *options, struct
 int options_check(int argc, char **argv, struct check_options *options, struct error *err);
 int options_convert(int argc, char **argv, struct convert_options *options, struct error *err);
 int options_flame(int argc, char **argv, struct flame_options *options, struct error *err);
+int options_view(int argc, char **argv, struct view_options *options, struct error *err);
 int options_cut(int argc, char **argv, struct cut_command_options *options, struct error *err);
 int options_sql(int argc, char **argv, struct sql_options *options, struct error *err);
 int options_dump(int argc, char **argv, struct dump_options *options, struct error *err);

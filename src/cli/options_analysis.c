@@ -27,9 +27,10 @@ enum key {
 	KEY_FAIL_ON,
 };
 
-/* Default durations: of report and why, and of top before each refresh. */
-#define DEFAULT_NS 5000000000ull
-#define REFRESH_NS 1000000000ull
+/* Default durations: of report and why, and of the rounds of top. */
+#define DEFAULT_NS        5000000000ull
+#define ROUND_NS          1000000000ull
+#define SHORTEST_ROUND_NS 100000000ull
 
 /* The last group, because pages.py takes all that follows a header for its group. */
 static const struct argp_child live_children[] = {
@@ -74,14 +75,14 @@ static int set_label(void *label, const char *option, const char *text, struct e
 
 #define OPTION_LABEL(options) KEY_LABEL, OPTION_MEMBER(const char *, options, label), set_label
 
-/* Parses a command line with recording options. The defaults must be set. */
+/* Parses a command line with recording options. The defaults must be set, except that of the duration. */
 static int parse_live(const struct option_parser *parser, int argc, char **argv, void *options,
-		      struct recording_parse *recording, uint64_t duration_ns)
+		      struct recording_parse *recording)
 {
 	int rc = options_parse(parser, argc, argv, options, recording, recording->err);
 
 	if (rc == 0 && !recording->options->duration_ns)
-		recording->options->duration_ns = duration_ns;
+		recording->options->duration_ns = DEFAULT_NS;
 	return rc;
 }
 
@@ -181,7 +182,7 @@ int options_report(int argc, char **argv, struct report_options *options, struct
 	int rc;
 
 	*options = (struct report_options){.record = recording_live_defaults()};
-	rc = parse_live(&report_parser, argc, argv, options, &recording, DEFAULT_NS);
+	rc = parse_live(&report_parser, argc, argv, options, &recording);
 	if (rc)
 		return rc;
 	if (options->html && (options->by_label || options->label))
@@ -205,6 +206,8 @@ static const struct argp_option why_table[] = {
 	{"label", KEY_LABEL, "KEY=VALUE", 0, "Explain what a goroutine did while it had this pprof label", 1},
 	{"goroutine", KEY_GOROUTINE, "ID", 0,
 	 "Explain the life of this goroutine or, with --at, what it did at that time", 1},
+	{"thread", KEY_GOROUTINE, "TID", 0, "The same for a thread of a program that was traced as threads",
+	 1},
 	{"slowest", KEY_SLOWEST, "N", 0, "The Nth slowest of them (default: 1)", 1},
 	{"at", KEY_AT, "TIME", 0,
 	 "The one that was in progress this long after the start of the trace: 3.401s", 1},
@@ -274,11 +277,12 @@ int options_why(int argc, char **argv, struct why_options *options, struct error
 
 	*options =
 		(struct why_options){.record = recording_live_defaults(), .at_ns = UINT64_MAX, .slowest = 1};
-	rc = parse_live(&why_parser, argc, argv, options, &recording, DEFAULT_NS);
+	rc = parse_live(&why_parser, argc, argv, options, &recording);
 	if (rc)
 		return rc;
 	if (!options->task + !options->region + !options->label + !options->goroutine != 3)
-		return error_set(err, EINVAL, "give one of --task, --region, --label and --goroutine");
+		return error_set(err, EINVAL,
+				 "give one of --task, --region, --label, --goroutine and --thread");
 	rc = check_input(options->input, &recording);
 	if (rc == 0)
 		rc = check_label("--label", options->label, &options->record, err);
@@ -336,7 +340,7 @@ int options_diff(int argc, char **argv, struct diff_options *options, struct err
 
 static const struct argp_option top_table[] = {
 	{"pid", 'p', "PID", 0, "Watch this process", 1},
-	{"interval", 'i', "TIME", 0, "Trace for this long before each refresh (default: 1s)", 1},
+	{"interval", 'i', "TIME", 0, "Refresh the tables this often (default: 1s)", 1},
 	OPTION_OLD(NULL, 'd', "TIME"),
 	OPTIONS_HELP,
 	{NULL, 0, NULL, 0, NULL, 0},
@@ -344,8 +348,8 @@ static const struct argp_option top_table[] = {
 
 static const struct option_binding top_bindings[] = {
 	{OPTION_PID('p', top_options, record.pid)},
-	{OPTION_DURATION('i', top_options, record.duration_ns)},
-	{OPTION_DURATION('d', top_options, record.duration_ns)},
+	{OPTION_DURATION('i', top_options, interval_ns)},
+	{OPTION_DURATION('d', top_options, interval_ns)},
 	{OPTION_END},
 };
 
@@ -354,8 +358,8 @@ static const struct option_parser top_parser = {
 		 .parser = options_take,
 		 .children = live_children,
 		 .doc = "Show the tables of gotrace report for a live process, refreshed every second. "
-			"Nothing is "
-			"kept.\vKeys: Tab, Shift-Tab and digits choose the table; t, n, p and m sort by "
+			"Each shows what has happened since the one before. Nothing is kept.\vKeys: Tab, "
+			"Shift-Tab and digits choose the table; t, n, p and m sort by "
 			"total, count, "
 			"p99 and maximum; Space pauses; q quits."},
 	.bindings = top_bindings,
@@ -367,11 +371,13 @@ int options_top(int argc, char **argv, struct top_options *options, struct error
 	struct recording_parse recording = {.options = &options->record, .err = err};
 	int rc;
 
-	*options = (struct top_options){.record = recording_live_defaults()};
-	rc = parse_live(&top_parser, argc, argv, options, &recording, REFRESH_NS);
+	*options = (struct top_options){.record = recording_live_defaults(), .interval_ns = ROUND_NS};
+	rc = options_parse(&top_parser, argc, argv, options, &recording, err);
 	if (rc)
 		return rc;
 	if (!options->record.pid)
 		return error_set(err, EINVAL, "no process given: use -p PID");
+	if (options->interval_ns < SHORTEST_ROUND_NS)
+		return error_set(err, EINVAL, "-i: the shortest interval is 100ms");
 	return recording_check(&options->record, err);
 }

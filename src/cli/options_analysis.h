@@ -35,7 +35,8 @@ struct why_options {
 };
 
 struct top_options {
-	struct record_options record; /* for each refresh */
+	struct record_options record;
+	uint64_t interval_ns; /* of a round */
 };
 
 struct diff_options {

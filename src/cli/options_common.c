@@ -9,7 +9,7 @@
 
 #include "cli/cli.h"
 #include "cli/options.h"
-#include "cli/suggest.h"
+#include "util/suggest.h"
 #include "cli/values.h"
 
 int option_set_true(void *member, const char *option, const char *text, struct error *err)

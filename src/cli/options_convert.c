@@ -7,7 +7,7 @@
 
 #include "cli/options_common.h"
 #include "cli/record_export.h"
-#include "cli/suggest.h"
+#include "util/suggest.h"
 #include "cli/values.h"
 
 enum convert_key {
@@ -33,7 +33,7 @@ static const struct argp_option table[] = {
 	{"resource", KEY_RESOURCE, "KEY=VALUE", 0,
 	 "parquet: where the traces are from, as attributes of OpenTelemetry: service.name, service.version, "
 	 "host.name, process.pid, process.executable.name, container.id, k8s.pod.name, k8s.namespace.name, "
-	 "deployment.environment.name, build.id",
+	 "deployment.environment.name, build.id, k8s.pod.uid (default: what the trace says)",
 	 1},
 	{"quiet", 'q', NULL, 0, "Print errors only", 2},
 	OPTIONS_HELP,
@@ -73,19 +73,18 @@ static int set_attribute(void *member, const char *option, const char *text, str
 	struct convert_options *options = member;
 	const char *equals = strchr(text, '=');
 	size_t len = equals ? (size_t)(equals - text) : 0;
+	enum resource_attribute which;
 
 	if (!equals || !equals[1])
 		return error_set(err, EINVAL, "%s: KEY=VALUE is needed, as in service.name=shop", option);
-	for (unsigned i = 0; i < LAKE_ATTRIBUTES; i++) {
-		if (strlen(lake_attribute_keys[i]) != len || memcmp(lake_attribute_keys[i], text, len) != 0)
-			continue;
-		if (i == LAKE_PID && strspn(equals + 1, "0123456789") != strlen(equals + 1))
-			return error_set(err, EINVAL, "%s: process.pid is a number", option);
-		options->attributes[i] = equals + 1;
-		return 0;
-	}
-	return error_set(err, EINVAL, "%s: no table has a column for '%.*s'; --help has the keys", option,
-			 (int)(len > 80 ? 80 : len), text);
+	which = resource_find(text, len);
+	if (which == RESOURCE_ATTRIBUTES)
+		return error_set(err, EINVAL, "%s: no table has a column for '%.*s'; --help has the keys",
+				 option, (int)(len > 80 ? 80 : len), text);
+	if (which == RESOURCE_PID && strspn(equals + 1, "0123456789") != strlen(equals + 1))
+		return error_set(err, EINVAL, "%s: process.pid is a number", option);
+	options->attributes[which] = equals + 1;
+	return 0;
 }
 
 static int add_input(void *member, const char *option, const char *text, struct error *err)
@@ -123,7 +122,7 @@ static int check_together(const struct convert_options *options, struct error *e
 {
 	bool parquet = options->export == EXPORT_PARQUET, attributes = false;
 
-	for (unsigned i = 0; i < LAKE_ATTRIBUTES; i++)
+	for (unsigned i = 0; i < RESOURCE_ATTRIBUTES; i++)
 		attributes |= options->attributes[i] != NULL;
 	if (options->ninputs > 1 && options->export != EXPORT_PERFETTO && !parquet)
 		return error_set(err, EINVAL, "only --format perfetto and parquet take several traces");

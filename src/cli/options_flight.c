@@ -46,17 +46,17 @@ static const struct argp_option table[] = {
 	 1},
 	{"on", KEY_ON, "TRIGGER", 0,
 	 "Write a snapshot when this happens: 'blocked>50ms', 'blocked:sync>50ms', 'runnable>10ms', "
-	 "'syscall>100ms', 'gc-pause>5ms', 'goroutines>10000', 'func main.handle>100ms'; may be given "
-	 "several "
-	 "times",
+	 "'syscall>100ms', 'gc-pause>5ms', 'goroutines>10000', 'queue>100', 'heap>2G', 'func "
+	 "main.handle>100ms', 'request>200ms', 'request>200ms:GET /pay', 'finding>=medium', 'cpu>150%', "
+	 "'cgroup-cpu>80%', 'throttled', 'rss>4G'; may be given several times",
 	 2},
-	{"every", KEY_EVERY, "TIME", 0, "Minimum time between two files written by triggers (default: 10s)",
-	 2},
+	{"every", KEY_EVERY, "TIME", 0,
+	 "Minimum time between two files that the same trigger asks for (default: 10s)", 2},
 	{"after", KEY_AFTER, "TIME", 0,
 	 "Keep recording this long after a trigger matches (default: not at all)", 2},
 	{"keep", KEY_KEEP, "N", 0,
-	 "Keep at most N of the recorder's files and remove the oldest of the user and process that have "
-	 "most (default: 20; 0: keep all)",
+	 "Keep at most N files of this recorder: when there are more, remove the oldest of the user, process "
+	 "and trigger that have the most (default: 20; 0: keep all)",
 	 2},
 	{"quiet", 'q', NULL, 0, "Print errors and losses only", 3},
 	{"alloc", KEY_ALLOC, NULL, OPTION_HIDDEN, NULL, 3},
@@ -177,6 +177,18 @@ static const struct argp_child children[] = {{.argp = &recording_common},
  */
 #define FREE_SHARE 0.01
 
+/* Whether a trigger is for tasks, and nothing says which tasks to record. */
+static bool needs_requests(const struct flight_options *options)
+{
+	bool wanted = false;
+
+	for (unsigned i = 0; i < options->plan.ntriggers; i++)
+		wanted |= options->plan.triggers[i].kind == TRIGGER_REQUEST;
+	for (unsigned i = 0; i < options->record.nfunctions; i++)
+		wanted &= options->record.functions[i].kind != FUNCTION_TASK;
+	return wanted && !options->record.requests;
+}
+
 /* Fills in defaults. An option that was given is never 0. */
 static void fill_in(struct flight_options *options)
 {
@@ -185,6 +197,10 @@ static void fill_in(struct flight_options *options)
 	options->record.free_share = FREE_SHARE;
 	if (!options->dir)
 		options->dir = ".";
+	if (needs_requests(options)) {
+		options->record.requests = "auto";
+		options->record.requests_if_any = true;
+	}
 }
 
 static int check_together(const struct flight_options *options, struct error *err)

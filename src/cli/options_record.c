@@ -149,8 +149,8 @@ static const struct option_parser parser = {
 	.usage = "gotrace [OPTION...] -p PID\n"
 		 "       gotrace [OPTION...] -- CMD [ARG...]\n"
 		 "       gotrace flight | snapshot | top | ps | sites | doctor -p PID\n"
-		 "       gotrace report | why | flame | sql | dump | check | cut | convert FILE\n"
-		 "       gotrace diff BEFORE AFTER | replay RAW | layout --go PATH",
+		 "       gotrace report | why | view | flame | sql | dump | check | cut FILE\n"
+		 "       gotrace convert FILE | diff BEFORE AFTER | replay RAW | layout --go PATH",
 };
 
 int options_record(int argc, char **argv, struct record_options *options, struct error *err)

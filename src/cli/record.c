@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,8 +28,6 @@
 #include "util/message.h"
 #include "util/text.h"
 
-/* Interval of the status line; capture drains the ring in between. */
-#define POLL_MS 100
 /* Time limit for a started program to be mapped: exec continues after gotrace has been notified of it. */
 #define BIND_MS 1000
 /* Time to wait for the program's end after Ctrl-C, which the program also received. */
@@ -141,7 +140,7 @@ static int begin_writing(struct record *record, struct error *err)
 		.trace_options = options->trace_options,
 		.max_bytes = options->max_bytes,
 		.json = options->json,
-		.quiet = options->quiet || options->parts,
+		.quiet = options->quiet || options->parts || options->trace_fd,
 		.style = style_of(options),
 		.exact = options->detail == DETAIL_EXACT,
 		.first = options->children ? record->session.pid : 0,
@@ -156,6 +155,14 @@ static int begin_writing(struct record *record, struct error *err)
 	return writer_begin(record->session.workers.writer, &wanted, err);
 }
 
+/* It may be a pipe. */
+static int adopt_trace(struct output *trace, int fd)
+{
+	struct stat st;
+
+	return output_adopt(trace, fd, "the trace", fstat(fd, &st) == 0 && S_ISREG(st.st_mode), false);
+}
+
 static int open_files(struct record *record, struct error *err)
 {
 	const struct record_options *options = record->options;
@@ -166,7 +173,7 @@ static int open_files(struct record *record, struct error *err)
 	if (options->parts)
 		rc = output_adopt(&record->trace, options->parts->trace, options->output, true, false);
 	else if (options->trace_fd)
-		rc = output_adopt(&record->trace, options->trace_fd, "the trace", true, false);
+		rc = adopt_trace(&record->trace, options->trace_fd);
 	else if (options->output)
 		rc = output_open(&record->trace, options->output, err);
 	else
@@ -237,7 +244,7 @@ static int prepare(struct record *record, struct error *err)
 	if (rc == 0) {
 		const struct log_outlet out = outlet(record);
 
-		rc = session_open_capture(session, &out, 0, err);
+		rc = session_open_capture(session, &out, options->trace_options.any_first, err);
 	}
 	return rc ? rc : open_files(record, err);
 }
@@ -352,6 +359,12 @@ static void report_begin(const struct record *record)
 			options->children ? " and of its descendants" : "", until);
 }
 
+static void measure(const struct record *record)
+{
+	if (record->options->meter)
+		record->options->meter(record->options->meter_ctx, capture_stats(record->session.capture));
+}
+
 /* Called before each round of draining. */
 static int step(void *ctx, struct error *err)
 {
@@ -362,6 +375,7 @@ static int step(void *ctx, struct error *err)
 		return LOG_END_EXITED;
 	if (record->options->parts)
 		titles_refresh(record->options->parts->titles, now_ns());
+	measure(record);
 	session_show_status(&record->session, writer_progress(record->session.workers.writer).written);
 	return 0;
 }
@@ -382,9 +396,10 @@ static void trace(struct record *record)
 
 	status_line_init(&record->session.status, !record->options->quiet, now_ns());
 	record->session.more_capabilities = output_capabilities(&record->trace);
-	reason = session_follow(&record->session, POLL_MS, step, record, &err);
+	reason = session_follow(&record->session, step, record, &err);
 	status_line_clear(&record->session.status);
 	stopped = capture_stop(record->session.capture, reason, &end_err);
+	measure(record);
 	writer_sync(record->session.workers.writer);
 	if (reason == LOG_END_ERROR)
 		break_off(record, &err, "tracing stopped early");

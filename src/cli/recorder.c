@@ -8,9 +8,13 @@
 
 #include "cli/signals.h"
 #include "flight/recorder_pipeline.h"
+#include "pipeline/output.h"
 #include "util/clock.h"
 #include "util/message.h"
 #include "util/text.h"
+
+/* How often figures of the process and its cgroup are read: some 100 us each time. */
+#define HOST_LOOK_NS 1000000000ull
 
 /* Makes the directory absolute, as gotrace snapshot may run in another one. */
 static int find_dir(struct recorder *recorder, struct error *err)
@@ -75,7 +79,7 @@ static void report_failure(struct recorder *recorder, const struct snapshot_resu
 	if (result->code == recorder->last_error)
 		return;
 	recorder->last_error = result->code;
-	message("%s; recording continues", result->error.text);
+	message("%s%s; recording continues", result->error.text, output_advice(result->code));
 }
 
 static void report_left_out(const struct recorder *recorder, const struct recording *recording)
@@ -105,41 +109,122 @@ static void take_result(struct recorder *recorder, const struct recording *recor
 
 static void report_match(struct recorder *recorder, const struct match_notice *notice)
 {
+	unsigned *unreported = &recorder->budgets[notice->trigger].unreported;
+
 	if (!recorder->options->record.quiet) {
-		if (recorder->unreported)
-			message("%s; %u earlier match%s within --every", notice->text, recorder->unreported,
-				recorder->unreported == 1 ? "" : "es");
+		if (*unreported)
+			message("%s; %u earlier match%s within --every", notice->text, *unreported,
+				*unreported == 1 ? "" : "es");
 		else
 			message("%s", notice->text);
 	}
-	recorder->unreported = 0;
+	*unreported = 0;
+}
+
+/* Matches while a snapshot is due share it: one message per trigger. */
+static void take_notice(struct recorder *recorder, const struct match_notice *notice, uint64_t now)
+{
+	const struct flight_options *options = recorder->options;
+	struct trigger_budget *budget = &recorder->budgets[notice->trigger];
+	uint64_t due = notice->time + options->plan.after_ns;
+	uint16_t bit = (uint16_t)(1u << notice->trigger);
+
+	recorder->firings++;
+	if (recorder->due_ns && recorder->causes & bit)
+		return;
+	if (now < budget->next_ns && !recorder->due_ns) {
+		budget->unreported++;
+		return;
+	}
+	report_match(recorder, notice);
+	if (!recorder->due_ns) {
+		recorder->due_ns = due > now ? due : now;
+		recorder->causes = 0;
+		recorder->first_cause = notice->trigger + 1;
+	}
+	recorder->causes |= bit;
+	budget->next_ns = recorder->due_ns + options->every_ns;
 }
 
 static void take_notices(struct recorder *recorder, struct recording *recording, uint64_t now)
 {
-	const struct flight_options *options = recorder->options;
 	struct match_notice notice;
 
-	while (status_page_take(writer_status_page(recording->writer), &recording->notices_taken, now,
-				&notice)) {
-		uint64_t due = notice.time + options->plan.after_ns;
+	while (status_page_take(writer_status_page(recording->writer), recorder->options->plan.ntriggers,
+				&recording->notices_taken, now, &notice))
+		take_notice(recorder, &notice, now);
+}
 
-		recorder->firings++;
-		/* Matches at the same time, or while a snapshot is due, share it: one message per trigger. */
-		if (now < recorder->next_trigger_ns && !recorder->due_ns) {
-			recorder->unreported++;
-			continue;
-		}
-		if (!recorder->due_ns)
-			recorder->reported = 0;
-		if (!(recorder->reported & 1u << notice.trigger))
-			report_match(recorder, &notice);
-		recorder->reported |= 1u << notice.trigger;
-		if (recorder->due_ns)
-			continue;
-		recorder->due_ns = due > now ? due : now;
-		recorder->next_trigger_ns = recorder->due_ns + options->every_ns;
+/* --- figures of the process and its cgroup --- */
+
+static struct host_figures read_figures(const struct recording *recording, uint64_t now)
+{
+	const struct capture_stats *stats = capture_stats(recording->capture);
+	struct cpu_limit limit;
+
+	cpu_meter_read(&recording->meter, &limit);
+	return (struct host_figures){.time_ns = limit.known ? now : 0,
+				     .cpu_ns = limit.cpu_ns,
+				     .group_cpu_ns = limit.group_cpu_ns,
+				     .throttled_ns = limit.throttled_ns,
+				     .group_id = limit.group_id,
+				     .quota_id = limit.quota_id,
+				     .rss_bytes = limit.rss_bytes,
+				     .unwatched_ns = stats->unwatched_ns,
+				     .unwatched = stats->unwatched};
+}
+
+/* A trigger on what the process does not have waits until it has it. */
+static void report_waiting(const struct flight_plan *plan, const struct cpu_limit *limit)
+{
+	for (unsigned i = 0; i < plan->ntriggers; i++) {
+		const struct trigger *trigger = &plan->triggers[i];
+
+		if (trigger->kind == TRIGGER_CGROUP_CPU && !limit->group_cpu_ns)
+			message("%s does not fire yet: the process has no cgroup of its own", trigger->text);
+		if (trigger->kind == TRIGGER_THROTTLED && limit->quota_cpus <= 0)
+			message("%s does not fire yet: the process's cgroup has no CPU quota", trigger->text);
 	}
+}
+
+void recorder_begin_host(const struct recorder *recorder, struct recording *recording)
+{
+	const struct flight_plan *plan = &recorder->options->plan;
+	struct cpu_limit limit;
+
+	recording->host.plan = plan;
+	if (!host_eval_needed(plan))
+		return;
+	cpu_meter_open(&recording->meter, recording->origin.pid);
+	cpu_meter_read(&recording->meter, &limit);
+	if (!recorder->options->record.quiet)
+		report_waiting(plan, &limit);
+	recording->next_look_ns = now_ns();
+}
+
+void recorder_end_host(struct recording *recording)
+{
+	if (recording->next_look_ns)
+		cpu_meter_close(&recording->meter);
+	recording->next_look_ns = 0;
+}
+
+/* The match is in the trace, too. Returns 0, or a negative errno if recording is over. */
+static int look_at_host(struct recorder *recorder, struct recording *recording, uint64_t now)
+{
+	struct match_notice notices[MAX_TRIGGERS];
+	struct host_figures figures;
+	int rc = 0;
+
+	if (!recording->next_look_ns || now < recording->next_look_ns)
+		return 0;
+	recording->next_look_ns = now + HOST_LOOK_NS;
+	figures = read_figures(recording, now);
+	for (unsigned i = 0, n = host_eval_step(&recording->host, &figures, notices); i < n && !rc; i++) {
+		rc = capture_note(recording->capture, notices[i].text);
+		take_notice(recorder, &notices[i], now);
+	}
+	return rc;
 }
 
 /* window: as it was requested, ns since 1970. */
@@ -174,9 +259,10 @@ static int begin(struct recorder *recorder, const struct recording *recording,
 		 const struct time_window *window, struct error *err)
 {
 	const struct log_record take = {.type = SNAPSHOT_TAKE};
-	const struct snapshot_origin origin = snapshot_origin_for(recording, window);
+	struct snapshot_origin origin = snapshot_origin_for(recording, window);
 	int rc = capture_boundary(recording->capture, err);
 
+	origin.trigger = window->until_ns ? 0 : recorder->cause;
 	if (rc == 0)
 		rc = writer_put(recording->writer, &take);
 	if (rc < 0)
@@ -188,19 +274,42 @@ static int begin(struct recorder *recorder, const struct recording *recording,
 	return 0;
 }
 
+/* Somebody asks for it: that counts more than what a trigger wants. */
+static void take_requests(struct recorder *recorder)
+{
+	if (signals_snapshots() <= 0 && !snapshot_socket_poll(&recorder->server, now_ns()))
+		return;
+	recorder->wanted = true;
+	recorder->cause = 0;
+}
+
+/*
+ * The snapshot of a trigger is wanted if it is due at this time (ns). One that is wanted already keeps its
+ * cause.
+ */
+static void take_due(struct recorder *recorder, uint64_t now)
+{
+	if (!recorder->due_ns || now < recorder->due_ns)
+		return;
+	if (!recorder->wanted)
+		recorder->cause = recorder->first_cause;
+	recorder->wanted = true;
+	recorder->due_ns = 0;
+}
+
 int recorder_serve(struct recorder *recorder, struct recording *recording, struct error *err)
 {
 	struct time_window window = {0};
 	uint64_t now = now_ns();
+	int rc;
 
 	take_result(recorder, recording, false);
 	take_notices(recorder, recording, now);
-	if (signals_snapshots() > 0 || snapshot_socket_poll(&recorder->server, now_ns()))
-		recorder->wanted = true;
-	if (recorder->due_ns && now >= recorder->due_ns) {
-		recorder->wanted = true;
-		recorder->due_ns = 0;
-	}
+	rc = look_at_host(recorder, recording, now);
+	if (rc < 0)
+		return error_set(err, -rc, "cannot write to the log: %s", strerror(-rc));
+	take_requests(recorder);
+	take_due(recorder, now);
 	if (recorder->writing ||
 	    (!recorder->wanted && !snapshot_socket_due(&recorder->server, clock_ns(CLOCK_REALTIME), &window)))
 		return 0;
@@ -213,7 +322,9 @@ static void take_last(struct recorder *recorder, const struct recording *recordi
 	const struct log_record take = {.type = SNAPSHOT_TAKE_NOW};
 	struct snapshot_origin origin = snapshot_origin_for(recording, window);
 
-	origin.of_end = !window->until_ns && !recorder->wanted && !recorder->due_ns;
+	origin.of_end = !window->until_ns && !recorder->wanted;
+	if (!window->until_ns && recorder->wanted)
+		origin.trigger = recorder->cause;
 	origin.brief = now_ns() - recording->began_ns < recorder->options->plan.window_ns;
 	expect(recorder, recording, &origin, window);
 	writer_put(recording->writer, &take);
@@ -241,17 +352,16 @@ void recorder_settle(struct recorder *recorder, struct recording *recording, boo
 		snapshot_files_give_up(recording->files);
 	take_result(recorder, recording, true);
 	take_notices(recorder, recording, now_ns());
-	if (signals_snapshots() > 0 || snapshot_socket_poll(&recorder->server, now_ns()))
-		recorder->wanted = true;
+	take_requests(recorder);
+	take_due(recorder, UINT64_MAX);
 	if (writer_has_exited(recording->writer))
 		refuse_last(recorder, recording);
-	else if (recorder->wanted || recorder->due_ns || in_any_case)
+	else if (recorder->wanted || in_any_case)
 		take_last(recorder, recording, &window);
 	while (!writer_has_exited(recording->writer) &&
 	       snapshot_socket_due(&recorder->server, UINT64_MAX, &window))
 		take_last(recorder, recording, &window);
 	recorder->wanted = false;
-	recorder->due_ns = 0;
 }
 
 void recorder_idle(struct recorder *recorder)

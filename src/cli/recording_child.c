@@ -11,22 +11,25 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "capture/capture.h"
 #include "cli/cli.h"
-#include "capture/cpu_limit.h"
 #include "cli/record.h"
 #include "pipeline/hidden.h"
 #include "sandbox/lifeline.h"
 #include "util/rights.h"
 #include "util/utf8.h"
 
-/* What the child finds out besides the trace. Shared with it. */
+/* Of the pipe to the process that reads. It holds what the child writes while a round is analysed. */
+#define STREAM_BYTES (1 << 20)
+
+/* Shared with the child: what it has measured. A state stays as it is until the next but one. */
 struct measured {
-	struct cpu_limit before, after;
+	struct recording_state first, states[2];
+	_Atomic unsigned n; /* of all states so far; the last one is states[(n - 1) % 2] */
 };
 
 struct recording_child {
 	pid_t pid;
-	int summary; /* a file in memory; the child's standard output */
 	struct measured *measured;
 	struct lifeline line;
 	struct sigaction on_interrupt; /* of this process, until the child has ended */
@@ -73,33 +76,59 @@ static int prepare(struct recording_child *child, struct error *err)
 	if (measured == MAP_FAILED)
 		return error_set(err, ENOMEM, "out of memory");
 	child->measured = measured;
-	child->summary = memfd_create("summary", MFD_CLOEXEC);
-	if (child->summary < 0)
-		return error_set(err, errno, "cannot create a file in memory: %s", strerror(errno));
 	rc = lifeline_open(&child->line);
 	return rc ? error_set(err, -rc, "cannot start recording: %s", strerror(-rc)) : 0;
 }
 
+/* --- in the child --- */
+
+struct measuring {
+	struct measured *measured;
+	struct cpu_meter meter;
+};
+
+/* Once the process has ended, its last limits and CPU time stay. */
+static void measure(void *ctx, const struct capture_stats *stats)
+{
+	struct measuring *measuring = ctx;
+	struct measured *measured = measuring->measured;
+	unsigned n = measured->n;
+	struct recording_state now = {.cost_ns = stats->cost_ns,
+				      .lost = stats->loss.ring_full + stats->loss.missed};
+
+	cpu_meter_read(&measuring->meter, &now.limit);
+	if (!now.limit.known && n)
+		now.limit = measured->states[(n - 1) % 2].limit;
+	if (!n)
+		measured->first = now;
+	measured->states[n % 2] = now;
+	measured->n = n + 1;
+}
+
 static int record_into(struct recording_child *child, int trace, const struct record_options *record)
 {
+	struct measuring measuring = {.measured = child->measured};
 	struct record_options options = *record;
-	struct cpu_meter meter;
 	int status;
 
-	if (lifeline_obey(&child->line, SIGTERM) || dup2(child->summary, STDOUT_FILENO) < 0)
+	if (lifeline_obey(&child->line, SIGTERM))
 		return STATUS_NONE;
 	options.trace_fd = trace;
-	options.json = true;
-	cpu_meter_open(&meter, record->pid);
-	cpu_meter_read(&meter, &child->measured->before);
+	options.meter = measure;
+	options.meter_ctx = &measuring;
+	cpu_meter_open(&measuring.meter, record->pid);
 	status = record_process(&options);
-	cpu_meter_read(&meter, &child->measured->after);
-	cpu_meter_close(&meter);
+	cpu_meter_close(&measuring.meter);
 	return status;
 }
 
-/* Ctrl-C reaches all of the terminal's processes: it ends the trace, after which the parent reports. */
-static int start(struct recording_child *child, int trace, const struct record_options *record,
+/* --- in the parent --- */
+
+/*
+ * Starts a child that writes to `trace` and does not need `other`. Ctrl-C reaches all of the terminal's
+ * processes: it ends the trace, after which the parent reports.
+ */
+static int start(struct recording_child *child, int trace, int other, const struct record_options *record,
 		 struct error *err)
 {
 	const struct sigaction ignore = {.sa_handler = SIG_IGN};
@@ -108,6 +137,8 @@ static int start(struct recording_child *child, int trace, const struct record_o
 	fflush(NULL);
 	child->pid = fork();
 	if (child->pid == 0) {
+		if (other >= 0)
+			close(other);
 		status = record_into(child, trace, record);
 		fflush(NULL);
 		_exit(status);
@@ -119,66 +150,74 @@ static int start(struct recording_child *child, int trace, const struct record_o
 	return 0;
 }
 
+static int recording_child_new(struct recording_child **child, struct error *err)
+{
+	*child = malloc(sizeof(**child));
+	if (!*child)
+		return error_set(err, ENOMEM, "out of memory");
+	**child = (struct recording_child){.line = {-1, -1}};
+	return prepare(*child, err);
+}
+
 int recording_child_start(struct recording_child **child, const struct record_options *record,
 			  struct error *err)
 {
-	struct recording_child *new = malloc(sizeof(*new));
-	int trace, rc;
+	int rc = recording_child_new(child, err), trace;
 
-	*child = new;
-	if (!new)
-		return error_set(err, ENOMEM, "out of memory");
-	*new = (struct recording_child){.summary = -1, .line = {-1, -1}};
+	if (rc)
+		return rc;
 	trace = open_trace(err);
 	if (trace < 0)
 		return trace;
-	rc = prepare(new, err);
-	if (rc == 0)
-		rc = start(new, trace, record, err);
+	rc = start(*child, trace, -1, record, err);
 	if (rc)
 		close(trace);
 	return rc ? rc : trace;
 }
 
-static uint64_t number_in(const char *text, const char *name)
+int recording_child_stream(struct recording_child **child, const struct record_options *record,
+			   struct error *err)
 {
-	const char *at = strstr(text, name);
+	struct record_options options = *record;
+	int rc = recording_child_new(child, err), ends[2];
 
-	return at ? strtoull(at + strlen(name), NULL, 10) : 0;
+	if (rc)
+		return rc;
+	if (pipe2(ends, O_CLOEXEC))
+		return error_set(err, errno, "cannot start recording: %s", strerror(errno));
+	fcntl(ends[0], F_SETPIPE_SZ, STREAM_BYTES); /* if this fails, the child waits more often */
+	options.trace_options.any_first = true;
+	options.trace_options.format = WIRE_GO126;
+	rc = start(*child, ends[1], ends[0], &options, err);
+	close(ends[1]);
+	if (rc)
+		close(ends[0]);
+	return rc ? rc : ends[0];
 }
 
-/* The summary is gotrace's own output, and short. Only its figures are used. */
-static void take_summary(int fd, struct analysis_host *host)
+void recording_child_describe(const struct recording_child *child, struct recording_state *since,
+			      struct analysis_host *host)
 {
-	char text[1 << 16];
-	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+	const struct measured *measured = child->measured;
+	unsigned n = measured->n;
+	struct recording_state now = n ? measured->states[(n - 1) % 2] : measured->first;
+	const struct recording_state *before = since->limit.known ? since : &measured->first;
+	const struct cpu_limit *limit = &now.limit, *then = &before->limit;
+	bool same_group = limit->quota_id == then->quota_id;
 
-	if (n < 0)
-		return;
-	text[n] = '\0';
-	host->pid = (uint32_t)number_in(text, "\"pid\":");
-	host->tracing_ns = number_in(text, "\"hits\":") * number_in(text, "\"hit_ns\":");
-	host->lost = number_in(text, "\"ring_full\":") + number_in(text, "\"missed\":");
-}
-
-static void take_limits(const struct cpu_limit *before, const struct cpu_limit *after,
-			struct analysis_host *host)
-{
-	const struct cpu_limit *limit = after->known ? after : before;
-
-	host->known = before->known;
+	host->known = limit->known;
 	host->cpus = limit->cpus;
 	host->quota_cpus = limit->quota_cpus;
 	host->quota_period = limit->period_ns;
-	if (after->known && after->cpu_ns > before->cpu_ns)
-		host->cpu_ns = after->cpu_ns - before->cpu_ns;
-	if (after->all > before->all)
-		host->machine_busy =
-			(double)(after->busy - before->busy) / (double)(after->all - before->all);
-	if (after->known && after->throttled >= before->throttled)
-		host->throttled = after->throttled - before->throttled;
-	if (after->known && after->throttled_ns >= before->throttled_ns)
-		host->throttled_ns = after->throttled_ns - before->throttled_ns;
+	host->cpu_ns = cpu_figure_grown(then->cpu_ns, limit->cpu_ns, true);
+	if (limit->all > then->all)
+		host->machine_busy = (double)cpu_figure_grown(then->busy, limit->busy, true) /
+				     (double)(limit->all - then->all);
+	host->throttled = cpu_figure_grown(then->throttled, limit->throttled, same_group);
+	host->throttled_ns = cpu_figure_grown(then->throttled_ns, limit->throttled_ns, same_group);
+	host->tracing_ns = now.cost_ns - before->cost_ns;
+	host->lost = now.lost - before->lost;
+	*since = now;
 }
 
 /* Returns the child's exit status. */
@@ -188,6 +227,7 @@ static int wait_for(struct recording_child *child, struct error *err)
 
 	while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
 		;
+	child->pid = 0;
 	sigaction(SIGINT, &child->on_interrupt, NULL);
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
@@ -198,12 +238,24 @@ static int wait_for(struct recording_child *child, struct error *err)
 int recording_child_wait(struct recording_child *child, struct analysis_host *host, struct error *err)
 {
 	int status = wait_for(child, err);
+	struct recording_state beginning = {0};
 
 	if (status != STATUS_WHOLE && status != STATUS_CUT)
 		return -ECHILD; /* the child has printed the reason, if it could */
-	take_summary(child->summary, host);
-	take_limits(&child->measured->before, &child->measured->after, host);
+	recording_child_describe(child, &beginning, host);
 	return 0;
+}
+
+void recording_child_end(struct recording_child *child)
+{
+	struct error ignored;
+
+	if (!child)
+		return;
+	lifeline_cut(&child->line);
+	if (child->pid > 0)
+		wait_for(child, &ignored);
+	recording_child_free(child);
 }
 
 void recording_child_free(struct recording_child *child)
@@ -212,8 +264,6 @@ void recording_child_free(struct recording_child *child)
 		return;
 	lifeline_hold(&child->line);
 	lifeline_cut(&child->line);
-	if (child->summary >= 0)
-		close(child->summary);
 	if (child->measured)
 		munmap(child->measured, sizeof(*child->measured));
 	free(child);

@@ -21,7 +21,7 @@ static ssize_t write_page(void *ctx, const char *bytes, size_t n)
 }
 
 /* The page is written whole or not at all. */
-static int write_html(struct analysis *a, struct output *html, struct error *err)
+static int write_html(struct analysis *a, const struct strips *strips, struct output *html, struct error *err)
 {
 	const struct report_style style = {.all = true};
 	const cookie_io_functions_t functions = {.write = write_page};
@@ -30,7 +30,7 @@ static int write_html(struct analysis *a, struct output *html, struct error *err
 
 	if (!page)
 		return error_set(err, ENOMEM, "out of memory");
-	report_html(a, page, &style);
+	report_html(a, strips, page, &style);
 	fclose(page);
 	rc = html->error ? -html->error : output_commit(html);
 	if (!rc && output_publish(html, err))
@@ -64,6 +64,23 @@ static int begin(const struct report_options *options, struct trace_input *input
 	return rc;
 }
 
+/* Reads the trace again for the page: what happened at the places of the findings. */
+static int write_page_with_strips(const struct trace_input *input, const struct analysis *a,
+				  struct output *html, struct error *err)
+{
+	struct strips *strips = strips_new(a);
+	struct analysis *again = NULL;
+	bool cut = true; /* a fault has been printed */
+	int rc = strips ? trace_input_analyse_with(input, strips, &again, &cut, err)
+			: error_set(err, ENOMEM, "out of memory");
+
+	if (!rc)
+		rc = write_html(again, strips, html, err);
+	analysis_free(again);
+	strips_free(strips);
+	return rc;
+}
+
 /* A finding that another one explains comes with that one, which counts. */
 static bool has_finding(const struct analysis *a, unsigned fail_on)
 {
@@ -89,7 +106,7 @@ static int report(const struct report_options *options, struct trace_input *inpu
 	if (!ret)
 		ret = trace_input_analyse(input, &a, &cut, err);
 	if (!ret && html)
-		ret = write_html(a, html, err);
+		ret = write_page_with_strips(input, a, html, err);
 	if (!ret && (!html || options->json))
 		print(a, options);
 	if (!ret && fflush(stdout) && errno != EPIPE)

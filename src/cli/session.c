@@ -34,8 +34,8 @@ int session_check_machine(struct session *session, struct error *err)
 }
 
 /*
- * With uprobe_multi links, tracing needs no CAP_SYS_ADMIN, unless a distribution wants it for CPU samples.
- * Stacks in the kernel are shown only to it (fs/proc/base.c, proc_pid_stack()).
+ * With uprobe_multi links, tracing needs CAP_SYS_ADMIN only for CPU samples where a distribution restricts
+ * them to it, and for stacks in the kernel (fs/proc/base.c, proc_pid_stack()).
  */
 uint64_t session_to_attach(const struct record_options *options)
 {
@@ -58,6 +58,12 @@ int session_hold(struct session *session, struct error *err)
 }
 
 /* --- called by the thread that controls the recording, and by the one that waits for the inspector --- */
+
+enum {
+	SIZE_LOOK_MS = 20,
+	POLL_MS = 160, /* between calls of step(): for the status line and requests; the rings are drained in
+			  between */
+};
 
 static void drop_privileges(void *ctx)
 {
@@ -89,6 +95,17 @@ static int must_end(void *ctx)
 	if (is_over(ctx))
 		return LOG_END_STOPPED;
 	return is_too_big(session) ? LOG_END_SIZE : 0;
+}
+
+/* The size of a file is looked at often: a busy program writes 30 MB/s. */
+static uint64_t due(void *ctx)
+{
+	const struct session *session = ctx;
+	uint64_t deadline = atomic_load(&session->deadline_ns), look = now_ns() + SIZE_LOOK_MS * 1000000ull;
+
+	if (!session->options->max_bytes)
+		return deadline;
+	return deadline && deadline < look ? deadline : look;
 }
 
 static bool is_held_up(void *ctx)
@@ -195,14 +212,14 @@ int session_open_target(struct session *session, struct error *err)
 int session_check_options(const struct session *session, const char *go_only, struct error *err)
 {
 	const struct record_options *options = session->options;
-	const char *wrong = options->alloc                          ? "--alloc"
-			    : options->detail                       ? "--detail"
-			    : options->trace_options.runtime_frames ? "--runtime-frames"
-			    : options->probe_only                   ? "--probe-only"
-			    : options->layout                       ? "--layout"
-			    : options->requests                     ? "--requests"
-			    : options->os.cpus && !options->parts   ? "--os=all"
-								    : go_only;
+	const char *wrong = options->alloc                                   ? "--alloc"
+			    : options->detail                                ? "--detail"
+			    : options->trace_options.runtime_frames          ? "--runtime-frames"
+			    : options->probe_only                            ? "--probe-only"
+			    : options->layout                                ? "--layout"
+			    : options->requests && !options->requests_if_any ? "--requests"
+			    : options->os.cpus && !options->parts            ? "--os=all"
+									     : go_only;
 
 	if (session->target && options->kernel_stacks)
 		return error_set(err, EINVAL, "--kernel-stacks is for threads: also give --as c");
@@ -213,8 +230,8 @@ int session_check_options(const struct session *session, const char *go_only, st
 }
 
 /*
- * Reports probe groups that the program has but that are not traced, one per line. Fails if nothing is
- * traced, because the user asked for it.
+ * Prints a line for each kind of requests that the program has but that is not traced. If none is traced, it
+ * fails when --requests was given, and says so otherwise.
  */
 static int report_requests(const struct session *session, struct error *err)
 {
@@ -228,7 +245,9 @@ static int report_requests(const struct session *session, struct error *err)
 		if (*line == '!')
 			message("--requests: %s", line + 1);
 	}
-	if (any)
+	if (!any && session->options->requests_if_any)
+		message("the program has no requests that gotrace knows: only its own tasks are recorded");
+	if (any || session->options->requests_if_any)
 		return 0;
 	return error_set(
 		err, ENOENT,
@@ -241,17 +260,18 @@ static int plan_these(struct session *session, const char *path, const struct fu
 		      unsigned n, struct error *err)
 {
 	const struct record_options *options = session->options;
+	bool requests = options->requests && (session->target || !options->requests_if_any);
 	struct function_want all[MAX_FUNCTIONS];
 	int rc = 0;
 
 	memcpy(all, functions, n * sizeof(*all));
-	if (options->requests)
+	if (requests)
 		rc = request_wants_add(&session->wants, options->requests, options->request_values, all, &n,
 				       err);
 	if (rc == 0 && n)
 		rc = remote_functions_plan(&session->workers.inspector, session->target ? 0 : session->pid,
 					   path, all, n, &session->functions, err);
-	if (rc == 0 && options->requests)
+	if (rc == 0 && requests)
 		rc = report_requests(session, err);
 	return rc;
 }
@@ -262,7 +282,7 @@ static bool may_be_function(const struct session *session, const struct function
 	return !session->target || (strchr(want->text, '.') && !strchr(want->text, ' '));
 }
 
-/* Leaves out functions that the program does not have, or that cannot be probed. */
+/* Plans without the function, and says why, if the program does not have it or it cannot be probed. */
 static int try_functions(struct session *session, const char *path, const struct function_want *functions,
 			 unsigned n, struct error *err)
 {
@@ -313,13 +333,22 @@ int session_make_plan(struct session *session, const struct function_want *funct
  */
 #define DEFAULT_OVERHEAD 200
 
+/*
+ * Tracing may always cost these shares of one CPU: without a limit of the user's, and with one. Otherwise a
+ * program that mostly sleeps would be over any limit, because a few hits cost more than its own CPU time.
+ */
+#define DEFAULT_FREE_SHARE 0.01
+#define LIMITED_FREE_SHARE 0.001
+
 static struct governor_options governor_options(const struct record_options *options)
 {
 	unsigned percent = options->max_overhead ? options->max_overhead : DEFAULT_OVERHEAD;
+	double free_share = options->max_overhead ? LIMITED_FREE_SHARE : DEFAULT_FREE_SHARE;
 	struct governor_options limits = {.first = LEVEL_EXACT,
 					  .last = LEVEL_OFF,
 					  .max_percent = percent == OVERHEAD_NONE ? 0 : percent,
-					  .free_share = options->free_share};
+					  .free_share =
+						  options->free_share ? options->free_share : free_share};
 
 	if (options->detail == DETAIL_LIGHT)
 		limits.first = LEVEL_LIGHT;
@@ -347,7 +376,11 @@ static void report_plugin(void *ctx, const char *text)
 	message("code of a plugin is not traced: %s", line.text);
 }
 
-int session_open_capture(struct session *session, const struct log_outlet *outlet, uint64_t renew_stacks,
+/* After so many stacks the log repeats them: half of what the kernel can remember. The model then keeps fewer
+ * than twice as many. */
+#define RENEW_STACKS 32768
+
+int session_open_capture(struct session *session, const struct log_outlet *outlet, bool renews,
 			 struct error *err)
 {
 	const struct record_options *options = session->options;
@@ -361,7 +394,8 @@ int session_open_capture(struct session *session, const struct log_outlet *outle
 		.pid = session->pid,
 		.pidfd = session->pidfd,
 		.reader = &reader,
-		.renew_stacks = renew_stacks,
+		.generation_ms = options->generation_ms,
+		.renew_stacks = renews ? RENEW_STACKS : 0,
 		.spawned = session->path != NULL,
 		.children = options->children,
 		.probe_only = options->probe_only,
@@ -377,6 +411,7 @@ int session_open_capture(struct session *session, const struct log_outlet *outle
 		.outlet = *outlet,
 		.guard = {.begin = drop_privileges,
 			  .must_end = must_end,
+			  .due = due,
 			  .is_held_up = is_held_up,
 			  .ctx = session},
 	};
@@ -386,7 +421,7 @@ int session_open_capture(struct session *session, const struct log_outlet *outle
 
 /* --- while it runs --- */
 
-/* Everything is attached: drops privileges that are no longer needed. */
+/* Drops privileges that are no longer needed once everything is attached. */
 static int reduce(struct session *session, struct error *err)
 {
 	uint64_t needed;
@@ -397,8 +432,8 @@ static int reduce(struct session *session, struct error *err)
 	return privilege_keep(needed | PRIVILEGE_WORKERS | session->more_capabilities, err);
 }
 
-enum log_end_reason session_follow(struct session *session, int poll_ms,
-				   int (*step)(void *ctx, struct error *err), void *ctx, struct error *err)
+enum log_end_reason session_follow(struct session *session, int (*step)(void *ctx, struct error *err),
+				   void *ctx, struct error *err)
 {
 	int rc = capture_poll(session->capture, 0, err);
 
@@ -411,7 +446,7 @@ enum log_end_reason session_follow(struct session *session, int poll_ms,
 		if (rc > 0)
 			return (enum log_end_reason)rc;
 		if (rc == 0)
-			rc = capture_poll(session->capture, poll_ms, err);
+			rc = capture_poll(session->capture, POLL_MS, err);
 		if (rc > 0)
 			return capture_end_reason(session->capture);
 		if (rc < 0 && rc != -EINTR)
@@ -457,7 +492,7 @@ void session_show_status(struct session *session, uint64_t bytes)
 		.lost = session_lost(session),
 		.bytes = bytes,
 		.cost_ns = stats->cost_ns,
-		.look = left_out(stats, !session->target),
+		.detail = left_out(stats, !session->target),
 	};
 
 	status_line_update(&session->status, &figures);

@@ -49,18 +49,19 @@ int session_check_options(const struct session *session, const char *go_only, st
 int session_make_plan(struct session *session, const struct function_want *functions, unsigned n,
 		      struct error *err);
 /*
- * Loads capture. outlet: destination of the log. renew_stacks: as in capture_options. The control thread ends
- * the recording on a signal, at the deadline, and when the trace reaches --max-size.
+ * Loads capture. outlet: destination of the log. renews: the log repeats stacks from time to time, so that
+ * memory for them is bounded. The control thread ends the recording on a signal, at the deadline, and when
+ * the trace reaches --max-size.
  */
-int session_open_capture(struct session *session, const struct log_outlet *outlet, uint64_t renew_stacks,
+int session_open_capture(struct session *session, const struct log_outlet *outlet, bool renews,
 			 struct error *err);
 /*
- * Drops privileges that are no longer needed, then drains the ring every poll_ms until the recording ends.
- * Calls step() before each round: it returns 0, an enum log_end_reason to end the recording, or a negative
- * errno with err set.
+ * Drops privileges that are no longer needed, then drains the rings until the recording ends.
+ * Calls step() at least every 160 ms: it returns 0, an enum log_end_reason to end the recording, or a
+ * negative errno with err set.
  */
-enum log_end_reason session_follow(struct session *session, int poll_ms,
-				   int (*step)(void *ctx, struct error *err), void *ctx, struct error *err);
+enum log_end_reason session_follow(struct session *session, int (*step)(void *ctx, struct error *err),
+				   void *ctx, struct error *err);
 /* Updates the status line. bytes: of the trace, or kept in memory. */
 void session_show_status(struct session *session, uint64_t bytes);
 /* Returns the number of records lost so far. */

@@ -96,13 +96,6 @@ int spawn_find(const char *name, char path[PATH_MAX], struct error *err)
 	return rc;
 }
 
-/* The user that the child becomes; looked up before the fork. */
-struct child_identity {
-	bool change;
-	struct owner owner;
-	char name[256]; /* "" = not in the user database */
-};
-
 /*
  * A statically linked gotrace must not load name service modules, which belong to the system's C library
  * (nsswitch.conf(5)), so it reads only the files. Without an interpreter there is no AT_BASE (getauxval(3)).
@@ -116,7 +109,7 @@ static void look_users_up_in_files_if_static(void)
 	__nss_configure_lookup("initgroups", "files");
 }
 
-static void find_identity(struct child_identity *who)
+void child_identity_find(struct child_identity *who)
 {
 	const struct passwd *entry;
 
@@ -128,9 +121,11 @@ static void find_identity(struct child_identity *who)
 	entry = getpwuid(who->owner.uid);
 	if (entry)
 		snprintf(who->name, sizeof(who->name), "%s", entry->pw_name);
+	if (entry)
+		snprintf(who->home, sizeof(who->home), "%s", entry->pw_dir);
 }
 
-static int become(const struct child_identity *who)
+int child_identity_take(const struct child_identity *who)
 {
 	gid_t gid = who->owner.gid;
 
@@ -158,7 +153,7 @@ static void run_child(const char *path, char **argv, const struct child_identity
 		_exit(127); /* gotrace gave up */
 	limits_restore_files();
 	rights_give_up();
-	code = -become(who);
+	code = -child_identity_take(who);
 	if (code == 0) {
 		execv(path, argv);
 		code = errno;
@@ -173,7 +168,7 @@ int spawn_fork(const char *path, char **argv, struct child *child, struct error 
 	int release[2], report[2];
 	struct child_identity who;
 
-	find_identity(&who);
+	child_identity_find(&who);
 	if (pipe2(release, O_CLOEXEC))
 		return error_set(err, errno, "cannot create a pipe: %s", strerror(errno));
 	if (pipe2(report, O_CLOEXEC)) {
@@ -269,4 +264,17 @@ void spawn_close(struct child *child)
 	close_once(&child->report_fd);
 	if (waits)
 		spawn_wait(child, 1000);
+}
+
+const char *last_line(int fd, char *buffer, size_t size)
+{
+	off_t end = lseek(fd, 0, SEEK_END), most = (off_t)size - 1;
+	ssize_t n = pread(fd, buffer, size - 1, end > most ? end - most : 0);
+	const char *newline;
+
+	while (n > 0 && buffer[n - 1] == '\n')
+		n--;
+	buffer[n > 0 ? n : 0] = '\0';
+	newline = strrchr(buffer, '\n');
+	return newline ? newline + 1 : buffer;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Starts the program of `gotrace -- CMD`: a child that waits until the probes
- * are in place, then becomes the program, as the user behind sudo.
+ * Starts the program of `gotrace -- CMD`: a child that waits until the probes are in place, then becomes the
+ * program, as the user behind sudo. Also what other commands that start programs need.
  */
 #ifndef GOTRACE_CLI_SPAWN_H
 #define GOTRACE_CLI_SPAWN_H
@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "util/error.h"
+#include "util/owner.h"
 
 struct child {
 	pid_t pid;      /* 0 = none */
@@ -19,6 +20,19 @@ struct child {
 	bool reaped;
 	int status; /* of waitpid, once reaped */
 };
+
+/* The user that a child becomes: the one behind sudo. */
+struct child_identity {
+	bool change; /* there is one */
+	struct owner owner;
+	char name[256]; /* "" = not in the user database */
+	char home[256]; /* as name */
+};
+
+/* Looks the user up. Call it before the fork. */
+void child_identity_find(struct child_identity *who);
+/* In the child: becomes that user, if there is one. Returns 0 or a negative errno. */
+int child_identity_take(const struct child_identity *who);
 
 /* Finds the file that a shell would run for this name. Refuses scripts and files that are not executable. */
 int spawn_find(const char *name, char path[PATH_MAX], struct error *err);
@@ -32,5 +46,11 @@ bool spawn_has_ended(const struct child *child);
 bool spawn_wait(struct child *child, int timeout_ms);
 /* Closes the descriptors, which ends a child that was not released. Does nothing without a child. */
 void spawn_close(struct child *child);
+
+/*
+ * Reads the last line of a file that a process prints to, without its end: in the buffer of `size` bytes, or
+ * "" if there is none. Of a longer line it is the end.
+ */
+const char *last_line(int fd, char *buffer, size_t size);
 
 #endif

@@ -132,6 +132,10 @@ static int take_round(struct screen *screen, struct rounds *rounds, struct error
 
 	if (rc)
 		return screen->end ? 0 : rc;
+	if (screen->held) {
+		free(text);
+		return 0;
+	}
 	free(screen->text);
 	screen->text = text;
 	return 0;
@@ -142,8 +146,8 @@ static int watch(const struct top_options *options, struct screen *screen, struc
 {
 	int ret = 0;
 
-	while (!ret && (!screen->end || rounds->busy)) {
-		if (!rounds->busy && !screen->held)
+	while (!ret && !screen->end) {
+		if (!rounds->busy)
 			ret = rounds_request(rounds, (unsigned)(COLS > 60 ? COLS : 60), err);
 		if (!ret && wait_for_update(screen, rounds))
 			ret = take_round(screen, rounds, err);

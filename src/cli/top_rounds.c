@@ -16,25 +16,36 @@
 #include "analysis/analysis.h"
 #include "cli/analyse.h"
 #include "cli/cli.h"
-#include "cli/session.h"
-#include "sandbox/descriptors.h"
-#include "sandbox/privilege.h"
+#include "cli/recording_child.h"
+#include "cli/spawn.h"
 #include "sandbox/sandbox.h"
+#include "trace/wire/wire.h"
+#include "util/array.h"
 #include "util/message.h"
 
-/* Bytes of all tables, each of which is cut to its share. */
-enum { MAX_TEXT = 4 << 20 };
+enum {
+	MAX_TEXT = 4 << 20, /* bytes of all tables, each of which is cut to its share */
+	READ_BYTES = 1 << 18,
+	MAX_ROUND_BYTES = 1 << 30,
+	END_MS = 10000, /* the longest wait for the end of the process that analyses */
+	POLL_MS = 10,
+};
 
-/* Requests and results, each one packet. A result has descriptors of two files in memory, in this order. */
+#define GENERATION_NS 1000000000ull /* the longest generation of a round */
+
+/* Requests and results, each one packet. The process that draws does not trust a result. */
 struct round_request {
 	uint32_t width;
 };
 
 struct round_result {
 	int32_t status;
+	uint32_t size; /* of the text */
 };
 
-enum { ROUND_TEXT, ROUND_MESSAGES, ROUND_FILES };
+struct rounds_shared {
+	char text[MAX_TEXT];
+};
 
 unsigned rounds_views(void)
 {
@@ -45,7 +56,7 @@ unsigned rounds_views(void)
 	return n;
 }
 
-/* --- a round --- */
+/* --- the tables of a round --- */
 
 /* Returns the bytes of the whole lines in the first `most` bytes of a text. */
 static size_t cut_lines(const char *text, size_t n, size_t most)
@@ -56,8 +67,8 @@ static size_t cut_lines(const char *text, size_t n, size_t most)
 }
 
 /* Writes a block of at most `most` bytes, which is more than a terminal has lines for. */
-static int send_view(struct analysis *a, unsigned view, const struct report_style *style, size_t most,
-		     FILE *out)
+static int print_view(struct analysis *a, unsigned view, const struct report_style *style, size_t most,
+		      FILE *out)
 {
 	char *text = NULL;
 	size_t n = 0;
@@ -76,7 +87,7 @@ static int send_view(struct analysis *a, unsigned view, const struct report_styl
 	return ferror(out) ? -EIO : 0;
 }
 
-static int send_views(struct analysis *a, FILE *out, unsigned width, struct error *err)
+static int print_views(struct analysis *a, FILE *out, unsigned width)
 {
 	const size_t most = (MAX_TEXT - 1) / (rounds_views() * SORT_KINDS) - 1;
 	int rc = 0;
@@ -86,49 +97,236 @@ static int send_views(struct analysis *a, FILE *out, unsigned width, struct erro
 			const struct report_style style = {
 				.sort = (enum report_sort)sort, .width = width, .all = true};
 
-			rc = send_view(a, view, &style, most, out);
+			rc = print_view(a, view, &style, most, out);
 		}
 	}
-	if (rc == 0 && fflush(out))
-		rc = -errno;
-	return rc ? error_set(err, -rc, "cannot pass on the tables: %s", strerror(-rc)) : 0;
+	return rc;
 }
 
-static int trace_and_send(const struct top_options *options, FILE *out, unsigned width, struct error *err)
+/* Returns the number of bytes, or a negative errno. */
+static long print_tables(struct analysis *a, struct rounds_shared *shared, unsigned width)
 {
-	struct trace_input input;
+	FILE *out = fmemopen(shared->text, MAX_TEXT, "w");
+	int rc = out ? print_views(a, out, width) : -ENOMEM;
+	long size = out ? ftell(out) : 0;
+
+	if (out && fclose(out) && rc == 0)
+		rc = -EIO;
+	return rc ? rc : size;
+}
+
+/* --- the process that reads the trace --- */
+
+struct round_stream {
+	const struct top_options *options;
+	struct rounds_shared *shared;
+	struct recording_child *child;
+	int trace; /* a pipe; -1 = the recording has ended */
+	/* The file's header, and what has been read since the last round. */
+	uint8_t *bytes;
+	size_t n, capacity;
+	size_t seen;                  /* the whole batches of these */
+	size_t whole;                 /* the whole generations of these */
+	unsigned generations;         /* their number */
+	unsigned wanted;              /* number of generations of a round */
+	struct recording_state since; /* at the end of the last round */
+};
+
+/* Reads more of the trace, and sets trace to -1 at its end. */
+static int stream_read(struct round_stream *stream, struct error *err)
+{
+	ssize_t n;
+
+	if (stream->n > MAX_ROUND_BYTES)
+		return error_set(err, EFBIG,
+				 "a round has more than 1 GB of trace: use a shorter -i, or --detail=light");
+	if (array_grow(&stream->bytes, &stream->capacity, stream->n + READ_BYTES, 1))
+		return error_set(err, ENOMEM,
+				 "out of memory for a round: use a shorter -i, or --detail=light");
+	n = read(stream->trace, stream->bytes + stream->n, READ_BYTES);
+	if (n < 0)
+		return errno == EINTR ? 0
+				      : error_set(err, errno, "cannot read the trace: %s", strerror(errno));
+	if (n == 0) {
+		close(stream->trace);
+		stream->trace = -1;
+	}
+	stream->n += (size_t)n;
+	while (stream->n > WIRE_HEADER_BYTES &&
+	       wire_generation_end(stream->bytes, stream->n, &stream->seen)) {
+		stream->whole = stream->seen;
+		stream->generations++;
+	}
+	return 0;
+}
+
+static bool stream_has_round(const struct round_stream *stream)
+{
+	return stream->generations >= stream->wanted || (stream->trace < 0 && stream->generations);
+}
+
+/* Forgets the generations of the round, and keeps the beginning of the next one. */
+static void stream_next_round(struct round_stream *stream)
+{
+	size_t gone = stream->whole - WIRE_HEADER_BYTES;
+
+	memmove(stream->bytes + WIRE_HEADER_BYTES, stream->bytes + stream->whole, stream->n - stream->whole);
+	stream->n -= gone;
+	stream->seen -= gone;
+	stream->whole = WIRE_HEADER_BYTES;
+	stream->generations = 0;
+}
+
+/* Writes the tables into the shared memory. Returns their size, or a negative errno and prints a message. */
+static long stream_analyse(struct round_stream *stream, unsigned width)
+{
+	char name[32];
+	struct trace_input input = {.name = name,
+				    .file = "FILE",
+				    .in = {.bytes = stream->bytes, .size = stream->whole},
+				    .goes_on = true};
 	struct analysis *a = NULL;
+	struct error err = {""};
 	bool cut = false;
-	int ret = trace_input_record(&input, &options->record, err);
+	long size;
 
-	if (!ret)
-		ret = sandbox_confine(err);
-	if (!ret)
-		ret = trace_input_begin(&input, err);
-	if (!ret)
-		ret = trace_input_analyse(&input, &a, &cut, err);
-	if (!ret)
-		ret = send_views(a, out, width, err);
+	snprintf(name, sizeof(name), "-p %d", (int)stream->options->record.pid);
+	recording_child_describe(stream->child, &stream->since, &input.host);
+	input.host.pid = (uint32_t)stream->options->record.pid;
+	size = trace_input_analyse(&input, &a, &cut, &err);
+	if (!size)
+		size = print_tables(a, stream->shared, width);
+	if (size < 0 && !err.text[0])
+		error_set(&err, (int)-size, "cannot make the tables: %s", strerror((int)-size));
+	if (size < 0)
+		message_error(&err);
 	analysis_free(a);
-	trace_input_close(&input);
-	return ret;
+	return size;
 }
 
-static int run_round(const struct top_options *options, const int files[ROUND_FILES], unsigned width)
+static int send_result(int socket, int status, long size)
 {
-	FILE *out = fdopen(files[ROUND_TEXT], "w");
-	struct error err = {""};
+	const struct round_result result = {.status = status, .size = size > 0 ? (uint32_t)size : 0};
 
-	if (!out || dup2(files[ROUND_MESSAGES], STDERR_FILENO) < 0)
-		return STATUS_NONE;
-	if (trace_and_send(options, out, width, &err) == 0)
-		return STATUS_WHOLE;
+	return send(socket, &result, sizeof(result), MSG_NOSIGNAL) == sizeof(result) ? 0 : -EIO;
+}
+
+static int answer_round(struct round_stream *stream, int socket, unsigned width)
+{
+	long size = stream_analyse(stream, width);
+
+	stream_next_round(stream);
+	return send_result(socket, size < 0 ? STATUS_NONE : STATUS_WHOLE, size);
+}
+
+/* There are no more rounds. A recording that ended with the process has printed no reason. */
+static int answer_end(struct round_stream *stream, int socket)
+{
+	struct analysis_host unused;
+	struct error err = {""};
+	int rc = recording_child_wait(stream->child, &unused, &err);
+
+	if (rc == 0)
+		error_set(&err, ESRCH, "the process has ended");
 	if (err.text[0])
 		message_error(&err);
-	return STATUS_NONE;
+	return send_result(socket, STATUS_NONE, 0);
 }
 
-/* --- the process that starts rounds --- */
+/*
+ * The reason is printed while the pipe is open, so that it is the last message: without a reader, the process
+ * that records prints another one.
+ */
+static void answer_error(int socket, bool asked, const struct error *err)
+{
+	struct round_request request;
+
+	message_error(err);
+	if (asked || recv(socket, &request, sizeof(request), 0) == sizeof(request))
+		send_result(socket, STATUS_NONE, 0);
+}
+
+/*
+ * Waits for a request and for more of the trace, which is left in the pipe while a round waits. An error
+ * without a text: the process that draws has ended.
+ */
+static int stream_wait(struct round_stream *stream, int socket, bool *asked, struct round_request *request,
+		       struct error *err)
+{
+	struct pollfd both[] = {{.fd = *asked ? -1 : socket, .events = POLLIN},
+				{.fd = stream_has_round(stream) ? -1 : stream->trace, .events = POLLIN}};
+
+	if (*asked)
+		both[0] = (struct pollfd){.fd = socket}; /* only its end */
+	if (poll(both, 2, -1) < 0)
+		return errno == EINTR
+			       ? 0
+			       : error_set(err, errno, "cannot wait for the trace: %s", strerror(errno));
+	if (both[1].revents && stream_read(stream, err))
+		return -EIO;
+	if (!*asked && both[0].revents) {
+		if (recv(socket, request, sizeof(*request), 0) != sizeof(*request))
+			return -EPIPE;
+		*asked = true;
+	}
+	return *asked && both[0].revents & (POLLHUP | POLLERR) ? -EPIPE : 0;
+}
+
+static void stream_serve(struct round_stream *stream, int socket)
+{
+	struct round_request request;
+	struct error err = {""};
+	bool asked = false;
+	int rc = 0;
+
+	while (rc == 0) {
+		if (asked && stream_has_round(stream))
+			rc = answer_round(stream, socket, request.width);
+		else if (asked && stream->trace < 0)
+			rc = answer_end(stream, socket);
+		else {
+			rc = stream_wait(stream, socket, &asked, &request, &err);
+			continue;
+		}
+		asked = false;
+	}
+	if (err.text[0])
+		answer_error(socket, asked, &err);
+}
+
+/* The recording's generations have the length of a round, or of an equal part of it. */
+static int stream_start(struct round_stream *stream, struct error *err)
+{
+	struct record_options record = stream->options->record;
+	uint64_t interval = stream->options->interval_ns;
+
+	stream->wanted = (unsigned)((interval + GENERATION_NS - 1) / GENERATION_NS);
+	stream->seen = stream->whole = WIRE_HEADER_BYTES;
+	record.generation_ms = (unsigned)(interval / stream->wanted / 1000000);
+	stream->trace = recording_child_stream(&stream->child, &record, err);
+	return stream->trace < 0 ? stream->trace : sandbox_confine(err);
+}
+
+/* Ends with the recording: without a reader, or when the lifeline is cut, it removes its probes. */
+static void stream_end(struct round_stream *stream)
+{
+	if (stream->trace >= 0)
+		close(stream->trace);
+	recording_child_end(stream->child);
+	free(stream->bytes);
+}
+
+static void serve_rounds(int socket, const struct top_options *options, struct rounds_shared *shared)
+{
+	struct round_stream stream = {.options = options, .shared = shared, .trace = -1};
+	struct error err = {""};
+
+	if (stream_start(&stream, &err))
+		message_error(&err);
+	else
+		stream_serve(&stream, socket);
+	stream_end(&stream);
+}
 
 static void ignore_signal(int number)
 {
@@ -136,8 +334,8 @@ static void ignore_signal(int number)
 }
 
 /*
- * A signal from the terminal that ends top also ends the process that records, early. This process and the
- * round must survive it to pass on what there is.
+ * A signal from the terminal that ends top also ends the process that records, early. This process must
+ * survive it to pass on what there is.
  */
 static void survive_signals(void)
 {
@@ -148,59 +346,6 @@ static void survive_signals(void)
 		sigaction(ends[i], &none, NULL);
 }
 
-/* Returns the exit status of the round. */
-static int one_round(const struct top_options *options, const int files[ROUND_FILES], unsigned width)
-{
-	struct lifeline line;
-	int status = 0;
-	pid_t child;
-
-	if (lifeline_open(&line))
-		return STATUS_NONE;
-	child = fork();
-	if (child == 0)
-		_exit(lifeline_obey(&line, SIGKILL) ? STATUS_NONE : run_round(options, files, width));
-	lifeline_hold(&line);
-	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-		;
-	lifeline_cut(&line);
-	return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : STATUS_NONE;
-}
-
-static int serve(int socket, const struct top_options *options, unsigned width)
-{
-	const int files[ROUND_FILES] = {[ROUND_TEXT] = memfd_create("tables", MFD_CLOEXEC),
-					[ROUND_MESSAGES] = memfd_create("messages", MFD_CLOEXEC)};
-	struct round_result result = {.status = STATUS_NONE};
-	ssize_t sent = -1;
-
-	if (files[ROUND_TEXT] >= 0 && files[ROUND_MESSAGES] >= 0) {
-		result.status = one_round(options, files, width);
-		sent = descriptors_send(socket, &result, sizeof(result), files, ROUND_FILES, 0);
-	}
-	for (unsigned i = 0; i < ROUND_FILES; i++) {
-		if (files[i] >= 0)
-			close(files[i]);
-	}
-	return sent == sizeof(result) ? 0 : -EIO;
-}
-
-static void serve_all(int socket, const struct top_options *options)
-{
-	struct round_request request;
-	struct error err;
-	ssize_t n;
-
-	if (privilege_keep(session_to_attach(&options->record), &err)) {
-		message_error(&err);
-		return;
-	}
-	do
-		n = recv(socket, &request, sizeof(request), 0);
-	while ((n < 0 && errno == EINTR) ||
-	       (n == sizeof(request) && serve(socket, options, request.width) == 0));
-}
-
 /* --- the process that draws --- */
 
 static int start(struct rounds *rounds, const int ends[2], const struct top_options *options)
@@ -209,27 +354,77 @@ static int start(struct rounds *rounds, const int ends[2], const struct top_opti
 	if (rounds->pid == 0) {
 		close(ends[0]);
 		survive_signals();
-		if (lifeline_obey(&rounds->line, SIGKILL) == 0)
-			serve_all(ends[1], options);
+		if (lifeline_obey(&rounds->line, SIGKILL) == 0 && dup2(rounds->messages, STDERR_FILENO) >= 0)
+			serve_rounds(ends[1], options, rounds->shared);
 		_exit(0);
 	}
 	lifeline_hold(&rounds->line);
 	return rounds->pid < 0 ? -errno : 0;
 }
 
+static int prepare(struct rounds *rounds)
+{
+	void *shared = mmap(NULL, sizeof(*rounds->shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			    -1, 0);
+
+	if (shared == MAP_FAILED)
+		return -ENOMEM;
+	rounds->shared = shared;
+	rounds->messages = memfd_create("messages", MFD_CLOEXEC);
+	return rounds->messages < 0 ? -errno : lifeline_open(&rounds->line);
+}
+
 int rounds_start(struct rounds *rounds, const struct top_options *options, struct error *err)
 {
 	int ends[2], rc;
 
-	*rounds = (struct rounds){.socket = -1, .line = {-1, -1}};
+	*rounds = (struct rounds){.socket = -1, .messages = -1, .line = {-1, -1}};
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
 		return error_set(err, errno, "cannot start tracing: %s", strerror(errno));
 	rounds->socket = ends[0];
-	rc = lifeline_open(&rounds->line);
+	rc = prepare(rounds);
 	if (rc == 0)
 		rc = start(rounds, ends, options);
 	close(ends[1]);
 	return rc ? error_set(err, -rc, "cannot start tracing: %s", strerror(-rc)) : 0;
+}
+
+/* Sets err to the last message of the other processes. */
+static int rounds_explain(const struct rounds *rounds, struct error *err)
+{
+	char text[4096];
+	const char *line = last_line(rounds->messages, text, sizeof(text));
+
+	if (strncmp(line, "gotrace: ", 9) == 0)
+		line += 9;
+	return error_set(err, ECHILD, "%s", *line ? line : "the process that analyses has ended");
+}
+
+/*
+ * Without a request, the process that analyses ends by itself once its last round is analysed. Returns false
+ * if it still runs.
+ */
+static bool analysis_ends(struct rounds *rounds, int *status)
+{
+	for (unsigned waited = 0; waited < END_MS; waited += POLL_MS) {
+		if (waitpid(rounds->pid, status, WNOHANG)) {
+			rounds->pid = 0;
+			return true;
+		}
+		poll(NULL, 0, POLL_MS);
+	}
+	return false;
+}
+
+/* The process that analyses ends without a result. A signal's number says more than the last message. */
+static int rounds_explain_end(struct rounds *rounds, struct error *err)
+{
+	int status = 0;
+
+	if (analysis_ends(rounds, &status) && WIFSIGNALED(status))
+		return error_set(err, ECHILD, "the process that analyses was killed by signal %d (%s)",
+				 WTERMSIG(status), strsignal(WTERMSIG(status)));
+	return rounds_explain(rounds, err);
 }
 
 int rounds_request(struct rounds *rounds, unsigned width, struct error *err)
@@ -237,67 +432,42 @@ int rounds_request(struct rounds *rounds, unsigned width, struct error *err)
 	const struct round_request request = {.width = width};
 
 	if (send(rounds->socket, &request, sizeof(request), MSG_NOSIGNAL) != sizeof(request))
-		return error_set(err, errno, "cannot start tracing: %s", strerror(errno));
+		return rounds_explain_end(rounds, err);
 	rounds->busy = true;
 	return 0;
-}
-
-/* Reads the beginning of a file as a text. The round may have any number of bytes in it. */
-static char *text_of(int fd, size_t most)
-{
-	char *text = malloc(most + 1);
-	size_t size = 0;
-	ssize_t n;
-
-	while (text && size < most && (n = pread(fd, text + size, most - size, (off_t)size)) > 0)
-		size += (size_t)n;
-	if (text)
-		text[size] = '\0';
-	return text;
-}
-
-/* Sets err to the first message of a failed round. */
-static int explain(int messages, struct error *err)
-{
-	char *text = text_of(messages, 1023), *line = text ? text : "";
-
-	line[strcspn(line, "\n")] = '\0';
-	if (strncmp(line, "gotrace: ", 9) == 0)
-		line += 9;
-	error_set(err, ECHILD, "%s", *line ? line : "tracing failed");
-	free(text);
-	return -ECHILD;
 }
 
 int rounds_take(struct rounds *rounds, char **text, struct error *err)
 {
 	struct round_result result;
-	int fds[DESCRIPTORS], rc = 0;
 	ssize_t n;
 
 	do
-		n = descriptors_receive(rounds->socket, &result, sizeof(result), fds, 0);
+		n = recv(rounds->socket, &result, sizeof(result), 0);
 	while (n < 0 && errno == EINTR);
 	rounds->busy = false;
-	if (n != sizeof(result) || fds[ROUND_TEXT] < 0 || fds[ROUND_MESSAGES] < 0)
-		rc = error_set(err, ECHILD, "the process that starts tracing has ended");
-	else if (result.status != STATUS_WHOLE)
-		rc = explain(fds[ROUND_MESSAGES], err);
-	else
-		*text = text_of(fds[ROUND_TEXT], MAX_TEXT);
-	if (rc == 0 && !*text)
-		rc = error_set(err, ENOMEM, "out of memory");
-	if (n > 0)
-		descriptors_close(fds);
-	return rc;
+	if (n <= 0)
+		return rounds_explain_end(rounds, err);
+	if (n != sizeof(result) || result.status != STATUS_WHOLE || result.size > MAX_TEXT)
+		return rounds_explain(rounds, err);
+	*text = strndup(rounds->shared->text, result.size);
+	return *text ? 0 : error_set(err, ENOMEM, "out of memory");
 }
 
 void rounds_end(struct rounds *rounds)
 {
+	int status;
+
 	if (rounds->socket >= 0)
 		close(rounds->socket);
+	if (rounds->pid > 0)
+		analysis_ends(rounds, &status);
 	lifeline_hold(&rounds->line);
-	lifeline_cut(&rounds->line);
+	lifeline_cut(&rounds->line); /* kills it if it still runs */
 	if (rounds->pid > 0)
 		waitpid(rounds->pid, NULL, 0);
+	if (rounds->messages >= 0)
+		close(rounds->messages);
+	if (rounds->shared)
+		munmap(rounds->shared, sizeof(*rounds->shared));
 }

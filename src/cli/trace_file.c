@@ -59,11 +59,16 @@ void trace_file_close(struct trace_file *file)
 	*file = (struct trace_file){0};
 }
 
+static const char *last_component(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 const char *trace_file_name(const struct trace_file *file)
 {
-	const char *slash = strrchr(file->path, '/');
-
-	return slash ? slash + 1 : file->path;
+	return last_component(file->path);
 }
 
 /* Returns the PID at the start of text if ends_with follows it, or 0. */
@@ -78,9 +83,9 @@ static pid_t pid_at(const char *text, char ends_with)
 	return *end == ends_with && pid <= 1u << 22 ? (pid_t)pid : 0;
 }
 
-pid_t trace_file_pid(const struct trace_file *file)
+pid_t trace_file_pid(const char *path)
 {
-	const char *name = trace_file_name(file), *dot = strrchr(name, '.');
+	const char *name = last_component(path), *dot = strrchr(name, '.');
 
 	if (strncmp(name, "gotrace-", 8) == 0)
 		return pid_at(name + 8, '-');

@@ -36,8 +36,8 @@ int trace_file_begin(struct trace_file *file, struct error *err);
 void trace_file_close(struct trace_file *file);
 /* Returns the last component of its path. */
 const char *trace_file_name(const struct trace_file *file);
-/* Returns the traced PID if the file's name contains it (gotrace-PID-UTCTIME.trace, FILE.PID), or 0. */
-pid_t trace_file_pid(const struct trace_file *file);
+/* Returns the traced PID if the name of the file contains it (gotrace-PID-UTCTIME.trace, FILE.PID), or 0. */
+pid_t trace_file_pid(const char *path);
 /* An id that a trace has each time it is exported. The file must have been begun. */
 void trace_file_id(const struct trace_file *file, uint64_t id[2]);
 /*

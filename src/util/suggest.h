@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Suggestions for misspelled names. */
-#ifndef GOTRACE_CLI_SUGGEST_H
-#define GOTRACE_CLI_SUGGEST_H
+#ifndef GOTRACE_UTIL_SUGGEST_H
+#define GOTRACE_UTIL_SUGGEST_H
 
 #include <stddef.h>
 
