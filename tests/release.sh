@@ -9,7 +9,6 @@ cd "$(dirname "$0")/.." || exit 1
 . tests/e2e/lib.sh
 ROOTS=$TOP/build/release
 STATIC=$TOP/build/static/gotrace
-CELL_SEED=${CELL_SEED:-$(($(date +%s) / 86400))}
 PART=$((CELL_SEED % 2))
 
 # The packages with which a C program is built and run, in each user land.
@@ -221,6 +220,21 @@ offers() {
 	grep -qxF -e "$wanted" "$W/$shell" || die "$shell: '$*' does not offer $wanted, but: $(head -n 5 "$W/$shell" "$W/$shell.err" | tr '\n' ' ')"
 }
 
+# labelled_trace: records a program with pprof labels into $W/trace. The completions find gotrace by its name.
+labelled_trace() {
+	local program i
+	PATH=$TOP:$PATH
+	(cd tests/e2e/labels && GOTOOLCHAIN=go1.26.8 CGO_ENABLED=0 go build -buildvcs=false -o "$W/labels" main.go) || die "cannot build the program"
+	"$W/labels" "$W/profile" >"$W/labels.out" &
+	program=$!
+	for ((i = 0; i < 200; i++)); do
+		[ -s "$W/labels.out" ] && break
+		sleep 0.1
+	done
+	"$GOTRACE" -q -p $program -d 500ms -o "$W/trace" 2>"$W/err" || die "$(cat "$W/err")"
+	kill $program
+}
+
 release_completions() {
 	local shell
 	make pages >"$W/out" 2>&1 || die "cannot make them: $(tail -n 3 "$W/out")"
@@ -240,7 +254,12 @@ release_completions() {
 		! grep -qxF -e --window <("complete_$shell" gotrace check --w) || die "$shell: offers check an option of flight"
 	done
 	offers bash go gotrace --as g
-	echo -n "bash, zsh, fish: commands, options, files, formats, triggers"
+	labelled_trace
+	for shell in bash zsh fish; do
+		offers $shell shard=7 gotrace report "$W/trace" --label sha
+		offers $shell handler gotrace report "$W/trace" --by-label han
+	done
+	echo -n "bash, zsh, fish: commands, options, files, formats, triggers, labels"
 }
 
 # make install puts every file in its place, and make uninstall removes it.
@@ -264,7 +283,7 @@ release_sbom() {
 	make sbom >"$W/out" 2>&1 || die "$(tail -n 3 "$W/out")"
 	grep -q "^PackageChecksum: SHA256: $(sha256sum "$STATIC" | cut -d ' ' -f 1)" "$STATIC.spdx" || die "the SPDX checksum is that of another file"
 	# Every linked library has a package.
-	for name in libbpf libelf libdw zlib libdeflate liblzma libseccomp libcap libncurses; do
+	for name in libbpf libelf libdw libiberty zlib libdeflate liblzma libseccomp libcap libncurses; do
 		grep -q "^PackageName: $name" "$STATIC.spdx" || die "no $name"
 	done
 	echo -n "$(grep -c ^PackageName "$STATIC.spdx") packages"

@@ -11,7 +11,9 @@ fan-in:slow-consumer tickers:timer-storm gogc10:gc-often big-alloc:assist ctx-le
 log-printf:lock-syscall|lock-io sql-pool:pool-small slow-member:straggler timer-late:timer-late|hog
 single-flight:single-flight locked-thread:locked-thread dns:dns
 busy-owner:busy-owner yield-spin:yield-spin leak-awake:leak-awake
-deadlock:stuck finalizers:finalizer busy-loop:busy-owner"
+deadlock:stuck finalizers:finalizer busy-loop:busy-owner
+one-place:pool-small pipeline:slow-consumer lock-chain:lock-io lock-send:slow-consumer forced-gc:gc-often
+memstats:stw-often"
 # Up to Go 1.22 a preemption at a function call has no stack.
 PLANTED_NEWEST="spin-select:spin"
 # FUNCTION that the first finding must name.
@@ -22,7 +24,9 @@ declare -A NAMED=([lock-io]=refreshLocked [lock-io-rw]=refreshLocked [lock-long]
 	[sql-pool]=get [slow-member]=member [spin-select]=waitFor
 	[timer-late]=hold [single-flight]=load [locked-thread]=draw
 	[dns]=backend [busy-owner]=appendLog [yield-spin]=acquire [leak-awake]=watchPrice
-	[deadlock]=credit [finalizers]=closeHandle [busy-loop]=order)
+	[deadlock]=credit [finalizers]=closeHandle [busy-loop]=order
+	[one-place]=geocode [pipeline]=score [lock-chain]=reindex [lock-send]=notify [forced-gc]=renderPage
+	[memstats]=exportMetrics)
 # These need data that is not in the file.
 PLANTED_LIVE="procs-low:procs-low"
 
@@ -107,7 +111,7 @@ case_report_live() { # the same for a live process, in one step
 }
 
 # Faults that may be intended, so that they are information, and the function that must be named.
-PLANTED_INFO="retries:request-place:backOff polling-loop:timer-bound:awaitJob"
+PLANTED_INFO="retries:request-place:backOff polling-loop:timer-bound:awaitJob accept-loop:serial-loop:acceptAll"
 
 case_report_info() { # named first all the same; and not without the fault
 	local row id mode binary
@@ -277,6 +281,41 @@ case_report_c_queues() { # threads that queue for a lock, or are woken for nothi
 	c_planted herd clean
 	findings_in "$W/report.json" | grep '^lock\|^herd' && die "a queue without the fault"
 	return 0
+}
+
+case_report_c_waits() { # threads that wait for a place, for a slow reader, for a loop that sleeps, and for each other
+	local row mode
+	gcc -O2 -g -pthread -o "$E2E/planted-c" tests/e2e/planted/locks.c || die "cannot build the C program"
+	for row in places:pool-small:process pipe:slow-consumer:drain loop:serial-loop:event_loop barrier:straggler:simulate \
+		churn:thread-churn:serve_jobs; do
+		mode=${row%%:*}
+		row=${row#*:}
+		c_planted "$mode"
+		# Other programs that use the CPUs may come first.
+		grep -q "\"id\":\"${row%:*}\",[^}]*\"text\":\"[^\"]*${row#*:}" "$W/report.json" ||
+			die "$mode: no ${row%:*} in ${row#*:}: $(findings_in "$W/report.json" | tr '\n' ' ')"
+		findings_in "$W/report.json" | grep '^lock' && die "$mode: a lock that there is not"
+		c_planted "$mode" clean
+		! grep -q "\"id\":\"${row%:*}\"" "$W/report.json" || die "$mode without its fault: ${row%:*}"
+		findings_in "$W/report.json" | grep '^lock' && die "$mode: a lock that there is not"
+	done
+	return 0
+}
+
+case_report_rust() { # workers that wait for work with a lock are well; one that sleeps with a lock is named, and its library is not
+	local found
+	rustc -O -g -o "$E2E/planted-rust" tests/e2e/planted/pool.rs 2>"$W/rustc.err" || die "cannot build the Rust program: $(head -n 3 "$W/rustc.err")"
+	start_target "$E2E/planted-rust" table
+	report_json -p "$target" -d 2s
+	stop_target
+	grep -q '"id":"lock-io",[^}]*"text":"[^"]*put_in_table (pool.rs:[0-9]*)[^"]*RwLock[^"]*waited[^"]*across a sleep' "$W/report.json" ||
+		die "not named: $(findings_in "$W/report.json" | tr '\n' ' ')"
+	start_target "$E2E/planted-rust" table "$W/data" clean
+	report_json -p "$target" -d 2s
+	stop_target
+	found=$(findings_in "$W/report.json" | grep -v '^neighbour')
+	[ -z "$found" ] || die "without its fault: $found"
+	grep -q '"pool::work' "$W/report.json" || die "the workers have another name"
 }
 
 case_report_deep() { # goroutines that run, or are deeper in calls than a stack has frames, when the trace begins
@@ -602,6 +641,10 @@ case_top_go() { # on a terminal: a picture of the process within seconds, keys, 
 		on_terminal $i signal=15 || die "SIGTERM after $i s: status $?"
 		nothing_left "SIGTERM after $i s"
 	done
+	(sleep 3; kill -KILL "$(pgrep -P "$(pgrep -of "^$GOTRACE top .*-p $target\$")")") &
+	on_terminal 5 && die "top did not fail when the process that analyses was killed"
+	on_screen 'the process that analyses was killed by signal 9'
+	nothing_left "the end of the process that analyses"
 	(sleep 3; kill "$target") &
 	on_terminal 4 && die "top did not fail when its target ended"
 	on_screen "no process has PID $target\|the process has ended"
@@ -615,12 +658,33 @@ case_top_crowd() { # tables of more rows and columns than are passed on: each is
 	local binary
 	binary=$(planted_binary $NEWEST) || die "cannot build"
 	start_target "$binary" crowd
-	TOP_WITH=--locks on_terminal size=300x40 8 key=5 1 key=$'\t\t\t\t\t\t' 1 key=q || die "top ended with status $?: $(tail -c 300 "$W/screen")"
+	TOP_WITH="--locks --detail=exact" on_terminal size=300x40 8 key=5 1 key=$'\t\t\t\t\t\t' 1 key=q || die "top ended with status $?: $(tail -c 300 "$W/screen")"
 	stop_target
 	nothing_left q
 	on_screen 'LOCKS BY ADDRESS by total'
 	on_screen 'released in'
 	on_screen 'worker='
+}
+
+case_top_whole() { # all that happens between the first round shown and the last one is in one of them
+	local binary i sizes=
+	binary=$(planted_binary $NEWEST) || die "cannot build"
+	start_target "$binary" logged
+	for i in 0 1 2 3 4 5 6 7 8 9; do # each size makes it draw the whole screen
+		sizes="$sizes size=100x50 0.4 size=99x50 0.4"
+	done
+	TOP_WITH="-i 3s --detail=exact" on_terminal size=100x50 4 key=2 $sizes key=q || die "top ended with status $?"
+	stop_target
+	nothing_left q
+	python3 - "$W/target.out" "$W/screen" <<-'SCRIPT' >"$W/compared" || die "a round is missing: $(cat "$W/compared")"
+		import re, sys
+		logged = re.findall(r"slow-[a-z]{3}", open(sys.argv[1]).read())
+		shown = set(re.findall(r"slow-[a-z]{3}", open(sys.argv[2], errors="replace").read()))
+		first, last = logged.index(min(shown)), logged.index(max(shown))
+		lost = [name for name in logged[first:last] if name not in shown]
+		print(len(logged), "logged,", len(shown), "shown, lost:", lost)
+		sys.exit(bool(lost) or last - first < 30)
+	SCRIPT
 }
 
 case_top_c() { # the same for threads

@@ -600,6 +600,10 @@ case_tiny_ring() { # a full ring: reported and counted as not watched, not as a 
 	strict "$W/trace"
 	checked "$W/trace"
 	still_lives
+	# The file's name has the PID, and so have the commands that the report suggests.
+	cp "$W/trace" "$W/gotrace-$target-1.trace"
+	"$GOTRACE" report --all "$W/gotrace-$target-1.trace" >"$W/report" 2>"$W/err" || die "no report"
+	grep -q "> gotrace -p $target " "$W/report" || die "a command without the PID: $(grep '> gotrace -p' "$W/report")"
 }
 
 case_ring_recovers() { # a small ring beside a saturated program: what it cannot hold is a part, not nearly all of the time
@@ -905,7 +909,7 @@ traced() { # ARG...: makes and judges a trace of $target, with a JSON summary
 
 # notes: prints how many notes the trace has about its detail, besides those about the machine.
 notes() {
-	"$GOTRACE" dump "$W/trace" | grep 'key="gotrace"' | grep -vc 'message="\([0-9]* CPUs, quota\|beside it, \)'
+	"$GOTRACE" dump "$W/trace" | grep 'key="gotrace"' | grep -vc 'message="\([0-9]* CPUs, quota\|beside it, \|resource \)'
 }
 
 case_adaptive() { # starts are probed while they are few, inferred while they are many; the trace says which
@@ -1241,8 +1245,8 @@ run_cases() {
 	run_named $(all_cases | grep -F -- "$1")
 }
 
-# run_turn: runs a third of the cases, the others on the next two days; and half of those with busy loops.
+# run_turn: runs a fifth of the cases, the others on the next four days; and a third of those with busy loops.
 run_turn() {
-	echo "# a third of the cases, CELL_SEED=$CELL_SEED"
-	run_named $(in_turn 3 $(compgen -A function case_ | sort)) $(in_turn 2 $(compgen -A function load_ | sort))
+	echo "# a fifth of the cases, CELL_SEED=$CELL_SEED"
+	run_named $(in_turn 5 $(compgen -A function case_ | sort)) $(in_turn 3 $(compgen -A function load_ | sort))
 }

@@ -229,10 +229,10 @@ cells_quick() {
 	run_cell 1.21.13 default pool no yes
 }
 
-# The newest release as built by default; a cgo build for loads that need one. ONLY=turn: every second load.
+# The newest release as built by default; a cgo build for loads that need one. ONLY=turn: every third load.
 cells_newest() {
 	local mode modes=$MODES
-	[ "$ONLY" != turn ] || modes=$(in_turn 2 $MODES)
+	[ "$ONLY" != turn ] || modes=$(in_turn 3 $MODES)
 	for mode in $modes; do
 		if [ "$mode" = cgo ]; then
 			run_cell $NEWEST cgo cgo yes yes
@@ -245,18 +245,22 @@ cells_newest() {
 }
 
 # One variant with one load of every release. The seed (by default the day) steps through all of them.
+# ONLY=turn: every second release, the others once these have had every variant.
 cells_rotating() {
-	local modes=($MODES) variants=($VARIANTS) n=0 release variant mode
+	local modes=($MODES) variants=($VARIANTS) n=0 newest release variant mode
 	echo "# rotating cells, CELL_SEED=$CELL_SEED"
 	for release in $RELEASES; do
 		variant=${variants[(CELL_SEED + n) % ${#variants[@]}]}
 		[ "$release $variant" = "$NEWEST default" ] && variant=stripped
 		mode=${modes[(CELL_SEED * 5 + n * 3) % ${#modes[@]}]}
 		has_mode "$release" "$variant" "$mode" || mode=mixed
-		run_cell "$release" "$variant" "$mode" yes yes
+		[ "$ONLY" = turn ] && [ $(((n + CELL_SEED / ${#variants[@]}) % 2)) -ne 0 ] ||
+			run_cell "$release" "$variant" "$mode" yes yes
 		n=$((n + 1))
 	done
-	for variant in pie cgo pgo unoptimised; do
+	newest="pie cgo pgo unoptimised"
+	[ "$ONLY" != turn ] || newest=$(in_turn 2 $newest)
+	for variant in $newest; do
 		run_cell $NEWEST $variant mixed no yes
 	done
 	cells_old_rotating

@@ -403,3 +403,150 @@ case_flame() { # one page, which a browser draws without a network
 		skip "no browser"
 	[ "$(grep -o 'class="f"' "$W/dom" | wc -l)" -ge 20 ] || die "the page has no flame graph"
 }
+
+# view_until PATTERN OPTION...: starts gotrace view in the background, its output in $W/view.out, and waits for the line.
+view_until() {
+	local pattern=$1 tries=0
+	shift
+	"$GOTRACE" view "$@" >"$W/view.out" 2>"$W/view.err" &
+	VIEW=$!
+	until grep -q "$pattern" "$W/view.out"; do
+		tries=$((tries + 1))
+		kill -0 $VIEW 2>/dev/null && [ $tries -le 600 ] || die "view $*: $(tail -n 2 "$W/view.err")"
+		sleep 0.1
+	done
+}
+
+# view_ends STATUS: waits for it.
+view_ends() {
+	local status=0
+	wait $VIEW || status=$?
+	[ $status -eq "$1" ] || die "view ended with status $status, not $1: $(tail -n 2 "$W/view.err")"
+}
+
+# http_status WORD...: asks with curl, the answer in $W/answer.
+http_status() {
+	rm -f "$W/answer"
+	curl -s -m 20 -o "$W/answer" -w '%{http_code}' "$@"
+}
+
+# fault_trace: makes $W/fault.trace, a native trace with a finding that has a worst instance.
+fault_trace() {
+	local binary
+	binary=$(planted_binary $NEWEST) || die "cannot build"
+	timeout 30 "$binary" lock-io -seconds 3 -native "$W/fault.trace" >"$W/target.out" 2>&1 || die "the program ended"
+}
+
+# axe_core: prints the path of the script of axe-core, which checks pages for accessibility, from npm.
+axe_core() {
+	local home=$E2E/axe
+	command -v npm >/dev/null || return 1
+	if [ ! -e "$home/node_modules/axe-core/axe.min.js" ]; then
+		mkdir -p "$home" && cp tests/e2e/page/package*.json "$home" && npm ci --silent --prefix "$home" >&2 || return 1
+	fi
+	echo "$home/node_modules/axe-core/axe.min.js"
+}
+
+case_pages() { # report --html and flame in a browser: three widths, two colour schemes, the keyboard, accessibility
+	local axe page line
+	command -v chromium-headless-shell >/dev/null || skip "no browser"
+	axe=$(axe_core) || skip "no axe-core, which npm (Debian's package npm) fetches from registry.npmjs.org on first use"
+	fault_trace
+	run_gotrace report -q --html "$W/report.html" "$W/fault.trace"
+	want 0
+	run_gotrace flame "$W/fault.trace" -o "$W/flame.html"
+	want 0
+	for page in report flame; do
+		timeout 400 python3 tests/e2e/page/check.py "$W/$page.html" "$axe" "$W" >"$W/$page.faults" 2>"$W/err" ||
+			die "$page: $(tail -n 1 "$W/err")"
+		[ ! -s "$W/$page.faults" ] || die "$page: $(wc -l <"$W/$page.faults") faults: $(head -n 5 "$W/$page.faults")"
+	done
+	timeout 120 chromium-headless-shell --no-sandbox --dump-dom "file://$W/report.html" >"$W/dom" 2>/dev/null || die "no page"
+	for line in 1 2 3; do
+		"$GOTRACE" report "$W/fault.trace" | sed -n "${line}p" >"$W/line"
+		python3 -c 'import html, sys
+sys.exit(open(sys.argv[1]).read().strip() not in html.unescape(open(sys.argv[2]).read()))' "$W/line" "$W/dom" ||
+			die "the page does not say: $(cat "$W/line")"
+	done
+	grep -q 'class="strip"' "$W/dom" || die "no finding has a time line"
+	grep -q 'class="here"' "$W/dom" || die "no time line shows the instance"
+	grep -q 'class="wake"' "$W/dom" || die "no time line shows a wake-up"
+	grep -q 'aria-label="g[0-9]* main\.[^"]*mostly' "$W/dom" || die "a time line has no text"
+}
+
+case_view_perfetto() { # one file, at one address, for one origin, once; the piece is that of the finding
+	local url from to row python
+	command -v curl >/dev/null || skip "no curl"
+	python=$(perfetto_reader) || skip "no Perfetto for Python"
+	fault_trace
+	view_until '^The page fetches' --in=perfetto --finding 1 "$W/fault.trace"
+	grep -qE '^https://ui.perfetto.dev/#!/\?url=http://127.0.0.1:9001/[0-9a-f]{32}/fault.trace.perfetto-trace&visStart=[0-9]+&visEnd=[0-9]+$' \
+		"$W/view.out" || die "the address: $(grep https "$W/view.out")"
+	url=$(grep -o 'http://127[^&]*' "$W/view.out")
+	from=$(grep -o 'visStart=[0-9]*' "$W/view.out")
+	to=$(grep -o 'visEnd=[0-9]*' "$W/view.out")
+	run_gotrace view --in=perfetto "$W/fault.trace"
+	want 1
+	says 'port 9001 of 127.0.0.1 is in use'
+	ss -Hltn | grep ':9001 ' | grep -v '127.0.0.1:9001' && die "listens at other addresses"
+	for row in "404 http://127.0.0.1:9001/" "404 ${url}x" "403 http://localhost:9001/${url#*9001/}" \
+		"403 -HOrigin:https://example.org $url" "405 -XPOST $url" "200 -XOPTIONS $url"; do
+		[ "$(http_status ${row#* })" = "${row%% *}" ] || die "not status $row"
+		[ ! -s "$W/answer" ] || die "an answer to $row"
+		kill -0 $VIEW 2>/dev/null || die "has ended after $row"
+	done
+	[ "$(http_status -D "$W/head" -HOrigin:https://ui.perfetto.dev "$url")" = 200 ] || die "cannot fetch it"
+	grep -qi '^Access-Control-Allow-Origin: https://ui.perfetto.dev' "$W/head" || die "the page may not read it"
+	view_ends 0
+	grep -q '^The page has fetched it' "$W/view.out" || die "does not say that it was fetched"
+	timeout 300 "$python" tests/e2e/read_perfetto.py "$W/answer" "$W/list" >"$W/said" 2>"$W/err" || die "$(tail -n 1 "$W/err")"
+	awk -v from="${from#*=}" -v to="${to#*=}" '$1 == "run" { n++; if ($2 < from - 1000 || $2 + $3 > to + 1000) bad++ }
+		END { exit n < 10 || bad > 0 }' "$W/list" || die "the piece is not from $from to $to: $(grep -m 3 '^run' "$W/list")"
+}
+
+# view_in_go TRACE: checks what Go's viewer shows of the first finding, and that it ends with gotrace.
+view_in_go() {
+	local url
+	view_until "^Go's viewer" --in=go --finding 1 "$1"
+	grep -q '^http://127.0.0.1:[0-9]*/trace?view=proc#[0-9.]*:[0-9.]*$' "$W/view.out" || die "the address: $(cat "$W/view.out")"
+	url=$(grep -o 'http://127[^#]*' "$W/view.out")
+	[ "$(http_status "$url")" = 200 ] || die "no answer"
+	[ "$(http_status "${url%/trace*}/jsontrace?view=proc")" = 200 ] || die "the viewer cannot read the piece"
+	[ "$(grep -c '"ph"' "$W/answer")" -ge 100 ] || die "the piece is empty"
+	python3 -c 'import re, sys
+said = open(sys.argv[1]).read()
+begin, end = map(float, re.search("#([0-9.]+):([0-9.]+)$", said, re.M).groups())
+first, last = map(float, re.search("shown: ([0-9.]+) s to ([0-9.]+) s$", said, re.M).groups())
+if not begin <= end <= 1000 * (last - first) + 1:
+    sys.exit("%s to %s ms of %s s to %s s" % (begin, end, first, last))' "$W/view.out" 2>"$W/python.err" ||
+		die "the address: $(tail -n 1 "$W/python.err")"
+	kill -INT $VIEW
+	view_ends 0
+	[ ! -s "$W/view.err" ] || die "$(cat "$W/view.err")"
+	! curl -s -m 2 "$url" >/dev/null || die "the viewer is still there"
+}
+
+case_view_go() { # Go's viewer shows the piece at the place: of its own format, and of one that is too old for it
+	command -v curl >/dev/null || skip "no curl"
+	timeout 300 go tool trace -h >/dev/null 2>&1 # go builds its viewer on first use
+	fault_trace
+	view_in_go "$W/fault.trace"
+	run_gotrace convert -q --format 1.10 -o "$W/old.trace" "$W/fault.trace"
+	want 0
+	view_in_go "$W/old.trace"
+}
+
+case_view_refused() { # what it cannot show
+	local trace=tests/fixtures/rawlog/go1.26.8.trace
+	run_gotrace view --in=perfetto --finding 999 $trace
+	want 1
+	one_line
+	says 'has no findings'
+	run_gotrace view --in=perfetto "$W/none"
+	want 1
+	one_line
+	says 'cannot open .*/none: No such file'
+	run_gotrace view --in=chrome $trace
+	want 2
+	says 'chrome is not go or perfetto'
+}

@@ -168,7 +168,7 @@ case_names_printable() {
 	done
 	printable replay "$raw" -o "$W/p$evil"
 	printable replay --json "$raw" -o "$W/p$evil"
-	for command in record replay check dump convert sites ps layout doctor flight snapshot report why diff top flame sql cut; do
+	for command in record replay check dump convert sites ps layout doctor flight snapshot report why diff top flame view sql cut; do
 		for word in "$evil" "--$evil" "-$evil" "--json=$evil" "--output=$evil"; do
 			printable $command "$word"
 		done

@@ -83,9 +83,54 @@ case_fleet_throttled() { # live: the question about throttled services; threads,
 	into_lake "$W/threads.trace" --raw
 	reads tables "$GOTRACE" "$W/lake" "$W/trace"
 	reads tables "$GOTRACE" "$W/lake" "$W/threads.trace"
-	[ -d "$W/lake/trace/date=$(date -u +%F)/service=$(basename "$binary" | cut -c 1-15)" ] ||
-		die "no service by the main thread's name: $(ls "$W/lake/trace/"*)"
+	[ -d "$W/lake/trace/date=$(date -u +%F)/service=$(basename "$binary")" ] ||
+		die "no service by the executable's name: $(ls "$W/lake/trace/"*)"
 	reads throttled "$W/lake" docs/fleet.md
+}
+
+case_fleet_origin() { # the target's environment says where the trace is from, but not which process it is; nothing else gets in
+	local recorder
+	export OTEL_SERVICE_NAME=shop SECRET=hush
+	export OTEL_RESOURCE_ATTRIBUTES='service.version=v%32,host.name=h9,process.pid=1,process.executable.name=init,password=hush'
+	load pingpong
+	unset OTEL_SERVICE_NAME OTEL_RESOURCE_ATTRIBUTES SECRET
+	run_gotrace -q -p "$target" -d 1s -o "$W/trace"
+	want 0
+	"$GOTRACE" dump "$W/trace" >"$W/dump"
+	grep -q 'message="resource service.name=shop,service.version=v2,host.name=h9,process.pid='"$target," "$W/dump" ||
+		die "not in the trace: $(grep 'message="resource' "$W/dump" | head -n 1)"
+	! grep -q 'process.pid=1,\|name=init' "$W/dump" || die "an environment says which process it is"
+	! grep -q hush "$W/dump" || die "a secret is in the trace"
+	into_lake "$W/trace"
+	ls "$W"/lake/trace/date=*/service=shop/h9-*.parquet >/dev/null || die "not in the lake: $(find "$W/lake/trace" -type f)"
+	run_gotrace cut --anonymize "$W/trace" -o "$W/cut"
+	want 0
+	! "$GOTRACE" dump "$W/cut" | grep -q 'name=shop\|h9' || die "the anonymized trace says where it is from"
+	# A snapshot does not have the beginning of the recording.
+	"$GOTRACE" flight -q -p "$target" --window 1s -o "$W/dir" 2>"$W/err" </dev/null &
+	recorder=$!
+	sleep 5
+	"$GOTRACE" snapshot -p $recorder >"$W/out" 2>"$W/err" || die "no snapshot: $(tail -n 1 "$W/err")"
+	kill -TERM $recorder
+	wait $recorder
+	rm -r "$W/lake"
+	into_lake "$(cat "$W/out")" --resource host.name=h10
+	ls "$W"/lake/trace/date=*/service=shop/h10-*.parquet >/dev/null || die "not in the lake: $(find "$W/lake/trace" -type f)"
+	stop_target
+}
+
+case_fleet_origin_of_command() { # a command's trace is from the command, not from gotrace before the exec; a tree's from nowhere
+	OTEL_SERVICE_NAME=nap run_gotrace -q -o "$W/trace" -- sleep 1
+	want 0
+	"$GOTRACE" dump "$W/trace" >"$W/dump"
+	[ "$(grep -c 'message="resource' "$W/dump")" -eq 1 ] || die "not noted once: $(grep 'message="resource' "$W/dump")"
+	grep -q 'message="resource service.name=nap,.*process.executable.name=sleep[,"]' "$W/dump" ||
+		die "another origin: $(grep 'message="resource' "$W/dump")"
+	OTEL_SERVICE_NAME=nap run_gotrace -q --children -o "$W/tree" -- sh -c 'sleep 1; true'
+	want 0
+	for trace in "$W"/tree.*; do
+		! "$GOTRACE" dump "$trace" | grep -q 'message="resource' || die "$trace says where it is from"
+	done
 }
 
 case_fleet_bad_input() { # bad files among good ones; a lake that cannot be written; names that are no names

@@ -251,7 +251,7 @@ case_flight_triggers() {
 	snapshot
 	fires 'syscall>400ms' 'main.stallSleeper. (was|has been) in a system call for .* at main.stallSleeper .stall.go:[0-9]+.'
 	fires 'runnable>300ms' 'main.stallSpinner'
-	fires 'goroutines>500' '501 goroutines; the last one by goroutine [0-9]+ .main.stall.func'
+	fires 'goroutines>500' 'there are 501 goroutines; the last one was created by goroutine [0-9]+ .main.stall.func'
 	fires 'gc-pause>1us' 'stopped the world for .*GC '
 	fires 'blocked>300ms' 'main.stallReader. has been blocked for .*chan receive'
 	sleep 1
@@ -269,6 +269,78 @@ case_flight_triggers() {
 	done | sed -n 's/.*"UserLog".*"g":\([0-9]*\),.*func main.stallHandle>300ms: goroutine \([0-9]*\) (main.stallWorker.*/\1 \2/p' >"$W/who.func"
 	awk '$1 == $2 {found = 1} END {exit !found}' "$W/who.func" || die "no event of stallHandle's on its goroutine: $(head -n 1 "$W/who.func")"
 	awk '$1 == $2 {found = 1} END {exit !found}' "$W/who" || die "no event of stallWorker's on itself: $(head -n 1 "$W/who")"
+}
+
+# Triggers on requests, levels, the process, and findings; and none of them fires before its fault.
+case_flight_strain() {
+	load strain -procs 2
+	record -p "$target" --window 2s --every 1ms --max-overhead 1000 --on 'request>300ms:GET /pay' --on 'request>300ms:GET /other' \
+		--on 'queue>20' --on 'heap>150M' --on 'rss>150M' --on 'cpu>25%' --on 'finding>=medium'
+	sleep 5
+	# Other programs on the machine may be a finding.
+	! grep -q '^gotrace: [a-z:-]*>' "$W/err" || noisy "fired without a fault: $(grep '^gotrace: [a-z:-]*>' "$W/err" | head -n 1)"
+	fires 'request>300ms:GET /pay' 'GET /pay (was|has been) open for [0-9]+ ms; begun by goroutine [0-9]+ .main.strainRequest'
+	prints 'finding>=medium: outlier .(medium|high).: 1 of [0-9]+ tasks GET /pay took' 6
+	fires 'queue>20' '21 goroutines wait for a P; the last one was made runnable by goroutine [0-9]+ .main.strain.func'
+	sleep 2 # the CPU time of this one is over
+	fires 'heap>150M' 'the heap may grow to [2-9][0-9][0-9]'
+	prints 'rss>150M: the process has [2-9][0-9][0-9]\.?[0-9]* MB of memory' 3
+	fires 'cpu>25%' 'the process used [0-9]+% of a CPU'
+	! grep -q 'GET /other: ' "$W/err" || die "a request of another name: $(grep /other "$W/err")"
+	sleep 1
+	stop_recorder 0
+	for file in "$W"/dir/*.trace; do
+		strict "$file"
+		checked "$file"
+		"$GOTRACE" dump "$file"
+	done >"$W/dump"
+	grep -q 'request>300ms:GET /pay: ' "$W/dump" || die "no event of the request"
+	grep -q 'rss>150M: ' "$W/dump" || die "no note on the memory"
+	still_lives
+}
+
+# A finding names the program's functions, as the report on the file does.
+case_flight_finding() {
+	load held -procs 2
+	record -p "$target" --window 2s --every 1ms --max-overhead 1000 --on 'finding>=high'
+	prints 'finding>=high: lock-io .high.: main.wantLock .strain.go:[0-9]+. waited .* for main.holdLong .strain.go:[0-9]+.' 8
+	sleep 3 # another window
+	stop_recorder 0
+	for file in "$W"/dir/*.trace; do
+		strict "$file"
+		"$GOTRACE" report "$file"
+	done >"$W/report"
+	grep -q 'HIGH *lock-io: main.wantLock' "$W/report" || die "not in the report: $(head -n 8 "$W/report")"
+	[ "$(grep -c 'finding>=high: lock-io' "$W/err")" -eq 1 ] || die "it fired again: $(cat "$W/err")"
+	still_lives
+}
+
+# The cgroup's CPU time and its quota. Before, the process has neither.
+case_flight_throttled() {
+	local group groups="/sys/fs/cgroup/gotrace-test-$$" quota=cpu.max limit="20000 100000"
+	if [ -d /sys/fs/cgroup/cpu ]; then
+		groups="/sys/fs/cgroup/cpu/gotrace-test-$$ /sys/fs/cgroup/cpuacct/gotrace-test-$$" quota=cpu.cfs_quota_us limit=20000
+	fi
+	trap 'kill -KILL $(jobs -p) 2>/dev/null; sleep 0.3; rmdir $groups 2>/dev/null' EXIT
+	mkdir -p $groups 2>/dev/null && [ -w "${groups%% *}/$quota" ] || skip "no cgroup with a quota can be made here"
+	load strain -procs 2
+	record -p "$target" --window 2s --every 1ms --max-overhead 1000 --on 'throttled>100ms' --on 'cgroup-cpu>8%'
+	prints 'throttled>100ms does not fire yet: the process.s cgroup has no CPU quota' 2
+	for group in $groups; do
+		echo "$target" >"$group/cgroup.procs"
+	done
+	echo "$limit" >"${groups%% *}/$quota"
+	sleep 3
+	! grep -q ': the cgroup ' "$W/err" || die "fired without a fault: $(grep ': the cgroup ' "$W/err" | head -n 1)"
+	kill -USR2 "$target"
+	fires 'throttled>100ms' 'the cgroup was throttled for [0-9.]+ m?s in a second'
+	prints 'cgroup-cpu>8%: the cgroup used [0-9]+% of a CPU' 3
+	stop_recorder 0
+	stop_target
+	kill -KILL "$target" 2>/dev/null
+	wait "$target" 2>/dev/null
+	trap - EXIT
+	rmdir $groups
 }
 
 case_flight_blind() { # what was runnable when a gap began is not runnable through the gap
@@ -357,7 +429,7 @@ case_flight_c() {
 	grep -q 'has been blocked' "$W/err" || grep -qE 'was blocked for .*; ended by thread [0-9]+ .stall_planter' "$W/err" ||
 		die "not by whom: $(grep 'blocked' "$W/err")"
 	fires 'runnable>600ms' 'thread [0-9]+ .stall_runner.* (was|has been) runnable for'
-	fires 'goroutines>40' '41 goroutines; the last one by thread [0-9]+ .stall_planter'
+	fires 'goroutines>40' 'there are 41 threads; the last one was created by thread [0-9]+ .stall_planter'
 	snapshot
 	sleep 1
 	stop_recorder 0
@@ -372,6 +444,10 @@ case_flight_c() {
 	want 1
 	one_line
 	says 'gc-pause is for Go programs'
+	run_gotrace flight -p "$target" --on 'request>1ms'
+	want 1
+	one_line
+	says 'traced as threads and has no requests: also give --task FUNC'
 	gone_on
 }
 
@@ -457,7 +533,7 @@ case_flight_full_disk() {
 	record -p "$target" --window 5s
 	sleep 4
 	kill -USR1 $recorder
-	prints 'No space left on device; recording continues' 10
+	prints 'No space left on device; free some space, or choose another place; recording continues' 10
 	kill -USR1 $recorder
 	sleep 1
 	run_gotrace snapshot -p $recorder

@@ -9,6 +9,8 @@ RELEASES="1.22.12 1.23.8 1.24.6 1.25.1 1.26.8 1.27.4"
 # Up to 1.21 Go writes v1 formats, and 1.4 none. These releases run the loads of oldtargets.
 OLD_RELEASES="1.4.3 1.5.4 1.6.4 1.7.6 1.8.7 1.9.7 1.10.8 1.11.13 1.12.17 1.13.15 1.14.15 1.15.15 1.16.15 1.17.13 1.18.10 1.19.13 1.20.14 1.21.13"
 NEWEST=1.27.4
+# Chooses what takes turns: by default the day.
+CELL_SEED=${CELL_SEED:-$(($(date +%s) / 86400))}
 VARIANTS="default stripped pie cgo pgo unoptimised"
 passed=0
 failed=0

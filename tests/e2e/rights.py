@@ -248,11 +248,13 @@ def file_run(found, config, kind, command, arguments, content, more):
         os.close(writer)
         run.process.kill()
         raise Failure(f"nothing reads the file: {run.why()}")
-    observe(found, command, kind, run.tree(), lambda process: process.pid in waiting, {"reader": "reads the file"})
+    observe(found, command, kind, run.tree(), lambda process: process.pid in waiting, dict(more.get("names", {}), reader="reads the file"))
     with open(content, "rb") as file:
         for piece in iter(lambda: file.read(1 << 16), b""):
             os.write(writer, piece)
     os.close(writer)
+    if more.get("stop"):
+        run.stop()
     run.end(*more.get("status", (0,)))
 
 
@@ -288,10 +290,10 @@ def top_run(found, config, kind):
     processes = run.tree()
     for process in processes:
         process.draws = process.parent is None
-        process.starts = process.parent is not None and process.parent.parent is None
-    names = {"main": "attaches", "reader": "reads the trace"}
+        process.reads = process.parent is not None and process.parent.parent is None
+    names = {"reader": "reads the trace"}
     for process in processes:
-        role = "draws" if process.draws else role_of(process, lambda one: not one.starts, names)
+        role = "draws" if process.draws else role_of(process, lambda one: one.reads, names)
         found.add("top", role, kind, process, role in ("draws", "reads the trace", WORKERS))
     os.killpg(run.pid, signal.SIGINT)
     end = time.monotonic() + 20
@@ -397,6 +399,8 @@ def file_commands(config):
         ("convert", ["convert", "-q", "INPUT", "-o", "converted.perfetto-trace"], trace, {}),
         ("convert --format parquet", ["convert", "-q", "--format", "parquet", "INPUT", "-o", "lake"], trace, {}),
         ("flame", ["flame", "INPUT", "-o", "flame.html"], trace, {}),
+        ("view", ["view", "--in=perfetto", "INPUT"], trace,
+         {"names": {"main": "listens"}, "stop": True, "status": (0, 1, -15)}),
         ("cut", ["cut", "-q", "INPUT", "-o", "piece"], trace, {}),
         ("cut --split", ["cut", "-q", "--split", "20k", "INPUT", "-o", "pieces"], trace, {}),
     ]

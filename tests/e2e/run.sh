@@ -50,7 +50,6 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/hosts.sh
 . tests/e2e/bubble.sh
 . tests/e2e/real.sh
-CELL_SEED=${CELL_SEED:-$(($(date +%s) / 86400))}
 
 [ "$(id -u)" -eq 0 ] || { echo "e2e: needs root" >&2; exit 1; }
 [ -x "$GOTRACE" ] || { echo "e2e: no ./gotrace here: run make first" >&2; exit 1; }

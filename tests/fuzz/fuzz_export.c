@@ -86,7 +86,7 @@ static void export_it(struct run *run)
 	const struct lake_options lake = {
 		.write = drop_table,
 		.raw = run->hash / 6 % 2,
-		.attributes = {[LAKE_SERVICE_NAME] = "fuzz"},
+		.attributes = {[RESOURCE_SERVICE_NAME] = "fuzz"},
 		.trace_id = "0123456789abcdef0123456789abcdef",
 	};
 	const struct export_options options = {

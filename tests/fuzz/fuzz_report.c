@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "analysis/path.h"
+#include "analysis/strips.h"
 #include "trace/convert/convert.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -16,7 +17,7 @@ static int take(void *ctx, const struct generation *gen)
 	return analysis_generation(ctx, gen);
 }
 
-static struct analysis *read_trace(const uint8_t *data, size_t size, struct why *why)
+static struct analysis *read_trace(const uint8_t *data, size_t size, struct why *why, struct strips *strips)
 {
 	const struct analysis_options options = {.name = "fuzzed", .file = "fuzzed"};
 	struct analysis *a = analysis_new(&options);
@@ -28,6 +29,8 @@ static struct analysis *read_trace(const uint8_t *data, size_t size, struct why 
 		abort();
 	if (why)
 		why_watch(why, a);
+	if (strips)
+		strips_watch(strips, a);
 	convert_trace(data, size, NULL, &sink, &result, &err);
 	if (!result.generations) {
 		analysis_free(a);
@@ -64,14 +67,14 @@ static void ask(const uint8_t *data, size_t size, FILE *out)
 		.kind = WHY_GOROUTINE, .goroutine = 1 + size % 24, .at_ns = UINT64_MAX, .slowest = 1};
 	const struct report_style style = {0};
 	struct why *why = why_new(&question);
-	struct analysis *a = why ? read_trace(data, size, why) : NULL;
+	struct analysis *a = why ? read_trace(data, size, why, NULL) : NULL;
 	struct error err;
 
 	if (!why)
 		abort();
 	if (a && !why_choose(why, a, &err)) {
 		analysis_free(a);
-		a = read_trace(data, size, why);
+		a = read_trace(data, size, why, NULL);
 		if (a && !why_explain(why, a, &err)) {
 			check_path(why);
 			why_text(why, a, out, &style);
@@ -82,11 +85,23 @@ static void ask(const uint8_t *data, size_t size, FILE *out)
 	why_free(why);
 }
 
+static void write_page(const uint8_t *data, size_t size, const struct analysis *a, FILE *out,
+		       const struct report_style *style)
+{
+	struct strips *strips = strips_new(a);
+	struct analysis *again = strips ? read_trace(data, size, NULL, strips) : NULL;
+
+	if (again)
+		report_html(again, strips, out, style);
+	analysis_free(again);
+	strips_free(strips);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct report_style style = {.all = size % 2};
 	FILE *out = fopen("/dev/null", "w");
-	struct analysis *a = read_trace(data, size, NULL);
+	struct analysis *a = read_trace(data, size, NULL, NULL);
 
 	if (!out)
 		abort();
@@ -94,7 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_findings(a);
 		report_text(a, out, &style);
 		report_json(a, out, &style);
-		report_html(a, out, &style);
+		write_page(data, size, a, out, &style);
 		ask(data, size, out);
 	}
 	analysis_free(a);

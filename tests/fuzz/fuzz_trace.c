@@ -24,12 +24,31 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	return dump.out ? 0 : -1;
 }
 
+/* Generations are found one by one, whatever has been read of the file. */
+static void find_generations(const uint8_t *data, size_t size, const struct wire_report *report)
+{
+	size_t pos = WIRE_HEADER_BYTES, from = pos, cut = size / 2, n = 0;
+
+	while (size > WIRE_HEADER_BYTES && wire_generation_end(data, cut > from ? cut : size, &pos)) {
+		if (pos <= from || pos > size)
+			abort();
+		from = pos;
+		n++;
+	}
+	while (size > WIRE_HEADER_BYTES && wire_generation_end(data, size, &pos))
+		n++;
+	if (report->version == WIRE_GO126 && !report->error.text[0] && n != report->generations)
+		abort();
+}
+
 static void check(const uint8_t *data, size_t size)
 {
 	struct wire_report report, repaired;
 
-	if (wire_check(data, size, &report) == 0) {
-		if (report.error.text[0] || report.valid_bytes != size)
+	wire_check(data, size, &report);
+	find_generations(data, size, &report);
+	if (!report.error.text[0]) {
+		if (report.valid_bytes != size)
 			abort();
 		return;
 	}

@@ -9,19 +9,20 @@
 
 #include "unit.h"
 
+#include "analysis/strips.h"
 #include "analysis/path.h"
 #include "analysis/state.h"
 #include "code/symbol/symbol.h"
 
 #define MS 1000000ull
 
-enum { MAX_OPS = 1 << 16, MAX_STACKS_MADE = 64, MAX_GS = 4096 };
+enum { MAX_OPS = 1 << 16, MAX_STACKS_MADE = 64, MAX_FRAMES_MADE = 6, MAX_GS = 4096 };
 
 /* A trace being built. Goroutine i has the id i, and runs on P i % procs. */
 struct script {
 	struct strtab *strings, *texts; /* texts: messages of logs */
 	struct stack stacks[MAX_STACKS_MADE];
-	struct frame frames[MAX_STACKS_MADE][4];
+	struct frame frames[MAX_STACKS_MADE][MAX_FRAMES_MADE];
 	uint32_t nstacks;
 	uint64_t goids[MAX_GS];
 	struct op *ops;
@@ -57,20 +58,27 @@ static inline uint32_t str(struct script *s, const char *text)
 	return strtab_add_str(s->strings, text);
 }
 
-/* Adds a stack, leaf first. */
-static inline uint32_t stack(struct script *s, const char *leaf, const char *site, uint32_t line,
-			     const char *root)
+/* Adds a stack, leaf first; NULL: no frame. */
+static inline uint32_t stack_of(struct script *s, const char *const *funcs, unsigned nfuncs, uint32_t line)
 {
-	const char *const funcs[] = {leaf, site, root};
 	uint32_t id = s->nstacks++, n = 0;
 
-	for (unsigned i = 0; i < 3; i++) {
+	assert_true(nfuncs <= MAX_FRAMES_MADE);
+	for (unsigned i = 0; i < nfuncs; i++) {
 		if (funcs[i])
 			s->frames[id][n++] =
 				(struct frame){.pc = 1000 * id + i, .func = str(s, funcs[i]), .line = line};
 	}
 	s->stacks[id] = (struct stack){.frames = s->frames[id], .n = n};
 	return id;
+}
+
+static inline uint32_t stack(struct script *s, const char *leaf, const char *site, uint32_t line,
+			     const char *root)
+{
+	const char *const funcs[] = {leaf, site, root};
+
+	return stack_of(s, funcs, 3, line);
 }
 
 static inline struct op *add(struct script *s, enum op_kind kind, uint32_t g, int32_t p)
@@ -146,7 +154,7 @@ static inline void pass_on(struct analysis *a, struct script *s, size_t from, bo
 	assert_int_equal(analysis_generation(a, &gen), 0);
 }
 
-static inline struct analysis *analyse(struct script *s, struct why *why)
+static inline struct analysis *analyse_with(struct script *s, struct why *why, struct strips *strips)
 {
 	const struct analysis_options options = {.name = "t", .file = "t"};
 	struct analysis *a = analysis_new(&options);
@@ -154,9 +162,16 @@ static inline struct analysis *analyse(struct script *s, struct why *why)
 	assert_non_null(a);
 	if (why)
 		why_watch(why, a);
+	if (strips)
+		strips_watch(strips, a);
 	pass_on(a, s, 0, true);
 	assert_int_equal(analysis_end(a), 0);
 	return a;
+}
+
+static inline struct analysis *analyse(struct script *s, struct why *why)
+{
+	return analyse_with(s, why, NULL);
 }
 
 static inline const struct finding *found(const struct analysis *a, const char *id)

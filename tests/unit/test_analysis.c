@@ -106,6 +106,55 @@ static void check_lock(bool io, const char *id, const char *other)
 	script_free(s);
 }
 
+static uint64_t count_of(const char *text, const char *part)
+{
+	uint64_t n = 0;
+
+	for (; (text = strstr(text, part)); text += strlen(part))
+		n++;
+	return n;
+}
+
+/* The place of a finding is its longest wait; the strip has the waiters, who held the lock, and the wake-ups.
+ */
+static void test_place(void **state)
+{
+	const struct report_style style = {.all = true};
+	struct script *s = locked(true);
+	struct analysis *a = analyse(s, NULL), *again;
+	struct strips *strips = strips_new(a);
+	struct analysis_place place;
+	char *text = NULL;
+	size_t n = 0;
+	FILE *out = open_memstream(&text, &n);
+
+	(void)state;
+	assert_true(analysis_finding_place(a, 0, &place));
+	assert_int_equal(place.end - place.begin, a->findings[0].max_ns);
+	assert_int_equal(place.begin, a->findings[0].worst_ns);
+	assert_true(place.from <= place.begin && place.end <= place.to);
+	assert_true(place.to - place.from <= 200 * MS && place.to - place.from > 100 * MS);
+	assert_false(analysis_finding_place(a, MAX_FINDINGS, &place));
+	assert_true(place.from == 0 && place.to == a->end - a->begin);
+
+	again = analyse_with(s, NULL, strips);
+	strips_json(strips, again, out);
+	fclose(out);
+	/* Up to here for the first finding: the waiters handed the lock on, from the one that held it. */
+	strstr(text, "\"wakes\":[[")[0] = '\0';
+	assert_int_equal(count_of(text, "\"name\":\"main.main\""), 5);
+	free(text);
+	out = open_memstream(&text, &n);
+	report_html(again, strips, out, &style);
+	fclose(out);
+	assert_non_null(strstr(text, "id=\"strips\">{\"states\":[\"none\",\"run\""));
+	free(text);
+	analysis_free(again);
+	analysis_free(a);
+	strips_free(strips);
+	script_free(s);
+}
+
 static void test_lock_held_across_io(void **state)
 {
 	(void)state;
@@ -266,6 +315,7 @@ static void test_herd(void **state)
 	(void)state;
 	assert_non_null(finding);
 	assert_int_equal(finding->n, 150 * 13); /* of the twenty, all but the first seven */
+	assert_in_range(finding->max_ns, 5 * MS, 6 * MS);
 	assert_non_null(strstr(finding->text, "main.produce"));
 	assert_non_null(strstr(finding->text, "main.consume"));
 	analysis_free(a);
@@ -417,6 +467,9 @@ static void test_timer_late(void **state)
 	assert_int_equal(finding->n, 300);
 	assert_in_range(finding->total_ns, 1000 * MS, 1001 * MS);
 	assert_int_equal(finding->worst_goid, 1);
+	assert_in_range(finding->max_ns, 20 * MS, 20 * MS + 1000);
+	assert_true(finding->worst_ns < MS); /* the first of equal ones */
+	assert_non_null(strstr(finding->next, "--at 0.019"));
 	analysis_free(a);
 	a = holding(quick, 9 * MS, 6);
 	assert_null(found(a, "timer-late"));
@@ -449,7 +502,7 @@ static void test_output(void **state)
 	free(text);
 	out = open_memstream(&text, &n);
 	a->options.name = "</script><b>";
-	report_html(a, out, &style);
+	report_html(a, NULL, out, &style);
 	fclose(out);
 	assert_null(strstr(text, "</script><b>"));
 	assert_non_null(strstr(text, "\\u003c/script\\u003e\\u003cb\\u003e"));
@@ -458,13 +511,61 @@ static void test_output(void **state)
 	script_free(s);
 }
 
+/* At the end of a piece, a task and a region are open: they count with what they have taken so far. */
+static void test_goes_on(void **state)
+{
+	/* The third piece has no task. */
+	for (int piece = 0; piece < 3; piece++) {
+		bool goes_on = piece > 0, has_task = piece < 2;
+		struct script *s = script_new(100 * MS);
+		const struct analysis_options options = {.name = "test", .goes_on = goes_on};
+		struct analysis *a = analysis_new(&options);
+		struct op *op;
+		unsigned n = 0;
+
+		(void)state;
+		procs(s, 1);
+		create(s, 1, stack(s, "main.get", NULL, 1, NULL));
+		start(s, 1, 0);
+		at(s, 60 * MS);
+		if (has_task) {
+			op = add(s, OP_TASK_BEGIN, 1, 0);
+			op->arg = 1;
+			op->string = str(s, "task");
+		}
+		at(s, 70 * MS);
+		add(s, OP_REGION_BEGIN, 1, 0)->string = str(s, "region");
+		pass_on(a, s, 0, true);
+		assert_int_equal(analysis_end(a), 0);
+		for (size_t i = 0; i < a->ninstances; i++) {
+			const struct instances *all = &a->instances[i];
+
+			if (all->hist.n == 0 || all->kind == INSTANCE_LIFE)
+				continue;
+			n++;
+			assert_int_equal(all->hist.n, 1);
+			assert_int_equal(all->hist.sum / MS, all->kind == INSTANCE_TASK ? 39 : 29);
+		}
+		assert_int_equal(n, goes_on ? 1 + has_task : 0);
+		analysis_free(a);
+		script_free(s);
+	}
+}
+
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_histogram),      cmocka_unit_test(test_lock_held_across_io),
-	cmocka_unit_test(test_lock_held_long), cmocka_unit_test(test_leak),
-	cmocka_unit_test(test_latency),        cmocka_unit_test(test_suspended),
-	cmocka_unit_test(test_herd),           cmocka_unit_test(test_straggler),
-	cmocka_unit_test(test_spin),           cmocka_unit_test(test_timer_late),
+	cmocka_unit_test(test_place),
+	cmocka_unit_test(test_histogram),
+	cmocka_unit_test(test_lock_held_across_io),
+	cmocka_unit_test(test_lock_held_long),
+	cmocka_unit_test(test_leak),
+	cmocka_unit_test(test_latency),
+	cmocka_unit_test(test_suspended),
+	cmocka_unit_test(test_herd),
+	cmocka_unit_test(test_straggler),
+	cmocka_unit_test(test_spin),
+	cmocka_unit_test(test_timer_late),
 	cmocka_unit_test(test_output),
+	cmocka_unit_test(test_goes_on),
 };
 
 UNIT_TESTS(tests, NULL, NULL);

@@ -30,7 +30,7 @@ static const struct lock *lock_at(const struct analysis *a, uint64_t address)
 }
 
 /* Goroutine 1 holds a mutex; 2 waits for it 10 ms, and then holds it 5 ms while 3 waits for it. */
-static struct script *handed_on(const char *message)
+static struct script *handed_on_as(const char *message, const char *reason)
 {
 	struct script *s = script_new(100 * MS);
 	uint32_t wait = stack(s, "sync.(*Mutex).Lock", "main.take", 7, "main.main");
@@ -44,18 +44,39 @@ static struct script *handed_on(const char *message)
 	at(s, 10 * MS);
 	start(s, 2, 1);
 	log_lock(s, 2, 1, message);
-	block(s, 2, 1, "sync", wait);
+	block(s, 2, 1, reason, wait);
 	at(s, 20 * MS);
 	wake(s, 1, 0, 2, release);
 	start(s, 2, 1);
 	start(s, 3, 2);
 	log_lock(s, 3, 2, message);
-	block(s, 3, 2, "sync", wait);
+	block(s, 3, 2, reason, wait);
 	at(s, 25 * MS);
 	wake(s, 2, 1, 3, release);
 	start(s, 3, 2);
 	block(s, 3, 2, "sleep", nap); /* no lock */
 	return s;
+}
+
+static struct script *handed_on(const char *message)
+{
+	return handed_on_as(message, "sync");
+}
+
+/* Threads wait for a condition at a futex, too: nobody holds it. */
+static void test_futex_of_a_condition(void **state)
+{
+	struct script *s = handed_on_as("futex 0x7f12345678ac", "sync (condition)");
+	struct analysis *a = analyse(s, NULL);
+	const struct lock *lock = lock_at(a, 0x7f12345678ac);
+
+	(void)state;
+	assert_non_null(lock);
+	assert_string_equal(label_lock(lock).text, "cond 0x7f12345678ac");
+	assert_int_equal(lock->waits.n, 2);
+	assert_int_equal(top_first(lock->holders)->n, 0);
+	analysis_free(a);
+	script_free(s);
 }
 
 static void test_locks_by_address(void **state)
@@ -207,9 +228,8 @@ static void test_rwmutex_holders(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_locks_by_address),
-	cmocka_unit_test(test_a_holder_ends),
-	cmocka_unit_test(test_logs_of_no_lock),
+	cmocka_unit_test(test_locks_by_address), cmocka_unit_test(test_futex_of_a_condition),
+	cmocka_unit_test(test_a_holder_ends),    cmocka_unit_test(test_logs_of_no_lock),
 	cmocka_unit_test(test_rwmutex_holders),
 };
 

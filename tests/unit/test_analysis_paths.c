@@ -47,6 +47,78 @@ static struct script *pipeline(void)
 	return s;
 }
 
+/* A task runs for 42 ms. Its thread is preempted in 40 of them, in two parts. */
+static struct script *preempted(void)
+{
+	struct script *s = script_new(1000 * MS);
+	uint32_t entry = stack(s, "main.handle", NULL, 1, NULL), off = str(s, "[off CPU: preempted]");
+	struct op *op;
+
+	procs(s, 1);
+	create(s, 1, entry);
+	start(s, 1, 0);
+	at(s, 10 * MS - 1);
+	op = add(s, OP_TASK_BEGIN, 1, 0);
+	op->arg = 1;
+	op->string = str(s, "handle");
+	at(s, 11 * MS - 1);
+	add(s, OP_REGION_BEGIN, 1, 0)->string = off;
+	at(s, 41 * MS - 1);
+	add(s, OP_REGION_END, 1, 0)->string = off;
+	at(s, 41 * MS + MS / 2);
+	add(s, OP_REGION_BEGIN, 1, 0)->string = off;
+	at(s, 51 * MS + MS / 2);
+	add(s, OP_REGION_END, 1, 0)->string = off;
+	at(s, 52 * MS - 1);
+	add(s, OP_TASK_END, 1, 0)->arg = 1;
+	at(s, 60 * MS);
+	add(s, OP_GO_DESTROY, 1, 0);
+	return s;
+}
+
+static void test_off_cpu(void **state)
+{
+	const struct why_question question = {
+		.kind = WHY_TASK, .name = "handle", .at_ns = UINT64_MAX, .slowest = 1};
+	const struct report_style style = {0};
+	struct script *s = preempted();
+	struct why *why = why_new(&question);
+	struct analysis *a = analyse(s, why);
+	struct error err = {""};
+	uint64_t off_ns = 0, ns = 0;
+	char *text = NULL;
+	size_t size;
+	FILE *out;
+
+	(void)state;
+	assert_int_equal(why_choose(why, a, &err), 0);
+	analysis_free(a);
+	a = analyse(s, why);
+	assert_int_equal(why_explain(why, a, &err), 0);
+	assert_int_equal(why->nsegments, 5);
+	for (size_t i = 0; i < why->nsegments; i++) {
+		ns += why->segments[i].end - why->segments[i].start;
+		if (why->segments[i].off_cpu)
+			off_ns += why->segments[i].end - why->segments[i].start;
+	}
+	assert_int_equal(ns, why->end - why->begin);
+	assert_true(off_ns > 40 * MS - 100 && off_ns < 40 * MS + 100);
+	out = open_memstream(&text, &size);
+	why_text(why, a, out, &style);
+	fclose(out);
+	assert_non_null(strstr(text, " 40.0 ms  off CPU      g1     preempted x2"));
+	assert_non_null(strstr(text, "without off CPU in g1, preempted: saves at most 40.0 ms"));
+	free(text);
+	out = open_memstream(&text, &size);
+	why_json(why, a, out);
+	fclose(out);
+	assert_non_null(strstr(text, "\"for\":\"off CPU\",\"cause\":\"preempted\""));
+	free(text);
+	analysis_free(a);
+	why_free(why);
+	script_free(s);
+}
+
 static uint64_t on_path(const struct why *why, unsigned depth, uint64_t goid, unsigned activity)
 {
 	uint64_t ns = 0;
@@ -94,7 +166,10 @@ static void test_path(void **state)
 	script_free(s);
 }
 
-/* A task waits 40 times, each time for another goroutine, which sleeps, and runs for 2 ms, with a sample. */
+/*
+ * A task waits 40 times, each time for another goroutine, which sleeps, and runs for 2 ms, with a sample.
+ * Later, outside the task, the same function has more samples at another line.
+ */
 static struct script *many_helpers(void)
 {
 	struct script *s = script_new(1000 * MS);
@@ -103,6 +178,7 @@ static struct script *many_helpers(void)
 	uint32_t send = stack(s, "runtime.chansend1", "main.help", 6, NULL);
 	uint32_t nap = stack(s, "time.Sleep", "main.help", 4, NULL);
 	uint32_t hash = stack(s, "main.hash", "main.help", 8, NULL);
+	uint32_t other = stack(s, "main.hash", "main.warm", 9, NULL);
 	struct op *op;
 
 	procs(s, 2);
@@ -130,6 +206,10 @@ static struct script *many_helpers(void)
 		start(s, 1, 0);
 	}
 	add(s, OP_TASK_END, 1, 0)->arg = 1;
+	for (unsigned i = 0; i < 100; i++) {
+		s->now += MS;
+		add(s, OP_CPU_SAMPLE, 1, 0)->stack = other;
+	}
 	s->end = s->now;
 	return s;
 }
@@ -462,11 +542,9 @@ static void test_random_paths(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_path),
-	cmocka_unit_test(test_text),
-	cmocka_unit_test(test_path_across_gap),
-	cmocka_unit_test(test_gap_to_the_end),
-	cmocka_unit_test(test_path_of_none),
+	cmocka_unit_test(test_path),           cmocka_unit_test(test_text),
+	cmocka_unit_test(test_off_cpu),        cmocka_unit_test(test_path_across_gap),
+	cmocka_unit_test(test_gap_to_the_end), cmocka_unit_test(test_path_of_none),
 	cmocka_unit_test(test_random_paths),
 };
 

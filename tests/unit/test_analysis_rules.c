@@ -417,6 +417,47 @@ static void test_unwatched(void **state)
 	check_unwatched("not watched from here on: records came faster than they could be read", true);
 }
 
+/* A trace of 1 s and 1,000 events, some of them repaired, which was not watched for a time. */
+static void check_repaired(unsigned repaired, uint64_t unwatched, bool alarm)
+{
+	struct script *s = script_new(1000 * MS);
+	struct analysis *a;
+	char text[80];
+
+	procs(s, 2);
+	create(s, 2, stack(s, "main.serve", NULL, 1, NULL));
+	start(s, 2, 1);
+	if (unwatched) {
+		add_log(s, 100 * MS, "not watched from here on: over --max-overhead");
+		add_log(s, 100 * MS + unwatched, "watched again from here on");
+	}
+	while (s->n < 999)
+		add(s, OP_LOG, 2, 1)->string = str(s, "mine");
+	snprintf(text, sizeof(text), "repaired %u events: they were not seen, but later ones imply them",
+		 repaired);
+	add_log(s, 990 * MS, text);
+	a = analyse(s, NULL);
+	assert_int_equal(a->repaired, repaired);
+	for (unsigned i = 0; i < a->nfindings; i++) {
+		if (a->findings[i].part && strcmp(a->findings[i].part, "repaired") == 0) {
+			assert_int_equal(a->findings[i].level, alarm ? LEVEL_MEDIUM : LEVEL_INFO);
+			analysis_free(a);
+			script_free(s);
+			return;
+		}
+	}
+	fail_msg("no finding for %u repaired events", repaired);
+}
+
+static void test_repaired(void **state)
+{
+	(void)state;
+	check_repaired(150, 0, true);
+	check_repaired(150, 20 * MS, true);
+	check_repaired(150, 300 * MS, false);
+	check_repaired(90, 0, false);
+}
+
 /* --- who used the CPUs --- */
 
 static void test_host_log(void **state)
@@ -734,7 +775,37 @@ static void test_a_burst_is_of_goroutines(void **state)
 	script_free(s);
 }
 
+/* Functions of time.AfterFunc have no creator. Those that a goroutine starts are its own affair. */
+static void test_a_burst_of_timers(void **state)
+{
+	enum { STARTED = 60 };
+
+	(void)state;
+	for (unsigned by = 0; by < 2; by++) {
+		struct script *s = script_new(1000 * MS);
+		uint32_t entry = stack(s, "main.expire", NULL, 1, NULL);
+		struct analysis *a;
+
+		procs(s, 2);
+		create(s, STARTED + 1, stack(s, "main.main", NULL, 1, NULL));
+		at(s, 10 * MS);
+		start(s, STARTED + 1, 0);
+		for (uint32_t g = 1; g <= STARTED; g++) {
+			struct op *op = add(s, OP_GO_CREATE, by ? STARTED + 1 : 0, 0);
+
+			op->g2 = g;
+			op->stack2 = entry;
+		}
+		a = analyse(s, NULL);
+		assert_int_equal(a->bursts, by ? 0 : 1);
+		assert_int_equal(a->burst_most, by ? 0 : STARTED);
+		analysis_free(a);
+		script_free(s);
+	}
+}
+
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_a_burst_of_timers),
 	cmocka_unit_test(test_lock_short_calls),
 	cmocka_unit_test(test_io_calls),
 	cmocka_unit_test(test_lock_own_calls),
@@ -744,6 +815,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_dns),
 	cmocka_unit_test(test_parked_threads),
 	cmocka_unit_test(test_unwatched),
+	cmocka_unit_test(test_repaired),
 	cmocka_unit_test(test_host_log),
 	cmocka_unit_test(test_neighbour_named),
 	cmocka_unit_test(test_no_neighbour_on_idle_machine),

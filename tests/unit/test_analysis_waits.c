@@ -5,8 +5,174 @@
 #include "unit.h"
 
 #include "analysis/diff.h"
+#include "analysis/names.h"
+#include "analysis/order.h"
+#include "analysis/words.h"
+#include "trace/ops/own_names.h"
 
 #include "script.h"
+
+static void task(struct script *s, enum op_kind kind, uint64_t id, const char *name)
+{
+	struct op *op = add(s, kind, 1, 0);
+
+	op->arg = id;
+	op->string = name ? str(s, name) : 0;
+}
+
+/* A request makes that many queries one by one, each of which takes 2 ms. */
+static void check_queries(unsigned queries, bool named)
+{
+	struct script *s = script_new(1500 * MS);
+	uint32_t wait = stack(s, "main.query", NULL, 2, NULL);
+	const struct finding *finding = NULL;
+	struct analysis *a;
+	uint64_t id = 1;
+
+	procs(s, 2);
+	create(s, 1, stack(s, "main.serve", NULL, 1, NULL));
+	start(s, 1, 0);
+	for (unsigned i = 0; i < 20; i++) {
+		uint64_t request = id++;
+
+		task(s, OP_TASK_BEGIN, request, "GET /orders");
+		for (unsigned n = 0; n < queries; n++, id++) {
+			task(s, OP_TASK_BEGIN, id, "SELECT row");
+			block(s, 1, 0, "network", wait);
+			s->now += 2 * MS;
+			wake(s, 0, NO_P, 1, 0);
+			start(s, 1, 0);
+			task(s, OP_TASK_END, id, NULL);
+		}
+		task(s, OP_TASK_END, request, NULL);
+	}
+	a = analyse(s, NULL);
+	for (unsigned i = 0; i < a->nfindings && !finding; i++) {
+		if (strstr(a->findings[i].text, "one after the other"))
+			finding = &a->findings[i];
+	}
+	assert_true((finding != NULL) == named);
+	if (named) {
+		assert_string_equal(finding->id, "task-place");
+		assert_int_equal(finding->level, LEVEL_INFO);
+		assert_non_null(strstr(finding->text, "task GET /orders is task SELECT row, 12 of them"));
+		assert_non_null(strstr(finding->next, "--task 'GET /orders'"));
+	}
+	analysis_free(a);
+	script_free(s);
+}
+
+static void test_queries_one_by_one(void **state)
+{
+	(void)state;
+	check_queries(12, true);
+	check_queries(3, false);
+}
+
+/* Goroutines that live for 1 ms, but for two, which wait for longer. */
+static enum level outlier(uint64_t ns)
+{
+	enum { LIVES = 200 };
+	struct script *s = script_new(1500 * MS);
+	uint32_t entry = stack(s, "main.handle", NULL, 1, NULL), wait = stack(s, "main.ask", NULL, 2, NULL);
+	const struct finding *finding;
+	struct analysis *a;
+	enum level level;
+
+	procs(s, 2);
+	for (uint32_t i = 0; i < LIVES; i++) {
+		uint32_t g = 2 + i % 2;
+
+		s->goids[g] = 100 + i;
+		create(s, g, entry);
+		start(s, g, 0);
+		block(s, g, 0, "select", wait);
+		s->now += i % 100 == 50 ? ns : MS;
+		wake(s, 0, NO_P, g, 0);
+		start(s, g, 0);
+		add(s, OP_GO_DESTROY, g, 0);
+	}
+	a = analyse(s, NULL);
+	finding = found(a, "outlier");
+	assert_non_null(finding);
+	level = finding->level;
+	analysis_free(a);
+	script_free(s);
+	return level;
+}
+
+static void test_outlier_of_goroutines(void **state)
+{
+	(void)state;
+	assert_int_equal(outlier(30 * MS), LEVEL_INFO);
+	assert_int_equal(outlier(60 * MS), LEVEL_LOW);
+}
+
+/* An id that the model has made up means nothing to a reader. */
+static void test_made_up_id(void **state)
+{
+	struct script *s = script_new(1500 * MS);
+	uint32_t lock = stack(s, "sync.(*Mutex).Lock", "main.debit", 7, "main.serve");
+	const struct finding *finding;
+	struct analysis *a;
+
+	(void)state;
+	procs(s, 2);
+	s->goids[1] = OWN_GOID + 7;
+	for (uint32_t g = 1; g <= 2; g++) {
+		create(s, g, stack(s, "main.serve", NULL, 1, NULL));
+		start(s, g, (int32_t)g - 1);
+		block(s, g, (int32_t)g - 1, "sync", lock);
+	}
+	a = analyse(s, NULL);
+	assert_string_equal(label_who(a, s->goids[1]).text, "g?");
+	assert_string_equal(label_who(a, s->goids[2]).text, "g2");
+	finding = found(a, "stuck");
+	assert_non_null(finding);
+	assert_null(strstr(finding->text, "4503599"));
+	analysis_free(a);
+	script_free(s);
+}
+
+/*
+ * What a waker did in a long wait is counted whole, not only the last of it: g1 waits for the network for 80
+ * of 100 ms, then makes more calls than are remembered, and answers g2.
+ */
+static void test_meanwhile(void **state)
+{
+	enum { WAITS = 20, CALLS = 20 };
+	struct script *s = script_new(3000 * MS);
+	uint32_t entry = stack(s, "main.serve", NULL, 1, NULL), ask = stack(s, "main.ask", NULL, 2, NULL);
+	uint32_t read = stack(s, "main.read", NULL, 3, NULL), reply = stack(s, "main.reply", NULL, 4, NULL);
+	const uint64_t *did;
+	struct analysis *a;
+
+	(void)state;
+	procs(s, 2);
+	create(s, 1, entry);
+	create(s, 2, entry);
+	start(s, 1, 0);
+	start(s, 2, 1);
+	for (unsigned i = 0; i < WAITS; i++) {
+		block(s, 2, 1, "chan receive", ask);
+		block(s, 1, 0, "network", read);
+		s->now += 80 * MS;
+		wake(s, 0, NO_P, 1, 0);
+		start(s, 1, 0);
+		for (unsigned n = 0; n < CALLS; n++)
+			call(s, 1, 0, MS, read);
+		wake(s, 1, 0, 2, reply);
+		start(s, 2, 1);
+	}
+	a = analyse(s, NULL);
+	assert_int_equal(a->npairs, 2);
+	did = a->pairs[1].meanwhile;
+	/* Who would end the first wait was not known: of that, only the last part was. */
+	assert_in_range(did[ACT_NETWORK], (WAITS - 1) * 80 * MS, (WAITS * 80 + 1) * MS);
+	assert_in_range(did[ACT_SYSCALL], (WAITS - 1) * CALLS * MS, (WAITS * CALLS + 81) * MS);
+	analysis_free(a);
+	script_free(s);
+}
 
 /* g1 and g2 wait for locks in two places throughout; the first `ends` get theirs after 1200 ms. */
 static struct analysis *deadlock(struct script *s, unsigned ends)
@@ -47,6 +213,84 @@ static void test_stuck(void **state)
 	analysis_free(a);
 	script_free(s);
 	script_free(clean);
+}
+
+static const struct row *row_of(const struct analysis *a, enum activity activity, uint64_t whole)
+{
+	for (size_t i = 1; i < a->nrows; i++) {
+		if (a->rows[i].activity == activity && a->rows[i].hist.n == whole)
+			return &a->rows[i];
+	}
+	return NULL;
+}
+
+/* Two calls of a thread. It is preempted in the first one, and goes on with it where it gets a CPU again. */
+static void test_call_resumes(void **state)
+{
+	struct script *s = script_new(100 * MS);
+	uint32_t entry = stack(s, "main", NULL, 1, NULL), call = stack(s, "write", NULL, 1, "main");
+	struct analysis *a;
+	struct op *op;
+
+	(void)state;
+	procs(s, 1);
+	s->goids[1] = 5000; /* as its thread */
+	create(s, 1, entry);
+	start(s, 1, 0);
+	at(s, 10 * MS);
+	add(s, OP_SYSCALL_BEGIN, 1, 0)->stack = call;
+	at(s, 12 * MS);
+	add(s, OP_SYSCALL_END, 1, 0);
+	op = add(s, OP_GO_STOP, 1, 0);
+	op->string = str(s, "preempted");
+	at(s, 20 * MS);
+	add(s, OP_GO_START, 1, 0);
+	add(s, OP_SYSCALL_BEGIN, 1, 0)->stack = call;
+	at(s, 23 * MS);
+	add(s, OP_SYSCALL_END, 1, 0);
+	at(s, 30 * MS);
+	add(s, OP_SYSCALL_BEGIN, 1, 0)->stack = call;
+	at(s, 31 * MS);
+	add(s, OP_SYSCALL_END, 1, 0);
+	a = analyse(s, NULL);
+	assert_non_null(row_of(a, ACT_SYSCALL, 2));
+	assert_true(row_of(a, ACT_SYSCALL, 2)->hist.sum / MS == 5 ||
+		    row_of(a, ACT_SYSCALL, 2)->hist.sum / MS == 6);
+	assert_in_range(row_of(a, ACT_SYSCALL, 2)->hist.max, 4900000, 5100000);
+	analysis_free(a);
+	script_free(s);
+}
+
+/* A thread that a gap hid is created by gotrace, waiting: its wait has no place, and no known begin. */
+static void test_created_waiting(void **state)
+{
+	struct script *s = script_new(100 * MS);
+	uint32_t entry = stack(s, "main.serve", NULL, 1, NULL), lost = stack(s, "[lost]", NULL, 1, "gotrace");
+	struct analysis *a;
+	struct op *op;
+	uint32_t *rows;
+	size_t n;
+
+	(void)state;
+	procs(s, 1);
+	s->goids[7] = OWN_GOID;
+	op = add(s, OP_GO_STATUS, 7, NO_P);
+	op->status = G_WAITING;
+	op = add(s, OP_GO_CREATE_BLOCKED, 7, 0);
+	op->g2 = 1;
+	op->stack = lost;
+	op->stack2 = entry;
+	at(s, 50 * MS);
+	wake(s, 7, 0, 1, lost);
+	start(s, 1, 0);
+	a = analyse(s, NULL);
+	assert_null(row_of(a, ACT_OTHER, 1));
+	rows = order_table(a, TABLE_GOROUTINES, SORT_TOTAL, &n);
+	for (size_t i = 0; i < n; i++)
+		assert_string_not_equal(name_text(a, a->groups[rows[i]].func), "gotrace");
+	free(rows);
+	analysis_free(a);
+	script_free(s);
 }
 
 /* Somebody got the lock of a place: the other may get it, too. */
@@ -104,6 +348,48 @@ static void test_diff(void **state)
 	script_free(clean);
 }
 
+static struct analysis *unlike(struct script *s, const char *log, uint64_t lost)
+{
+	const struct analysis_options options = {.name = "t", .file = "t", .host.lost = lost};
+	struct analysis *a = analysis_new(&options);
+
+	assert_non_null(a);
+	procs(s, 2);
+	create(s, 2, stack(s, "main.serve", NULL, 1, NULL));
+	start(s, 2, 1);
+	add_log(s, 100 * MS, log);
+	add_log(s, 400 * MS, "watched again from here on");
+	pass_on(a, s, 0, true);
+	assert_int_equal(analysis_end(a), 0);
+	return a;
+}
+
+/* That records were lost, and that a time was not watched, are two findings. */
+static void test_diff_of_trust(void **state)
+{
+	const struct report_style style = {0};
+	struct script *s = script_new(1000 * MS), *lossy = script_new(1000 * MS);
+	struct analysis *before = unlike(s, "not watched from here on: a ring was full", 0),
+			*after = unlike(lossy, "", 5);
+	struct diff *diff = diff_new(before, after);
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	assert_non_null(diff);
+	diff_text(diff, out, &style);
+	fclose(out);
+	assert_non_null(strstr(text, "new      medium         trust\n  5 records were lost"));
+	assert_non_null(strstr(text, "gone     high           trust\n  300 ms"));
+	free(text);
+	diff_free(diff);
+	analysis_free(before);
+	analysis_free(after);
+	script_free(s);
+	script_free(lossy);
+}
+
 /* g1 waits here again and again, for 20 ms each time; a timer, or g2, ends the waits. */
 static struct analysis *waiting(struct script *s, uint32_t where, const char *reason, bool by_g2)
 {
@@ -154,6 +440,23 @@ static void test_requests(void **state)
 	analysis_free(a);
 	script_free(s);
 	script_free(clean);
+}
+
+/* A middleware of the program calls the handler through net/http. */
+static void test_requests_behind_middleware(void **state)
+{
+	static const char *const funcs[] = {"time.Sleep",         "main.backoff",
+					    "main.pay",           "net/http.HandlerFunc.ServeHTTP",
+					    "main.logging.func1", "net/http.serverHandler.ServeHTTP"};
+	struct script *s = script_new(1500 * MS);
+	struct analysis *a = waiting(s, stack_of(s, funcs, 6, 7), "sleep", false);
+
+	(void)state;
+	assert_non_null(found(a, "request-place"));
+	assert_non_null(
+		strstr(found(a, "request-place")->text, "requests in main.pay is sleep in main.backoff"));
+	analysis_free(a);
+	script_free(s);
 }
 
 /* g1 handles requests: 50 samples in a function that it calls, 10 in its own, and short waits. */
@@ -309,10 +612,18 @@ static void test_calls(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_queries_one_by_one),
+	cmocka_unit_test(test_outlier_of_goroutines),
+	cmocka_unit_test(test_made_up_id),
+	cmocka_unit_test(test_meanwhile),
 	cmocka_unit_test(test_stuck),
 	cmocka_unit_test(test_not_stuck),
+	cmocka_unit_test(test_call_resumes),
+	cmocka_unit_test(test_created_waiting),
 	cmocka_unit_test(test_diff),
+	cmocka_unit_test(test_diff_of_trust),
 	cmocka_unit_test(test_requests),
+	cmocka_unit_test(test_requests_behind_middleware),
 	cmocka_unit_test(test_requests_that_run),
 	cmocka_unit_test(test_timer_bound),
 	cmocka_unit_test(test_finalizer),

@@ -104,6 +104,32 @@ static void assert_ms(uint64_t ns, uint64_t ms)
 	assert_in_range(ns, ms * MS, ms * MS + 1000);
 }
 
+/* What --max-overhead leaves out is not known to have had a CPU. */
+static void test_left_out(void **state)
+{
+	static const char text[] = "stacks are cut short";
+	struct {
+		struct log_note note;
+		char text[sizeof(text)];
+	} record = {.note.len = sizeof(text) - 1};
+	struct cpu_figures figures;
+	struct run run;
+
+	(void)state;
+	memcpy(record.text, text, sizeof(text));
+	begin(&run);
+	put_off(&run, LEFT_RUNNABLE, 10, 30, 0);
+	figures = finish(&run);
+	assert_false(figures.left_out);
+	end(&run);
+	begin(&run);
+	put_off(&run, LEFT_RUNNABLE, 10, 30, 0);
+	feed(&run, LOG_NOTE, &record, sizeof(record.note) + record.note.len);
+	figures = finish(&run);
+	assert_true(figures.known && figures.left_out);
+	end(&run);
+}
+
 static void test_parts_have_their_reasons(void **state)
 {
 	struct cpu_figures figures;
@@ -246,6 +272,7 @@ static void test_times_of_lives(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_left_out),
 	cmocka_unit_test(test_parts_have_their_reasons),
 	cmocka_unit_test(test_off_cpu_time_belongs_to_the_runner),
 	cmocka_unit_test(test_nobody_ran),

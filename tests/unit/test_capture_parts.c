@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The parts of capture that need no kernel probes: watching a process. */
+/* The parts of capture that need no kernel probes: watching a process, figures of its cgroup. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 
 #include "unit.h"
 
+#include "capture/cpu_limit.h"
 #include "capture/self_probes.h"
 #include "capture/watch.h"
 #include "target/process.h"
@@ -92,6 +93,15 @@ static void test_no_process_cannot_be_held(void **state)
 	assert_non_null(strstr(err.text, "2147483646"));
 }
 
+static void test_figures_of_another_cgroup_have_not_grown(void **state)
+{
+	(void)state;
+	assert_int_equal(cpu_figure_grown(3, 10, true), 7);
+	assert_int_equal(cpu_figure_grown(3, 10, false), 0);
+	assert_int_equal(cpu_figure_grown(10, 3, true), 0);
+	assert_int_equal(cpu_figure_grown(3, 3, true), 0);
+}
+
 /* The kernel must be able to emulate their first instruction, otherwise a hit costs ten times as much. */
 static void test_own_sites_begin_with_what_is_emulated(void **state)
 {
@@ -112,6 +122,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_the_end_of_a_process_is_seen),
 	cmocka_unit_test(test_a_new_program_is_seen),
 	cmocka_unit_test(test_no_process_cannot_be_held),
+	cmocka_unit_test(test_figures_of_another_cgroup_have_not_grown),
 	cmocka_unit_test(test_own_sites_begin_with_what_is_emulated),
 };
 

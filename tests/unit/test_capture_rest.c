@@ -17,11 +17,29 @@ static void test_idle_rings_are_left_alone(void **state)
 {
 	(void)state;
 	assert_int_equal(rest((struct rest_input){.busy = false}), 40 * MS);
-	assert_int_equal(rest((struct rest_input){.busy = true}), 10 * MS);
-	assert_int_equal(rest((struct rest_input){.busy = true, .rate = 1}), 10 * MS);
 	/* A small ring is looked at more often than that, busy or not. */
 	assert_int_equal(rest((struct rest_input){.busy = false, .idle_ns = 4 * MS}), 4 * MS);
 	assert_int_equal(rest((struct rest_input){.busy = true, .idle_ns = 4 * MS}), 4 * MS);
+}
+
+static struct rest_input after(uint64_t arrival_ns, uint64_t cpu_ns)
+{
+	return (struct rest_input){
+		.busy = true, .arrival_ns = arrival_ns, .cpu_ns = cpu_ns, .idle_ns = 160 * MS};
+}
+
+/* A round should take half a ms: what takes 1 ms in 40 is half of that in 20. */
+static void test_a_busy_round_reads_as_much_as_it_should(void **state)
+{
+	struct rest_input input = after(40 * MS, MS);
+
+	(void)state;
+	assert_int_equal(rest(input), 20 * MS);
+	assert_int_equal(rest(after(40 * MS, MS / 100)), 50 * MS);
+	assert_int_equal(rest(after(40 * MS, 0)), 50 * MS);
+	assert_int_equal(rest(after(10 * MS, 5 * MS)), 10 * MS);
+	input.is_often = true;
+	assert_int_equal(rest(input), 10 * MS);
 }
 
 static void test_others_get_as_much_cpu_time(void **state)
@@ -63,11 +81,12 @@ static void test_no_spinning_in_front_of_a_full_outlet(void **state)
 {
 	(void)state;
 	assert_int_equal(rest((struct rest_input){.held = true, .fill = 1, .rate = 50}), 1 * MS);
-	assert_int_equal(rest((struct rest_input){.held = true, .busy = true}), 10 * MS);
+	assert_int_equal(rest((struct rest_input){.held = true, .busy = true}), 40 * MS);
 }
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_idle_rings_are_left_alone),
+	cmocka_unit_test(test_a_busy_round_reads_as_much_as_it_should),
 	cmocka_unit_test(test_others_get_as_much_cpu_time),
 	cmocka_unit_test(test_a_ring_that_fills_is_drained),
 	cmocka_unit_test(test_no_spinning_in_front_of_a_full_outlet),

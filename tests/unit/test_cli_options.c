@@ -271,7 +271,7 @@ static void process_by_option(void **state)
 		assert_int_equal(options_ps(line.argc, line.argv, &ps, &err), 0);
 		assert_int_equal(ps.between_ns, 3000000000);
 		assert_int_equal(options_top(line.argc, line.argv, &top, &err), 0);
-		assert_int_equal(top.record.duration_ns, 3000000000);
+		assert_int_equal(top.interval_ns, 3000000000);
 	}
 }
 
@@ -412,7 +412,7 @@ static void live_recording(void **state)
 	assert_string_equal(report.record.layout, "table");
 	assert_int_equal(report.record.nfunctions, 1);
 	assert_int_equal(options_top(line.argc, line.argv, &top, &err), 0);
-	assert_int_equal(top.record.duration_ns, 2000000000);
+	assert_int_equal(top.interval_ns, 2000000000);
 	assert_string_equal(top.record.layout, "table");
 	assert_false(top.record.trace_options.locks);
 	LINE(line, "-p", "42", "--detail=exact", "--max-overhead=9");

@@ -109,10 +109,42 @@ static void child_runs_as_the_user_behind_sudo(void **state)
 	spawn_close(&child);
 }
 
+static void last_lines_are_found(void **state)
+{
+	static const struct {
+		const char *text, *last;
+	} outputs[] = {
+		{"", ""},
+		{"\n\n", ""},
+		{"one", "one"},
+		{"one\ntwo\n\n", "two"},
+		{"a line that is too long", "o long"},
+	};
+	char name[] = "/tmp/test-output-XXXXXX", buffer[7];
+	int fd = mkstemp(name);
+
+	(void)state;
+	assert_true(fd >= 0);
+	unlink(name);
+	for (size_t i = 0; i < sizeof(outputs) / sizeof(outputs[0]); i++) {
+		ssize_t n = (ssize_t)strlen(outputs[i].text);
+
+		assert_int_equal(ftruncate(fd, 0), 0);
+		assert_int_equal(pwrite(fd, outputs[i].text, (size_t)n, 0), n);
+		assert_string_equal(last_line(fd, buffer, sizeof(buffer)), outputs[i].last);
+	}
+	close(fd);
+	assert_string_equal(last_line(-1, buffer, sizeof(buffer)), "");
+}
+
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(programs_are_found),          cmocka_unit_test(scripts_are_refused),
-	cmocka_unit_test(child_waits_until_released),  cmocka_unit_test(failed_exec_is_reported),
-	cmocka_unit_test(child_that_is_given_up_ends), cmocka_unit_test(child_runs_as_the_user_behind_sudo),
+	cmocka_unit_test(last_lines_are_found),
+	cmocka_unit_test(programs_are_found),
+	cmocka_unit_test(scripts_are_refused),
+	cmocka_unit_test(child_waits_until_released),
+	cmocka_unit_test(failed_exec_is_reported),
+	cmocka_unit_test(child_that_is_given_up_ends),
+	cmocka_unit_test(child_runs_as_the_user_behind_sudo),
 };
 
 UNIT_TESTS(tests, NULL, NULL);

@@ -2,7 +2,7 @@
 #include <string.h>
 #include "unit.h"
 
-#include "cli/suggest.h"
+#include "util/suggest.h"
 
 static const char *const names[] = {"record", "replay", "check", "dump", "flight", "sites"};
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "code/elf/rust.h"
 #include "code/elf/text.h"
 
 static const char *readable(const char *name)
@@ -27,6 +28,44 @@ static void test_names_are_demangled(void **state)
 	assert_string_equal(readable("memcpy@GLIBC_2.2.5"), "memcpy");
 	assert_string_equal(readable("_Znothing"), "_Znothing");
 	assert_string_equal(readable("@"), "@");
+}
+
+static void test_names_of_rust(void **state)
+{
+	(void)state;
+	assert_string_equal(readable("_ZN4pool4main28_$u7b$$u7b$closure$u7d$$u7d$17hfedde1dd27684605E"),
+			    "pool::main::{{closure}}");
+	assert_string_equal(readable("_RNvMNtNtNtNtCsjrHSEGnQ3l9_3std3sys4sync5mutex5futexNtB2_5Mutex14lock_"
+				     "contended"),
+			    "<std::sys::sync::mutex::futex::Mutex>::lock_contended");
+	assert_string_equal(readable("_Rnothing"), "_Rnothing");
+}
+
+static enum log_symbol_hint hint_of_rust(const char *name, const char *file)
+{
+	return rust_hint(name, strlen(name), file, strlen(file));
+}
+
+static void test_hints_of_rust(void **state)
+{
+	const char *std = "/rustc/59807616e/library/std/src/sys/sync/mutex/futex.rs";
+
+	(void)state;
+	assert_int_equal(hint_of_rust("<std::sys::sync::mutex::futex::Mutex>::lock_contended", ""),
+			 HINT_MUTEX);
+	assert_int_equal(hint_of_rust("std::sys::unix::locks::futex::RwLock::read_contended", ""),
+			 HINT_RWLOCK);
+	assert_int_equal(hint_of_rust("std::sys::unix::locks::futex::Condvar::wait_timeout", ""), HINT_COND);
+	assert_int_equal(hint_of_rust("parking_lot::raw_mutex::RawMutex::lock_slow", ""), HINT_MUTEX);
+	assert_int_equal(hint_of_rust("std::thread::park", ""), HINT_COND);
+	assert_int_equal(hint_of_rust("<std::sys::thread::unix::Thread>::new::thread_start", ""), HINT_START);
+	assert_int_equal(hint_of_rust("lock_contended", std), HINT_MUTEX);
+	assert_int_equal(hint_of_rust("park", std), HINT_COND);
+	/* A program's own. */
+	assert_int_equal(hint_of_rust("park", "/src/garage.rs"), HINT_NONE);
+	assert_int_equal(hint_of_rust("garage::park", ""), HINT_NONE);
+	assert_int_equal(hint_of_rust("std::unpark", ""), HINT_NONE);
+	assert_int_equal(hint_of_rust("", ""), HINT_NONE);
 }
 
 static void test_long_names_are_cut(void **state)
@@ -60,6 +99,41 @@ static void make_bomb(char *name, unsigned levels)
 			snprintf(ref, sizeof(ref), "S%c%c_", digits[seq / 36], digits[seq % 36]);
 		name += sprintf(name, "1%cI%s%sE", 'a' + (int)i % 26, ref, ref);
 	}
+}
+
+/* c::f::<(u8,), (a, a), (b, b), ...>: each type is twice the one before, whose place is written in base 62.
+ */
+static void make_rust_bomb(char *name, unsigned levels)
+{
+	static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	size_t n = (size_t)sprintf(name, "_RINvC1c1fThE"), before = n - 3;
+
+	for (unsigned i = 0; i < levels; i++) {
+		size_t at = before - 2 - 1; /* from behind "_R"; B_ is 0, B0_ is 1 */
+		char ref[8];
+
+		snprintf(ref, sizeof(ref), at < 62 ? "B%c_" : "B%c%c_", digits[at < 62 ? at : at / 62],
+			 digits[at % 62]);
+		before = n;
+		n += (size_t)sprintf(name + n, "T%s%sE", ref, ref);
+	}
+	strcpy(name + n, "E");
+}
+
+static void test_names_of_rust_that_explode_are_cut(void **state)
+{
+	char name[1024];
+	clock_t begin = clock();
+
+	(void)state;
+	make_rust_bomb(name, 3);
+	assert_string_equal(readable(name),
+			    "c::f::<(u8,), ((u8,), (u8,)), (((u8,), (u8,)), ((u8,), (u8,))), "
+			    "((((u8,), (u8,)), ((u8,), (u8,))), (((u8,), (u8,)), ((u8,), (u8,))))>");
+	make_rust_bomb(name, 60);
+	assert_int_equal(strlen(readable(name)), NATIVE_FUNCTION_MAX);
+	assert_string_equal(readable(name) + NATIVE_FUNCTION_MAX - 3, "...");
+	assert_true(clock() - begin < CLOCKS_PER_SEC / 2);
 }
 
 static void test_names_that_explode_stay_as_they_are(void **state)
@@ -185,6 +259,9 @@ static void test_draft_is_bounded(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_names_are_demangled),
+	cmocka_unit_test(test_names_of_rust),
+	cmocka_unit_test(test_hints_of_rust),
+	cmocka_unit_test(test_names_of_rust_that_explode_are_cut),
 	cmocka_unit_test(test_long_names_are_cut),
 	cmocka_unit_test(test_names_that_explode_stay_as_they_are),
 	cmocka_unit_test(test_hints),

@@ -81,6 +81,17 @@ static void owners(void **state)
 	assert_int_equal(library_owner("net/http.(*conn).serve", "/go/src/net/http/server.go"),
 			 CODE_OF_STANDARD);
 	assert_int_equal(library_owner("bytes.growSlice", ""), CODE_OF_STANDARD);
+	assert_int_equal(library_owner("park", "/rustc/59807616e/library/std/src/thread/thread.rs"),
+			 CODE_OF_MODULE);
+	assert_int_equal(library_owner("std::thread::park", ""), CODE_OF_LIBRARY);
+	assert_int_equal(
+		library_owner("tokio::runtime::park",
+			      "/root/.cargo/registry/src/index.crates.io-6f17d22/tokio-1.44.1/src/park.rs"),
+		CODE_OF_MODULE);
+	assert_int_equal(library_owner("pool::main::{{closure}}", "/src/pool.rs"), CODE_OF_PROGRAM);
+	/* A thread's closure is inlined in it. */
+	assert_int_equal(library_owner("std::sys::backtrace::__rust_begin_short_backtrace", ""),
+			 CODE_OF_PROGRAM);
 	assert_int_equal(library_owner("sync.(*Mutex).Lock", ""), CODE_OF_LIBRARY);
 	assert_int_equal(library_owner("parse_message", "parse.c"), CODE_OF_PROGRAM);
 	assert_int_equal(library_owner("malloc", "./malloc/malloc.c"), CODE_OF_LIBRARY);
@@ -89,9 +100,20 @@ static void owners(void **state)
 	assert_int_equal(library_owner("SSL_read", "/usr/lib/libssl.so.3"), CODE_OF_MODULE);
 }
 
+/* A loop of the server or of the client waits; a function that it calls need not. */
+static void idle_loops(void **state)
+{
+	(void)state;
+	assert_true(library_is_idle_loop("net.(*TCPListener).Accept"));
+	assert_true(library_is_idle_loop("net/http.(*persistConn).writeLoop"));
+	assert_false(library_is_idle_loop("net/http.(*conn).serve.func1"));
+	assert_false(library_is_idle_loop(LIBRARY_HTTP_HANDLER));
+	assert_false(library_is_idle_loop(""));
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(go_packages),     cmocka_unit_test(c_library), cmocka_unit_test(c_program),
-	cmocka_unit_test(compiler_copies), cmocka_unit_test(owners),
+	cmocka_unit_test(compiler_copies), cmocka_unit_test(owners),    cmocka_unit_test(idle_loops),
 };
 
 UNIT_TESTS(tests, NULL, NULL);

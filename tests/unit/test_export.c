@@ -382,6 +382,8 @@ static void test_flame(void **state)
 	assert_int_equal(bytes_write(&out, "", 1), 0);
 	assert_non_null(strstr((char *)out.data, "main.worker;[system call] 5\\u000a"));
 	assert_non_null(strstr((char *)out.data, "</html>"));
+	assert_non_null(strstr((char *)out.data, "const loops = [\n\"net.(*TCPListener).Accept\",\n"));
+	assert_non_null(strstr((char *)out.data, "const handler = \"net/http.serverHandler.ServeHTTP\";\n"));
 	assert_null(strstr((char *)out.data, "http://")); /* no external resources */
 	free(out.data);
 	free(trace.data);

@@ -164,7 +164,7 @@ static void tables_of(const struct bytes *trace, bool raw, struct parquet_table 
 		.write = keep_table,
 		.ctx = &out,
 		.raw = raw,
-		.attributes = {[LAKE_SERVICE_NAME] = "shop", [LAKE_PID] = "17"},
+		.attributes = {[RESOURCE_SERVICE_NAME] = "shop", [RESOURCE_PID] = "17"},
 		.trace_id = "0123456789abcdef0123456789abcdef",
 		.start_wall_ns = 1700000000000000000,
 		.wall_recorded = true,
@@ -292,7 +292,7 @@ static void test_values(void **state)
 static void test_paths(void **state)
 {
 	struct lake_options lake = {
-		.attributes = {[LAKE_SERVICE_NAME] = "../a b", [LAKE_HOST_NAME] = ".h/x"},
+		.attributes = {[RESOURCE_SERVICE_NAME] = "../a b", [RESOURCE_HOST_NAME] = ".h/x"},
 		.trace_id = "0123456789abcdef0123456789abcdef",
 		.start_wall_ns = 1700000000000000000,
 	};

@@ -48,11 +48,16 @@ static void expect(struct generation_refs *refs, const char *want)
 {
 	struct text text = {.n = 0};
 	const struct byte_sink sink = {.write = append, .ctx = &text};
+	uint8_t *copy;
 
 	assert_non_null(refs);
 	assert_int_equal(generation_refs_write(refs, &sink), 0);
 	assert_string_equal(text.bytes, want);
 	assert_int_equal(generation_refs_bytes(refs), strlen(want));
+	copy = generation_refs_copy(refs);
+	assert_non_null(copy);
+	assert_memory_equal(copy, want, strlen(want));
+	free(copy);
 	generation_refs_free(refs);
 }
 

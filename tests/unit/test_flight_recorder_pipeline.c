@@ -214,7 +214,7 @@ static void snapshots_of_broken_logs_are_whole(void **state)
 		result = take(world);
 		assert_int_equal(result.code, 0);
 		free(check(result.entry.path));
-		while (status_page_take(&world->page, &world->taken, ~0ull, &notice))
+		while (status_page_take(&world->page, world->plan.ntriggers, &world->taken, ~0ull, &notice))
 			assert_non_null(strchr(notice.text, '>'));
 	}
 }
@@ -359,7 +359,7 @@ static void triggers_are_events_and_news(void **state)
 	begin(world, WIRE_GO126);
 	for (unsigned i = 0; i < 20; i++) {
 		run(world, 100, 100);
-		while (status_page_take(&world->page, &world->taken, ~0ull, &notice)) {
+		while (status_page_take(&world->page, world->plan.ntriggers, &world->taken, ~0ull, &notice)) {
 			assert_non_null(strstr(notice.text, "goroutine"));
 			assert_true(notice.time > 0 && notice.time <= world->log.sim.now + 100000);
 			n++;
@@ -386,7 +386,7 @@ static void a_full_trigger_list_is_silent_when_nothing_happens(void **state)
 	trigger(world, "goroutines>100");
 	begin(world, WIRE_GO126);
 	run(world, 5000, 300);
-	assert_false(status_page_take(&world->page, &world->taken, ~0ull, &notice));
+	assert_false(status_page_take(&world->page, world->plan.ntriggers, &world->taken, ~0ull, &notice));
 	assert_false(holds(take(world).entry.path, ">1h"));
 }
 
@@ -418,19 +418,22 @@ static void status_page_is_untrusted(void **state)
 	page->start_ns = 5000;
 	assert_int_equal(status_page_stats(page, 100).start_ns, 100);
 	memset(page->notices, 0x1b, sizeof(page->notices));
-	page->added = 1;
-	assert_true(status_page_take(page, &world->taken, 100, &notice));
+	page->notices[1].trigger = 2;
+	page->added = 2; /* the first is of no trigger */
+	assert_true(status_page_take(page, 3, &world->taken, 100, &notice));
 	assert_int_equal(strlen(notice.text), sizeof(notice.text) - 1);
 	assert_null(strchr(notice.text, 0x1b));
 	assert_int_equal(notice.time, 100);
-	assert_in_range(notice.trigger, 0, MAX_TRIGGERS - 1);
-	assert_false(status_page_take(page, &world->taken, 100, &notice));
-	page->added = 1000;
-	assert_false(status_page_take(page, &world->taken, 100, &notice));
-	page->taken = 77;
-	page->added = 3;
-	assert_true(status_page_take(page, &world->taken, 100, &notice));
+	assert_int_equal(notice.trigger, 2);
 	assert_int_equal(world->taken, 2);
+	assert_false(status_page_take(page, 3, &world->taken, 100, &notice));
+	page->added = 1000;
+	assert_false(status_page_take(page, 3, &world->taken, 100, &notice));
+	page->taken = 77;
+	page->notices[2].trigger = 0;
+	page->added = 3;
+	assert_true(status_page_take(page, 3, &world->taken, 100, &notice));
+	assert_int_equal(world->taken, 3);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)

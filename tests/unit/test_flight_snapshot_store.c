@@ -297,6 +297,21 @@ static void each_process_has_a_share(void **state)
 	assert_int_equal(count_files(dir), 3);
 }
 
+/* Files of a request are a share, too. */
+static void a_noisy_trigger_does_not_evict_what_another_wrote(void **state)
+{
+	struct snapshot_entry asked, rare, last = {.path = ""};
+
+	(void)state;
+	keep_files(4);
+	asked = put((struct snapshot_origin){.uid = SERVER, .start = 1});
+	rare = put((struct snapshot_origin){.uid = SERVER, .start = 1, .trigger = 2});
+	for (unsigned i = 0; i < 7; i++)
+		last = put((struct snapshot_origin){.uid = SERVER, .start = 1, .trigger = 1});
+	assert_true(is_there(&asked) && is_there(&rare) && is_there(&last));
+	assert_int_equal(count_files(dir), 4);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
 
 static const struct CMUnitTest tests[] = {
@@ -309,6 +324,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(brief_processes_evict_only_one_another),
 	TEST(each_user_has_a_share),
 	TEST(each_process_has_a_share),
+	TEST(a_noisy_trigger_does_not_evict_what_another_wrote),
 };
 
 UNIT_TESTS(tests, NULL, NULL);

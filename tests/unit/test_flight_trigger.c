@@ -29,6 +29,18 @@ static void what_people_write(void **state)
 		 "ns::list<int>::add(int)"},
 		{"func net/http.(*conn).serve>2s", TRIGGER_FUNCTION, 2000 * MS, "net/http.(*conn).serve"},
 		{"syscall>1h", TRIGGER_SYSCALL, 3600000 * MS, ""},
+		{"queue>100", TRIGGER_QUEUE, 100, ""},
+		{"heap>2G", TRIGGER_HEAP, 2ull << 30, ""},
+		{"rss>500M", TRIGGER_RSS, 500ull << 20, ""},
+		{"cpu>150%", TRIGGER_CPU, 150, ""},
+		{"cgroup-cpu > 80%", TRIGGER_CGROUP_CPU, 80, ""},
+		{"throttled", TRIGGER_THROTTLED, 0, ""},
+		{"throttled>10ms", TRIGGER_THROTTLED, 10 * MS, ""},
+		{"request>200ms", TRIGGER_REQUEST, 200 * MS, ""},
+		{"request>200ms:GET /pay", TRIGGER_REQUEST, 200 * MS, "GET /pay"},
+		{"request > 2s:GET /a>b:c", TRIGGER_REQUEST, 2000 * MS, "GET /a>b:c"},
+		{"finding>=medium", TRIGGER_FINDING, 2, ""},
+		{"finding>=low", TRIGGER_FINDING, 1, ""},
 	};
 
 	(void)state;
@@ -67,6 +79,20 @@ static void what_is_refused(void **state)
 		"gc-pause>99999999999999999999s",
 		"gc-pause>9999999999999h",
 		"func>5ms",
+		"queue>5ms",
+		"heap>2T",
+		"rss>2ms",
+		"cpu>80",
+		"cpu>0%",
+		"throttled>5%",
+		"throttled:x>5ms",
+		"request",
+		"request>200ms:",
+		"request>:GET /pay",
+		"request:GET /pay>200ms",
+		"finding>medium",
+		"finding>=info",
+		"finding>=huge",
 		"func >5ms",
 		"func main.handle",
 		"func main.handle>5",
@@ -83,7 +109,73 @@ static void what_is_refused(void **state)
 	}
 }
 
+static void a_misspelled_word_gets_a_suggestion(void **state)
+{
+	struct trigger trigger;
+	struct error err = {""};
+
+	(void)state;
+	assert_int_equal(trigger_parse("goroutine>5", &trigger, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "did you mean 'goroutines'"));
+	assert_int_equal(trigger_parse("nonsense>5ms", &trigger, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "cgroup-cpu"));
+}
+
+static void which_names_a_request_has(void **state)
+{
+	struct trigger trigger;
+
+	(void)state;
+	assert_int_equal(trigger_parse("request>1ms:GET /pay", &trigger, NULL), 0);
+	assert_true(trigger_takes_name(&trigger, "GET /pay"));
+	assert_false(trigger_takes_name(&trigger, "GET /payments"));
+	assert_int_equal(trigger_parse("request>1ms:GET *", &trigger, NULL), 0);
+	assert_true(trigger_takes_name(&trigger, "GET /pay"));
+	assert_false(trigger_takes_name(&trigger, "PUT /pay"));
+	assert_int_equal(trigger_parse("request>1ms", &trigger, NULL), 0);
+	assert_true(trigger_takes_name(&trigger, ""));
+}
+
+static void a_value_fires_again_once_it_was_a_tenth_below(void **state)
+{
+	const struct trigger of_100 = {.kind = TRIGGER_QUEUE, .limit = 100};
+	const struct trigger of_any = {.kind = TRIGGER_THROTTLED};
+	uint16_t above = 1; /* another trigger's bit stays */
+
+	(void)state;
+	assert_false(trigger_rises(&of_100, 3, 100, &above));
+	assert_true(trigger_rises(&of_100, 3, 101, &above));
+	assert_int_equal(above, 1 | 1 << 3);
+	assert_false(trigger_rises(&of_100, 3, 102, &above));
+	assert_false(trigger_rises(&of_100, 3, 90, &above));
+	assert_false(trigger_rises(&of_100, 3, 101, &above));
+	assert_false(trigger_rises(&of_100, 3, 89, &above));
+	assert_true(trigger_rises(&of_100, 3, 101, &above));
+	assert_true(trigger_rises(&of_any, 15, 1, &above));
+	assert_false(trigger_rises(&of_any, 15, 5, &above));
+	assert_false(trigger_rises(&of_any, 15, 0, &above));
+	assert_true(trigger_rises(&of_any, 15, 5, &above));
+	assert_int_equal(above & 1, 1);
+}
+
+static void which_kinds_there_are(void **state)
+{
+	const struct trigger triggers[] = {{.kind = TRIGGER_BLOCKED}, {.kind = TRIGGER_RSS}};
+
+	(void)state;
+	assert_true(triggers_have(triggers, 2, HOST_TRIGGERS));
+	assert_false(triggers_have(triggers, 1, HOST_TRIGGERS));
+	assert_true(triggers_have(triggers, 2, 1u << TRIGGER_BLOCKED));
+	assert_false(triggers_have(triggers, 2, 1u << TRIGGER_FINDING | 1u << TRIGGER_CPU));
+	assert_true(trigger_is_of_host(&triggers[1]));
+	assert_false(trigger_is_of_host(&triggers[0]));
+}
+
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_value_fires_again_once_it_was_a_tenth_below),
+	cmocka_unit_test(which_kinds_there_are),
+	cmocka_unit_test(a_misspelled_word_gets_a_suggestion),
+	cmocka_unit_test(which_names_a_request_has),
 	cmocka_unit_test(what_people_write),
 	cmocka_unit_test(what_is_refused),
 };

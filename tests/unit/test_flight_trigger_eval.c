@@ -9,7 +9,7 @@
 
 #define MS 1000000ull
 
-enum { SYNC = 1, SLEEP, CHAN, NETWORK, GC_MARK, PROFILE, HANDLE, OTHER, NOT_WATCHED };
+enum { SYNC = 1, SLEEP, CHAN, NETWORK, GC_MARK, PROFILE, HANDLE, OTHER, NOT_WATCHED, MUTEX, COND, CONDITION };
 static const char *const strings[] = {"",
 				      "sync",
 				      "sleep",
@@ -19,7 +19,10 @@ static const char *const strings[] = {"",
 				      "goroutine profile",
 				      "main.handle",
 				      "main.other",
-				      "not watched"};
+				      "not watched",
+				      "sync (mutex)",
+				      "sync.(*Cond).Wait",
+				      "sync (condition)"};
 
 enum { SYSTEM_G = 99, MAX_FIRED = 128 };
 
@@ -185,13 +188,43 @@ static void one_reason_can_be_asked_for(void **state)
 	trigger_eval_free(world.eval);
 }
 
+static void a_reason_is_whole_words(void **state)
+{
+	struct world world;
+
+	(void)state;
+	BEGIN(world, "blocked:sync>50ms");
+	GENERATION(world, 1000 * MS, status(0, 1, G_RUNNING), status(0, 2, G_RUNNING),
+		   status(0, 3, G_RUNNING), status(0, 4, G_RUNNING), block(1, 1, SYNC), block(2, 2, MUTEX),
+		   block(3, 3, COND), block(4, 4, CONDITION));
+	assert_int_equal(world.n, 2);
+	assert_int_equal(world.fired[0].g, 1);
+	assert_int_equal(world.fired[1].g, 2);
+	trigger_eval_free(world.eval);
+}
+
+/* Where wakers are left out, wake-ups are inferred. */
+static void who_ends_an_inferred_wait_is_not_known(void **state)
+{
+	struct world world;
+	struct op woken = unblock(200, NO_G, 1);
+
+	(void)state;
+	woken.inferred = true;
+	BEGIN(world, "blocked>50ms");
+	GENERATION(world, 1000 * MS, status(0, 1, G_RUNNING), block(1, 1, CHAN), woken, start(201, 1));
+	assert_int_equal(world.n, 1);
+	assert_false(world.fired[0].woken);
+	trigger_eval_free(world.eval);
+}
+
 static void who_never_wakes_fires_once(void **state)
 {
 	struct world world;
 
 	(void)state;
 	BEGIN(world, "blocked>500ms");
-	GENERATION(world, 1000 * MS, status(0, 1, G_RUNNING), block(800, 1, CHAN));
+	GENERATION(world, 1000 * MS, status(0, 1, G_RUNNING), status(0, 2, G_RUNNING), block(800, 1, CHAN));
 	assert_int_equal(world.n, 0);
 	GENERATION(world, 2000 * MS, status(1000, 1, G_WAITING));
 	assert_int_equal(world.n, 1);
@@ -201,7 +234,7 @@ static void who_never_wakes_fires_once(void **state)
 	GENERATION(world, 3000 * MS, status(2000, 1, G_WAITING));
 	assert_int_equal(world.n, 0);
 	/* A wake-up after that is reported, but not as a new match. Another wait is a new match. */
-	GENERATION(world, 5000 * MS, status(3000, 1, G_WAITING), unblock(3001, 0, 1), start(3002, 1),
+	GENERATION(world, 5000 * MS, status(3000, 1, G_WAITING), unblock(3001, 2, 1), start(3002, 1),
 		   block(3003, 1, CHAN));
 	assert_int_equal(world.n, 2);
 	assert_true(world.fired[0].over);
@@ -209,6 +242,39 @@ static void who_never_wakes_fires_once(void **state)
 	assert_int_equal(world.fired[0].value, 2201 * MS);
 	assert_false(world.fired[1].over);
 	assert_true(world.fired[1].still);
+	trigger_eval_free(world.eval);
+}
+
+/* Of a loop with a ticker of 600 ms. Another wait of it is one for others again after a goroutine has ended
+ * one. */
+static void what_a_timer_ends_is_no_wait_for_others(void **state)
+{
+	struct world world;
+
+	(void)state;
+	BEGIN(world, "blocked>500ms");
+	GENERATION(world, 1000 * MS, status(0, 1, G_RUNNING), status(0, 2, G_RUNNING), block(100, 1, CHAN),
+		   unblock(700, NO_G, 1), start(700, 1), block(701, 1, CHAN));
+	assert_int_equal(world.n, 0);
+	GENERATION(world, 2000 * MS, unblock(1300, NO_G, 1), start(1301, 1), block(1302, 1, CHAN));
+	assert_int_equal(world.n, 0);
+	GENERATION(world, 3000 * MS, unblock(2010, 2, 1), start(2011, 1), block(2012, 1, CHAN));
+	assert_int_equal(world.n, 1);
+	assert_true(world.fired[0].still);
+	trigger_eval_free(world.eval);
+}
+
+/* It waited before the recording for a reason that is not recorded. */
+static void a_timer_ends_a_wait_from_before(void **state)
+{
+	struct world world;
+
+	(void)state;
+	BEGIN(world, "blocked>500ms", "blocked:chan>500ms");
+	GENERATION(world, 1000 * MS, status(0, 1, G_WAITING), unblock(100, NO_G, 1), start(101, 1),
+		   block(102, 1, CHAN));
+	assert_int_equal(world.n, 1);
+	assert_ptr_equal(world.fired[0].trigger, &world.triggers[1]); /* a reason is taken at its word */
 	trigger_eval_free(world.eval);
 }
 
@@ -485,11 +551,175 @@ static void calls_from_before_a_loss_are_silent(void **state)
 	trigger_eval_free(world.eval);
 }
 
+static void the_queue_is_of_those_runnable_at_once(void **state)
+{
+	struct world world;
+
+	(void)state;
+	BEGIN(world, "queue>2");
+	GENERATION(world, 1000 * MS, status(0, 1, G_RUNNING), status(0, 2, G_RUNNABLE), create(1, 1, 3),
+		   start(2, 2), block(3, 2, SYNC), create(4, 1, 4), unblock(5, 1, 2), create(6, 1, 5));
+	assert_int_equal(world.n, 1); /* 3, 4 and 2; then still more */
+	assert_int_equal(world.fired[0].place, 6);
+	assert_int_equal(world.fired[0].g, 1);
+	assert_int_equal(world.fired[0].value, 3);
+	GENERATION(world, 2000 * MS, start(1001, 2), block(1002, 2, SYNC), start(1003, 3),
+		   block(1004, 3, SYNC), start(1005, 4), block(1006, 4, SYNC), unblock(1007, 1, 2),
+		   unblock(1008, 1, 3));
+	assert_int_equal(world.n, 1); /* it was 1, and is 3 again */
+	trigger_eval_free(world.eval);
+}
+
+static void what_is_runnable_before_a_gap_is_not_queued_in_it(void **state)
+{
+	struct world world;
+
+	(void)state;
+	BEGIN(world, "queue>2", "goroutines>4");
+	GENERATION(world, 1000 * MS, status(0, 1, G_RUNNING), create(1, 1, 2), create(2, 1, 3));
+	assert_int_equal(world.n, 0);
+	trigger_eval_gap(world.eval, 1000 * MS, true);
+	GENERATION(world, 2000 * MS, create(1500, 1, 4), create(1501, 1, 5));
+	assert_int_equal(world.n, 0);
+	trigger_eval_free(world.eval);
+}
+
+/* They may have run in the gap. */
+static void what_was_runnable_before_a_gap_is_not_queued_after_it(void **state)
+{
+	struct world world;
+
+	(void)state;
+	BEGIN(world, "queue>2");
+	GENERATION(world, 1000 * MS, status(0, 1, G_RUNNING), create(1, 1, 2), create(2, 1, 3));
+	trigger_eval_gap(world.eval, 1000 * MS, true);
+	trigger_eval_gap(world.eval, 2000 * MS, false);
+	GENERATION(world, 3000 * MS, create(2500, 1, 4), start(2501, 2));
+	assert_int_equal(world.n, 0);
+	GENERATION(world, 4000 * MS, create(3500, 1, 5), create(3501, 1, 6));
+	assert_int_equal(world.n, 1); /* 4, 5 and 6 */
+	assert_int_equal(world.fired[0].value, 3);
+	trigger_eval_free(world.eval);
+}
+
+static void a_switch_of_coroutines_queues_nobody(void **state)
+{
+	struct op to = of(OP_GO_SWITCH, 3, 1);
+	struct world world;
+
+	(void)state;
+	BEGIN(world, "queue>2");
+	to.g2 = 2;
+	GENERATION(world, 1000 * MS, status(0, 1, G_RUNNING), status(0, 2, G_WAITING), create(1, 1, 3),
+		   create(2, 1, 4), to);
+	assert_int_equal(world.n, 0);
+	trigger_eval_free(world.eval);
+}
+
+static struct op heap_goal_of(uint64_t ms, uint64_t bytes)
+{
+	return (struct op){.kind = OP_HEAP_GOAL, .time = ms * MS, .arg = bytes};
+}
+
+static void the_goal_of_the_heap_fires_when_it_rises(void **state)
+{
+	struct world world;
+
+	(void)state;
+	BEGIN(world, "heap>100M");
+	GENERATION(world, 1000 * MS, heap_goal_of(1, UINT64_MAX), heap_goal_of(2, 100 << 20),
+		   heap_goal_of(3, 101 << 20), heap_goal_of(4, 95 << 20), heap_goal_of(5, 120 << 20),
+		   heap_goal_of(6, 80 << 20));
+	assert_int_equal(world.n, 1); /* no goal is not a large one; 95 is not a tenth below */
+	assert_int_equal(world.fired[0].value, 101 << 20);
+	GENERATION(world, 2000 * MS, heap_goal_of(1001, 200 << 20));
+	assert_int_equal(world.n, 1);
+	trigger_eval_gap(world.eval, 2000 * MS, true);
+	GENERATION(world, 3000 * MS, heap_goal_of(2001, 1 << 20), heap_goal_of(2002, 200 << 20));
+	assert_int_equal(world.n, 0);
+	trigger_eval_free(world.eval);
+}
+
+static struct op task_op(enum op_kind kind, uint64_t ms, uint32_t g, uint64_t id, uint32_t name)
+{
+	return (struct op){.kind = kind,
+			   .time = ms * MS,
+			   .m = 7,
+			   .g = g,
+			   .p = 0,
+			   .arg = id,
+			   .string = name,
+			   .stack = 60 + g};
+}
+
+static void a_slow_task_fires_by_its_name(void **state)
+{
+	struct world world;
+
+	(void)state;
+	BEGIN(world, "request>50ms:main.handle");
+	GENERATION(world, 1000 * MS, status(0, 1, G_RUNNING), task_op(OP_TASK_BEGIN, 10, 1, 5, HANDLE),
+		   task_op(OP_TASK_BEGIN, 10, 1, 6, OTHER), task_op(OP_TASK_BEGIN, 10, 1, 7, HANDLE),
+		   task_op(OP_TASK_END, 50, 1, 7, 0), task_op(OP_TASK_END, 71, 1, 5, 0),
+		   task_op(OP_TASK_END, 80, 1, 6, 0), task_op(OP_TASK_END, 90, 1, 5, 0));
+	assert_int_equal(world.n, 1);
+	assert_int_equal(world.fired[0].g, 1);
+	assert_int_equal(world.fired[0].place, 5);
+	assert_int_equal(world.fired[0].value, 61 * MS);
+	assert_false(world.fired[0].still);
+	trigger_eval_free(world.eval);
+}
+
+static void an_open_task_fires_once_and_where_it_ends(void **state)
+{
+	struct world world;
+
+	(void)state;
+	BEGIN(world, "request>50ms");
+	GENERATION(world, 1000 * MS, status(0, 1, G_RUNNING), task_op(OP_TASK_BEGIN, 900, 1, 5, HANDLE));
+	assert_int_equal(world.n, 1);
+	assert_true(world.fired[0].still);
+	GENERATION(world, 2000 * MS, status(1000, 1, G_RUNNING));
+	assert_int_equal(world.n, 0);
+	GENERATION(world, 3000 * MS, task_op(OP_TASK_END, 2500, 2, 5, 0));
+	assert_int_equal(world.n, 1);
+	assert_true(world.fired[0].over);
+	assert_int_equal(world.fired[0].place, NO_PLACE); /* another goroutine ended it */
+	assert_int_equal(world.fired[0].value, 1600 * MS);
+	trigger_eval_free(world.eval);
+}
+
+static void a_task_across_a_gap_does_not_fire(void **state)
+{
+	struct world world;
+
+	(void)state;
+	BEGIN(world, "request>50ms");
+	GENERATION(world, 1000 * MS, status(0, 1, G_RUNNING), task_op(OP_TASK_BEGIN, 990, 1, 5, HANDLE));
+	trigger_eval_gap(world.eval, 1000 * MS, true);
+	trigger_eval_gap(world.eval, 1500 * MS, false);
+	GENERATION(world, 3000 * MS, task_op(OP_TASK_END, 2500, 1, 5, 0));
+	assert_int_equal(world.n, 0);
+	trigger_eval_free(world.eval);
+}
+
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(the_queue_is_of_those_runnable_at_once),
+	cmocka_unit_test(what_is_runnable_before_a_gap_is_not_queued_in_it),
+	cmocka_unit_test(what_was_runnable_before_a_gap_is_not_queued_after_it),
+	cmocka_unit_test(a_switch_of_coroutines_queues_nobody),
+	cmocka_unit_test(the_goal_of_the_heap_fires_when_it_rises),
+	cmocka_unit_test(a_slow_task_fires_by_its_name),
+	cmocka_unit_test(an_open_task_fires_once_and_where_it_ends),
+	cmocka_unit_test(a_task_across_a_gap_does_not_fire),
 	cmocka_unit_test(a_wait_that_was_too_long_fires_where_it_ends),
 	cmocka_unit_test(a_wait_that_goes_on_has_no_waker),
 	cmocka_unit_test(short_waits_and_those_of_another_kind_are_silent),
 	cmocka_unit_test(one_reason_can_be_asked_for),
+	cmocka_unit_test(a_reason_is_whole_words),
+	cmocka_unit_test(who_ends_an_inferred_wait_is_not_known),
+	cmocka_unit_test(what_a_timer_ends_is_no_wait_for_others),
+	cmocka_unit_test(a_timer_ends_a_wait_from_before),
 	cmocka_unit_test(who_never_wakes_fires_once),
 	cmocka_unit_test(what_was_so_before_does_not_count),
 	cmocka_unit_test(after_a_loss_time_counts_again),

@@ -322,6 +322,32 @@ static void test_calls(void **state)
 	thread_log_free(&log);
 }
 
+/* Calls that were still in the ring when calls were left out have no end: the thread is not in them from then
+ * on, however often it waits. */
+static void test_calls_left_out(void **state)
+{
+	struct thread_log log;
+	struct log_note note = {.flags = LOG_NOTE_NO_CALLS};
+
+	(void)state;
+	begin(&log);
+	thread_log_put(&log, LOG_NOTE, &note, sizeof(note));
+	RECORD(&log, .site = SITE_SYSCALL, .tid = 100, .arg = CALL_READ, .stack = STACK_MAIN);
+	RECORD(&log, .site = SITE_SWITCH, .tid = 100, .status = LEFT_ASLEEP, .arg = CALL_READ,
+	       .stack = STACK_MAIN);
+	RECORD(&log, .site = SITE_WAKING, .g = 100, .status = WAKER_INTERRUPT, .arg = INTERRUPT_NET);
+	RECORD(&log, .site = SITE_SWITCH, .g = 100);
+	log.now += 50000;
+	RECORD(&log, .site = SITE_SWITCH, .tid = 100);
+	note.flags = 0;
+	thread_log_put(&log, LOG_NOTE, &note, sizeof(note));
+	RECORD(&log, .site = SITE_SWITCH, .g = 100);
+	RECORD(&log, .site = SITE_SYSCALL, .tid = 100, .arg = CALL_YIELD);
+	assert_null(strstr(rest(&log), "GoSyscallBegin m100 p0 g100 {read"));
+	assert_non_null(strstr(log.text, "GoSyscallBegin m100 p0 g100 {sched_yield"));
+	thread_log_free(&log);
+}
+
 static void test_boundaries(void **state)
 {
 	struct thread_log log;
@@ -863,6 +889,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_early_waking_in_vain),
 	cmocka_unit_test(test_wakers),
 	cmocka_unit_test(test_calls),
+	cmocka_unit_test(test_calls_left_out),
 	cmocka_unit_test(test_boundaries),
 	cmocka_unit_test(test_lives),
 	cmocka_unit_test(test_exec),

@@ -188,7 +188,7 @@ static void lengths_of_two_texts_agree(void **state)
 	clear(NULL);
 	assert_int_equal(check(LOG_TEXT, sizeof(*text)), 0);
 	assert_int_equal(check(LOG_TEXT, sizeof(*text) - 1), -EBADMSG);
-	text->away2 = 1; /* in the ring only */
+	text->away_len2 = 1; /* in the ring only */
 	assert_int_equal(check(LOG_TEXT, sizeof(*text)), -EBADMSG);
 }
 

@@ -223,7 +223,7 @@ static void between_two(uint64_t seed)
 		do
 			assert_int_equal(put(queue, &sizes, n++), 0);
 		while (n < COUNT && queue_fill(queue) < backlog);
-		queue_wake(queue);
+		queue_flush(queue);
 		while (queue_fill(queue) > left) {
 			if (waitpid(pid, &status, WNOHANG) == pid)
 				fail_msg("the consumer exited with status %d", WEXITSTATUS(status));

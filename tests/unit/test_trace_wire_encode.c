@@ -51,6 +51,23 @@ static void leave_file(const char *name, enum wire_format format, const struct b
 	assert_int_equal(fclose(file), 0);
 }
 
+/* However the bytes arrive, each generation is found as soon as it is whole. */
+static void find_generations(const struct bytes *bytes, const struct wire_report *report)
+{
+	size_t pos = WIRE_HEADER_BYTES, found = 0;
+
+	for (size_t n = WIRE_HEADER_BYTES; n <= bytes->len; n++) {
+		size_t end = wire_generation_end(bytes->data, n, &pos);
+
+		if (!end)
+			continue;
+		assert_int_equal(end, n);
+		found++;
+	}
+	assert_int_equal(found, report->generations);
+	assert_int_equal(pos, bytes->len);
+}
+
 /* Encodes in one format; the result must be valid. */
 static struct wire_report encode(struct wire_trace *trace, const char *name, enum wire_format format)
 {
@@ -62,6 +79,8 @@ static struct wire_report encode(struct wire_trace *trace, const char *name, enu
 	assert_string_equal(report.error.text, "");
 	assert_int_equal(report.version, format);
 	assert_int_equal(report.valid_bytes, bytes.len);
+	if (format == WIRE_GO126)
+		find_generations(&bytes, &report);
 	free(bytes.data);
 	return report;
 }

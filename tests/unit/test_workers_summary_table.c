@@ -124,13 +124,13 @@ static void status_line(void **state)
 				     .lost = 7,
 				     .bytes = 1200000,
 				     .cost_ns = 50000000,
-				     .look = ""};
+				     .detail = ""};
 	char line[256];
 
 	(void)state;
 	status_line_format(&status, &now, line, sizeof(line));
 	assert_string_equal(line, "2.5 s  100,000 events/s  7 lost  1.20 MB  cost 10.0 % of a core");
-	now.look = "starts inferred";
+	now.detail = "starts inferred";
 	status_line_format(&status, &now, line, sizeof(line));
 	assert_non_null(strstr(line, "a core  starts inferred"));
 	/* Where it does not fit, whole figures are left out. */

@@ -55,6 +55,22 @@ judge_go_plain() {
 	facts_of mixed
 }
 
+run_go_hotplug() { # a CPU goes and comes back
+	local last=/sys/devices/system/cpu/cpu$(($(nproc) - 1))/online state
+	start newest-go mixed -seconds 600
+	tracing --max-overhead none
+	for state in 0 1 0 1; do
+		echo $state >$last
+		cat $last >>online
+		sleep 0.3
+	done
+	traced_so_far
+}
+judge_go_hotplug() {
+	facts_of mixed
+	[ "$(tr -d '\n' <"$W/online")" = 0101 ] || die "the CPU did not go and come: $(cat "$W/online")"
+}
+
 run_go_exact() { # everything that the program says it did is in the trace
 	start newest-go usertruth -seconds 600
 	tracing --detail=exact

@@ -3,14 +3,17 @@
 # ./gotrace, built once, on other kernels: each boots under virtme-ng, by software emulation. Needs root and
 # ./gotrace.
 #   tests/vm/run.sh 6.1 6.12            the checks (checks.sh) on these kernels; their required results are in `expected`
-#   CHECKS="go_plain c_region" tests/vm/run.sh 5.10     some of them
+#   CHECKS="go_plain c_region" tests/vm/run.sh 5.10     some of them; CHECKS=turn: every second one, the others
+#                                       tomorrow
 #   tests/vm/run.sh 5.10 -- 'COMMAND'   runs COMMAND (busybox sh) there instead, as root; gotrace and the targets are
 #                                       on PATH, files written to /out are in build/vm/5.10 afterwards
 #   RECORD=1                            if all is as expected: writes the kernels' versions to `verified`, and the
 #                                       table of a run on all of them to docs/kernels.md
 #   VM_APPEND=preempt=full              appended to the kernels' command lines
 #   VM_EXTRA="FILE..."                  further programs to put on PATH there
-#   VM_JOBS=N                           machines at a time, default 2; VM_LIMIT=S: seconds for each, default 480
+#   VM_CPUS=N                           CPUs of each machine, default 2
+#   VM_JOBS=N                           machines at a time, default 2
+#   VM_SILENCE=S                        a machine that ends no check for S seconds hangs, default 480
 # Kernels: 5.10, 6.1, 6.12, 6.18, newest (fetch.sh). Nothing is retried.
 [ -n "$BASH_VERSION" ] || exec bash "$0" "$@"
 cd "$(dirname "$0")/../.." || exit 1
@@ -23,8 +26,9 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/vm/checks.sh
 VM=$TOP/build/vm
 ROOT=$VM/root
-LIMIT=${VM_LIMIT:-480}
+SILENCE=${VM_SILENCE:-480}
 EXPECTED=tests/vm/expected
+CPUS=${VM_CPUS:-2}
 
 # make_guest_root: makes the guest's root: busybox, gotrace with the libraries it was linked to here, and the programs
 # to trace.
@@ -54,6 +58,22 @@ make_guest_root() {
 		gcc -std=gnu17 -Wall -Wextra -Werror -O2 -o "$ROOT/t/without" tests/vm/without.c
 }
 
+# await_machine PID OUT: waits until the machine ends, however slow its host is. One that writes no new file into OUT for
+# $SILENCE seconds hangs: it is ended, and the status is 124.
+await_machine() {
+	local files=0 now since=$SECONDS
+	while kill -0 "$1" 2>/dev/null; do
+		now=$(ls "$2" | wc -l)
+		[ "$now" -eq "$files" ] || { files=$now && since=$SECONDS; }
+		if [ $((SECONDS - since)) -ge "$SILENCE" ]; then
+			kill -KILL -- "-$1"
+			return 124
+		fi
+		sleep 1
+	done
+	wait "$1"
+}
+
 # boot SERIES: runs the script on standard input there; its output is in $VM/SERIES. Only an exit status
 # written by the guest itself counts: a machine whose kernel crashed ends like any other.
 boot() {
@@ -66,20 +86,26 @@ boot() {
 	# With several emulation threads, the kernel's changes to its own code get lost ("Oops: int3").
 	# Without tsc=reliable old kernels use a clock that needs a system call for each reading.
 	# Without no_timer_check, on a busy host, the kernel's test of its timer at boot ends in a panic.
-	timeout -k 5 "$LIMIT" "$virtme/bin/virtme-run" --kimg "$kernel/vmlinuz" --mods auto --root "$ROOT" --rwdir="/out=$out" \
-		--cpus 2 --memory 2G --force-9p --disable-kvm $(printf ' -a %s' tsc=reliable no_timer_check panic=-1 ${VM_APPEND-}) --show-boot-console --busybox "$(command -v busybox)" \
+	setsid "$virtme/bin/virtme-run" --kimg "$kernel/vmlinuz" --mods auto --root "$ROOT" --rwdir="/out=$out" \
+		--cpus $CPUS --memory $((CPUS > 8 ? 4 : 2))G --force-9p --disable-kvm $(printf ' -a %s' tsc=reliable no_timer_check panic=-1 ${VM_APPEND-}) --show-boot-console --busybox "$(command -v busybox)" \
 		-q=-accel -q=tcg,thread=single -q=-no-reboot \
 		--script-sh 'sh /out/script >/out/log 2>&1; echo $? >/out/status.new; mv /out/status.new /out/status; sync' \
-		>"$out/console" 2>&1 </dev/null
+		>"$out/console" 2>&1 </dev/null &
+	await_machine $! "$out"
 	status=$?
 	[ ! -s "$out/status" ] || return 0
-	[ $status -eq 124 ] && echo "not ready within $LIMIT s" || echo "ended ($status) without a word"
+	[ $status -eq 124 ] && echo "no check ended for $SILENCE s" || echo "ended ($status) without a word"
 	return 1
 }
 
 # checks: prints their names, in order.
 checks() {
-	printf "%s\n" ${CHECKS:-$(awk '/^[a-z]/ {print $1}' $EXPECTED)}
+	local all=$(awk '/^[a-z]/ {print $1}' $EXPECTED)
+	case ${CHECKS-} in
+	"") printf "%s\n" $all ;;
+	turn) printf "%s\n" $(in_turn 2 $all) ;;
+	*) printf "%s\n" $CHECKS ;;
+	esac
 }
 
 # expectation CHECK SERIES: prints its word in the table.
@@ -158,7 +184,7 @@ machine() {
 	local theirs
 	[ -s "$VM/$1/status" ] || die "$(cat "$VM/$1.boot"; tail -n 3 "$VM/$1/console" 2>/dev/null)"
 	theirs=$(cut -d ' ' -f 1 "$VM/$1/sha256")
-	echo "Linux $(cat "$VM/$1/release"), package $(cat "$VM/$1/version"), gotrace $theirs, $(cat "$VM/$1.seconds") s"
+	echo "Linux $(cat "$VM/$1/release"), $CPUS CPUs, package $(cat "$VM/$1/version"), gotrace $theirs, $(cat "$VM/$1.seconds") s"
 	[ "$theirs" = "$ours" ] || die "that is not the host's ./gotrace, $ours"
 	! grep -E -m 3 'Oops|BUG:|WARNING:|Call Trace|soft lockup|rcu_sched' "$VM/$1/dmesg" || die "the kernel complains"
 }

@@ -2,13 +2,20 @@
 /*
  * Threads that want one lock, which one of them holds while it writes to disk (disk), or computes (long);
  * with "clean" it does that before it takes the lock. Or many threads constantly take one lock for a moment
- * (convoy), or each its own. Or each item wakes all threads that wait for one (herd), or only one of them.
+ * (convoy), or each its own. Or each item wakes all threads that wait for one (herd), or only one of them. Or
+ * threads share two places (places), or there are places for all, and a semaphore signals work now and then. Or
+ * they write to a pipe whose reader is slow (pipe), or ask a loop that sleeps for each event (loop), or does not. Or
+ * they meet after each round, for which one of them takes the longest (barrier), or another one each time. Or
+ * each job has a thread of its own (churn), or there are few jobs.
  */
 #include <fcntl.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -144,6 +151,137 @@ __attribute__((noinline)) static void *producer(void *arg)
 	return arg;
 }
 
+static sem_t places, signals;
+
+__attribute__((noinline)) static void *process(void *arg)
+{
+	for (;;) {
+		sem_wait(&places);
+		nap(4000);
+		sem_post(&places);
+		nap(2000);
+	}
+	return arg;
+}
+
+__attribute__((noinline)) static void *work_on_signal(void *arg)
+{
+	for (;;) {
+		sem_wait(&signals);
+		shared += compute_us(20);
+	}
+	return arg;
+}
+
+__attribute__((noinline)) static void *signal_work(void *arg)
+{
+	for (;;) {
+		nap(8000);
+		sem_post(&signals);
+	}
+	return arg;
+}
+
+static int ends[2];
+
+__attribute__((noinline)) static void *emit(void *arg)
+{
+	static char line[4000];
+
+	for (;;) {
+		if (write(ends[1], line, sizeof(line)) < 0)
+			exit(1);
+		nap(3000);
+	}
+	return arg;
+}
+
+__attribute__((noinline)) static void *drain(void *arg)
+{
+	char line[4000];
+
+	for (;;) {
+		if (read(ends[0], line, sizeof(line)) < 0)
+			exit(1);
+		if (!clean)
+			nap(2000);
+	}
+	return arg;
+}
+
+static int epoll;
+
+__attribute__((noinline)) static void answer(int socket)
+{
+	char c;
+
+	if (read(socket, &c, 1) != 1)
+		exit(1);
+	if (!clean)
+		nap(4000);
+	if (write(socket, &c, 1) != 1)
+		exit(1);
+}
+
+__attribute__((noinline)) static void *event_loop(void *arg)
+{
+	struct epoll_event event;
+
+	while (epoll_wait(epoll, &event, 1, -1) == 1)
+		answer(event.data.fd);
+	return arg;
+}
+
+__attribute__((noinline)) static void *ask(void *arg)
+{
+	int pair[2];
+	struct epoll_event event = {.events = EPOLLIN};
+	char c = 0;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
+		exit(1);
+	event.data.fd = pair[0];
+	if (epoll_ctl(epoll, EPOLL_CTL_ADD, pair[0], &event))
+		exit(1);
+	while (write(pair[1], &c, 1) == 1 && read(pair[1], &c, 1) == 1)
+		nap(clean ? 20000 : 3000);
+	return arg;
+}
+
+static pthread_barrier_t barrier;
+
+__attribute__((noinline)) static void *simulate(void *arg)
+{
+	unsigned seed = (unsigned)(long)arg;
+
+	for (;;) {
+		int turn = clean ? rand_r(&seed) >> 4 & 3 : seed == 2;
+
+		compute(turn ? 8 : 1);
+		pthread_barrier_wait(&barrier);
+	}
+	return arg;
+}
+
+static void *handle_job(void *arg)
+{
+	for (int i = 0; i < 20000; i++)
+		shared += (unsigned long)i;
+	return arg;
+}
+
+__attribute__((noinline)) static void *serve_jobs(void *arg)
+{
+	pthread_t thread;
+
+	for (;;) {
+		if (pthread_create(&thread, NULL, handle_job, NULL) || pthread_join(thread, NULL))
+			exit(1);
+		nap(clean ? 200000 : 1000);
+	}
+	return arg;
+}
+
 static void start(int n, void *(*run)(void *))
 {
 	pthread_t thread;
@@ -171,6 +309,26 @@ int main(int argc, char **argv)
 	} else if (strcmp(argv[1], "herd") == 0) {
 		start(WORKERS, consumer);
 		start(1, producer);
+	} else if (strcmp(argv[1], "places") == 0) {
+		sem_init(&places, 0, clean ? 64 : 2);
+		sem_init(&signals, 0, 0);
+		start(8, process);
+		start(3, work_on_signal);
+		start(1, signal_work);
+	} else if (strcmp(argv[1], "pipe") == 0) {
+		if (pipe(ends))
+			return 1;
+		start(1, drain);
+		start(6, emit);
+	} else if (strcmp(argv[1], "loop") == 0) {
+		epoll = epoll_create1(0);
+		start(8, ask);
+		start(1, event_loop);
+	} else if (strcmp(argv[1], "barrier") == 0) {
+		pthread_barrier_init(&barrier, NULL, 4);
+		start(4, simulate);
+	} else if (strcmp(argv[1], "churn") == 0) {
+		start(1, serve_jobs);
 	} else {
 		start(1, holder);
 		start(READERS, reader);

@@ -60,7 +60,15 @@ var modes = map[string]mode{
 	"retries":       retries,
 	"polling-loop":  pollingLoop,
 	"crowd":         crowd,
+	"logged":        logged,
 	"wide":          wide,
+	"one-place":     onePlace,
+	"pipeline":      pipeline,
+	"lock-chain":    lockChain,
+	"lock-send":     lockSend,
+	"forced-gc":     forcedGC,
+	"accept-loop":   acceptLoop,
+	"memstats":      memStats,
 }
 
 func main() {

@@ -53,6 +53,27 @@ func parse(i int, clean bool) {
 	}
 }
 
+// A gauge is read for each request, and each reading stops the world; or once a second.
+func memStats(clean bool) {
+	for i := 0; i < 2; i++ {
+		go every(2*time.Millisecond, func() { spin(200 * time.Microsecond) })
+	}
+	pause := 100 * time.Microsecond
+	if clean {
+		pause = time.Second
+	}
+	go every(pause, exportMetrics)
+}
+
+//go:noinline
+func exportMetrics() {
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	if stats.HeapAlloc == 0 {
+		panic("no heap")
+	}
+}
+
 // GOGC is far too low for a small heap; or as it should be. With the default, assists were 11 % of the running
 // time on a busy machine, because of what Go's own tracer allocates.
 func gcOften(clean bool) {

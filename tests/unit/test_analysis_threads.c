@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What is said of threads: their words, names of C++ and of stripped libraries, and one sentence for a pool.
+ */
+#include "analysis/figures.h"
+#include "analysis/kinds.h"
+#include "analysis/rules/rules.h"
+
+#include "script.h"
+
+/* Thread 5000 + i runs on CPU i. */
+static struct script *two_threads(const char *one, const char *other)
+{
+	struct script *s = script_new(1000 * MS);
+
+	procs(s, 2);
+	for (uint32_t g = 1; g <= 2; g++) {
+		s->goids[g] = 4999 + g;
+		create(s, g, stack(s, g == 1 ? one : other, NULL, 1, NULL));
+		start(s, g, (int32_t)g - 1);
+	}
+	return s;
+}
+
+static char *report_of(struct analysis *a)
+{
+	const struct report_style style = {.all = true};
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	report_text(a, out, &style);
+	fclose(out);
+	return text;
+}
+
+static unsigned times(const char *text, const char *part)
+{
+	unsigned n = 0;
+
+	for (const char *at = strstr(text, part); at; at = strstr(at + 1, part))
+		n++;
+	return n;
+}
+
+/* Two threads of a pool look for work every 20 ms. */
+static struct script *pool(void)
+{
+	struct script *s =
+		two_threads("pool::work(pool::task*) [pool-1]", "pool::work(pool::task*) [pool-2]");
+	uint32_t wait[] = {
+		stack(s, "pthread_cond_timedwait", "pool::take(std::unique_lock<std::mutex>&, int) const", 0,
+		      "pool::work(pool::task*) [pool-1]"),
+		stack(s, "pthread_cond_timedwait", "pool::take(std::unique_lock<std::mutex>&, int) const", 0,
+		      "pool::work(pool::task*) [pool-2]")};
+
+	for (unsigned i = 0; i < 45; i++) {
+		for (uint32_t g = 1; g <= 2; g++)
+			block(s, g, (int32_t)g - 1, "sync (condition)", wait[g - 1]);
+		at(s, (i + 1) * 20 * MS);
+		for (uint32_t g = 1; g <= 2; g++) {
+			wake(s, 0, NO_P, g, 0);
+			start(s, g, (int32_t)g - 1);
+		}
+	}
+	return s;
+}
+
+/* One sentence says it of both, without the arguments of C++, and nothing is said of Go. */
+static void test_pool(void **state)
+{
+	static const char *const of_go[] = {"oroutine", "GOMAXPROCS", " Ps", " P ",
+					    "GC",       "sysmon",     "(g5", "unique_lock"};
+	struct script *s = pool();
+	struct analysis *a = analyse(s, NULL);
+	const struct finding *finding = found(a, "timer-bound");
+	char *text = report_of(a);
+
+	(void)state;
+	assert_true(is_of_threads(a));
+	assert_non_null(finding);
+	assert_int_equal(times(text, "timer-bound: "), 1);
+	if (!strstr(finding->text, "pool::take waited "))
+		fail_msg("%s", finding->text);
+	assert_string_equal(finding->evidence[1], "the same in 1 other stack: 900 ms more");
+	assert_non_null(strstr(finding->evidence[0], "(thread 500"));
+	assert_non_null(strstr(finding->next, "gotrace why t --thread 500"));
+	for (size_t i = 0; i < sizeof(of_go) / sizeof(of_go[0]); i++) {
+		if (strstr(text, of_go[i]))
+			fail_msg("%s: %s", of_go[i], text);
+	}
+	/* A name that does not fit has a line of its own. */
+	assert_non_null(strstr(text, "pool::work [pool-1]\n"));
+	free(text);
+	analysis_free(a);
+	script_free(s);
+}
+
+static void check_name(const char *name, const char *shown)
+{
+	struct script *s = two_threads(name, "main [app]");
+	struct analysis *a = analyse(s, NULL);
+	bool seen = false;
+
+	for (size_t i = 0; i < a->ngroups; i++)
+		seen = seen || strcmp(label_function(a, a->groups[i].func).text, shown) == 0;
+	if (!seen)
+		fail_msg("%s is not shown as %s", name, shown);
+	analysis_free(a);
+	script_free(s);
+}
+
+static void test_names(void **state)
+{
+	(void)state;
+	check_name("f(int) [app]", "f [app]");
+	check_name("a::b<void (int)>::operator()(int) const [clone .part.0] [app]",
+		   "a::b<void (int)>::operator() [app]");
+	check_name("(anonymous namespace)::run(void (*)(int)) [app]", "(anonymous namespace)::run [app]");
+	check_name("read(3: /tmp/x (deleted))", "read(3: /tmp/x (deleted))");
+	check_name("read(3: /tmp/x)", "read(3: /tmp/x)");
+	check_name("lib.so.1+0xab0 [app]", "lib.so.1+0xab0 [app]");
+	check_name("main.(*T).run [app]", "main.(*T).run [app]");
+	check_name("[io_uring]", "[io_uring]");
+}
+
+/* The row of a call at an address without a name shows the call. */
+static void test_nameless_callers(void **state)
+{
+	struct script *s = two_threads("main [app]", "work [app]");
+	struct analysis *a;
+	char *text;
+
+	(void)state;
+	for (unsigned i = 0; i < 9; i++)
+		call(s, 1, 0, MS, stack(s, "fdatasync", "libsqlite3.so.0.8.6+0xab050", 0, "main [app]"));
+	a = analyse(s, NULL);
+	text = report_of(a);
+	assert_non_null(strstr(text, " in fdatasync\n"));
+	free(text);
+	analysis_free(a);
+	script_free(s);
+}
+
+/* Calls that were not recorded are not known to be code. */
+static void test_calls_left_out(void **state)
+{
+	struct script *s = two_threads("main [app]", "work [app]");
+	struct analysis *a;
+	char *text;
+
+	(void)state;
+	add_log(s, 10 * MS, "system calls are left out");
+	a = analyse(s, NULL);
+	text = report_of(a);
+	assert_non_null(strstr(text, "syscalls 0 and more)"));
+	free(text);
+	analysis_free(a);
+	script_free(s);
+}
+
+/* Thread 5000 starts another one every 10 ms, and waits until that has begun. */
+static void check_started(const char *wait_call, const char *post_call, int level)
+{
+	struct script *s = two_threads("main [app]", "work [app]");
+	uint32_t wait = stack(s, wait_call, "acquire", 3, NULL),
+		 post = stack(s, post_call, "release", 4, NULL);
+	struct analysis *a;
+
+	for (unsigned i = 0; i < 50; i++) {
+		block(s, 1, 0, "sync (futex)", wait);
+		s->now += 10 * MS;
+		wake(s, 2, 1, 1, post);
+		start(s, 1, 0);
+	}
+	a = analyse(s, NULL);
+	assert_int_equal(found(a, "lock-long") ? (int)found(a, "lock-long")->level : -1, level);
+	analysis_free(a);
+	script_free(s);
+}
+
+static void test_semaphores(void **state)
+{
+	(void)state;
+	check_started("__new_sem_wait_slow64", "sem_post", -1);
+	check_started("pthread_mutex_lock", "pthread_mutex_unlock", LEVEL_HIGH);
+	/* It may be a lock, or a virtual machine that stops its threads. */
+	check_started("LinuxWaitBarrier::wait", "LinuxWaitBarrier::disarm", LEVEL_INFO);
+}
+
+/*
+ * Four workers wait for a thread that is busy and gives out work. It waits for them inside
+ * pthread_cond_signal only, so it is not known that they have asked it for something.
+ */
+static void test_signaller_is_no_asker(void **state)
+{
+	struct script *s = two_threads("main [app]", "work [app]");
+	uint32_t wait = stack(s, "pthread_cond_wait", "work", 3, NULL);
+	uint32_t signal = stack(s, "pthread_cond_signal", "post", 4, NULL);
+	struct analysis *a;
+
+	(void)state;
+	for (unsigned i = 0; i < 60; i++) {
+		block(s, 2, 1, "sync (condition)", wait);
+		s->now += 10 * MS;
+		wake(s, 1, 0, 2, signal);
+		block(s, 1, 0, "sync (condition)", signal);
+		start(s, 2, 1);
+		s->now += MS;
+		wake(s, 2, 1, 1, wait);
+		start(s, 1, 0);
+	}
+	a = analyse(s, NULL);
+	for (size_t i = 1; i < a->nrows; i++) {
+		if (a->rows[i].activity == ACT_COND)
+			assert_int_equal(row_is_for_answers(a, &a->rows[i]), ANSWERS_UNLIKELY);
+	}
+	analysis_free(a);
+	script_free(s);
+}
+
+/*
+ * Three threads wait for a busy one. It ends their waits in turn, and waits for 10 ms: for the end of the
+ * work that it gave to one, while the two others have none; of what it gave to all; or for a question of one,
+ * which it then answers first. SOON: it does that, too, but has only waited for 1 ms.
+ */
+enum waits_for { END_OF_ONE, END_OF_ALL, QUESTION, SOON };
+
+static void check_work(enum waits_for kind)
+{
+	enum { MAIN = 4 };
+	struct script *s = script_new(1500 * MS);
+	uint32_t wait = stack(s, "pthread_cond_wait", "take", 3, NULL);
+	uint32_t join = stack(s, "pthread_cond_wait", "join", 4, NULL);
+	uint32_t wake_up = stack(s, "pthread_cond_signal", "post", 5, NULL);
+	struct analysis *a;
+
+	procs(s, 4);
+	for (uint32_t g = 1; g <= MAIN; g++) {
+		s->goids[g] = 4999 + g;
+		create(s, g, stack(s, g == MAIN ? "main [app]" : "work [app]", NULL, 1, NULL));
+		start(s, g, (int32_t)g - 1);
+		if (g != MAIN)
+			block(s, g, (int32_t)g - 1, "sync (condition)", wait);
+	}
+	for (unsigned i = 0; i < 60; i++) {
+		uint32_t g = kind >= QUESTION ? MAIN - 1 - i % 3 : 1 + i % 3;
+		uint32_t first = kind == END_OF_ONE ? g : 1, last = kind == END_OF_ONE ? g : MAIN - 1;
+
+		s->now += 20 * MS;
+		wake(s, MAIN, MAIN - 1, g, wake_up);
+		start(s, g, (int32_t)g - 1);
+		if (kind != END_OF_ONE && i % 3 < 2)
+			continue;
+		block(s, MAIN, MAIN - 1, "sync (condition)", join);
+		s->now += kind == SOON ? MS : 10 * MS;
+		wake(s, last, (int32_t)last - 1, MAIN, wake_up);
+		start(s, MAIN, MAIN - 1);
+		for (uint32_t one = first; one <= last; one++)
+			block(s, one, (int32_t)one - 1, "sync (condition)", wait);
+	}
+	s->end = s->now > s->end ? s->now : s->end;
+	a = analyse(s, NULL);
+	assert_true((found(a, "busy-owner") != NULL) == (kind == QUESTION));
+	analysis_free(a);
+	script_free(s);
+}
+
+static void test_work_is_no_answer(void **state)
+{
+	(void)state;
+	check_work(END_OF_ONE);
+	check_work(END_OF_ALL);
+	check_work(QUESTION);
+	check_work(SOON);
+}
+
+/* Four threads meet at a barrier every 5 ms. The last one is the fourth, or another one each time. */
+static void check_barrier(bool lopsided)
+{
+	enum { THREADS = 4 };
+	struct script *s = script_new(1500 * MS);
+	uint32_t wait = stack(s, "pthread_barrier_wait", "simulate", 3, NULL);
+	const struct finding *finding;
+	struct analysis *a;
+
+	procs(s, THREADS);
+	for (uint32_t g = 1; g <= THREADS; g++) {
+		s->goids[g] = 4999 + g;
+		create(s, g, stack(s, "simulate [app]", NULL, 1, NULL));
+		start(s, g, (int32_t)g - 1);
+	}
+	for (uint32_t i = 0; i < 60; i++) {
+		uint32_t last = lopsided ? THREADS : 1 + i % THREADS;
+
+		for (uint32_t g = 1; g <= THREADS; g++) {
+			if (g != last)
+				block(s, g, (int32_t)g - 1, "sync (barrier)", wait);
+		}
+		s->now += 5 * MS;
+		for (uint32_t g = 1; g <= THREADS; g++) {
+			if (g == last)
+				continue;
+			wake(s, last, (int32_t)last - 1, g, wait);
+			start(s, g, (int32_t)g - 1);
+		}
+	}
+	a = analyse(s, NULL);
+	finding = found(a, "straggler");
+	assert_true((finding != NULL) == lopsided);
+	assert_true(!finding || strstr(finding->text, "100 % of it for thread 5003: mostly run"));
+	analysis_free(a);
+	script_free(s);
+}
+
+static void test_barrier(void **state)
+{
+	(void)state;
+	check_barrier(true);
+	check_barrier(false);
+}
+
+/* A quota that is used up is said in words of threads: they have no GOMAXPROCS, however many CPUs there are.
+ */
+static void test_quota(void **state)
+{
+	const struct host_log log = {8, 400000, 100000, 9, 800 * MS, 900 * MS, 990 * MS, 50};
+	struct script *s = two_threads("main [app]", "work [app]");
+	struct analysis *a;
+	char text[HOST_LOG_TEXT];
+
+	(void)state;
+	add(s, OP_PROCS_CHANGE, 0, NO_P)->arg = 8;
+	host_log_print(&log, text);
+	add_log(s, 999 * MS, text);
+	a = analyse(s, NULL);
+	assert_non_null(found(a, "throttled"));
+	assert_null(found(a, "procs-high"));
+	for (unsigned i = 0; i < a->nfindings; i++)
+		assert_null(strstr(a->findings[i].text, "GOMAXPROCS"));
+	analysis_free(a);
+	script_free(s);
+}
+
+/* `why` of a thread that waits for one that does not get a CPU. */
+static void test_why(void **state)
+{
+	const struct why_question question = {
+		.kind = WHY_GOROUTINE, .goroutine = 5000, .at_ns = UINT64_MAX, .slowest = 1};
+	const struct report_style style = {0};
+	struct script *s = two_threads("main [app]", "work [app]");
+	uint32_t wait = stack(s, "pthread_cond_wait", "main", 3, NULL);
+	uint32_t signal = stack(s, "pthread_cond_signal", "work", 4, NULL);
+	struct why *why = why_new(&question);
+	struct analysis *a;
+	struct error err = {""};
+	char *text = NULL;
+	size_t size;
+	FILE *out;
+
+	(void)state;
+	block(s, 2, 1, "sleep", wait);
+	block(s, 1, 0, "sync (condition)", wait);
+	wake(s, 0, NO_P, 2, 0);
+	at(s, 900 * MS);
+	start(s, 2, 1);
+	wake(s, 2, 1, 1, signal);
+	start(s, 1, 0);
+	a = analyse(s, why);
+	assert_int_equal(why_choose(why, a, &err), 0);
+	analysis_free(a);
+	a = analyse(s, why);
+	assert_int_equal(why_explain(why, a, &err), 0);
+	out = open_memstream(&text, &size);
+	why_text(why, a, out, &style);
+	fclose(out);
+	assert_memory_equal(text, "thread 5000: ", strlen("thread 5000: "));
+	assert_non_null(strstr(text, "5001   CPU had to wake, or others used it"));
+	assert_non_null(strstr(text, "without runnable in thread 5001"));
+	assert_null(strstr(text, "oroutine"));
+	assert_null(strstr(text, "P had"));
+	assert_null(strstr(text, "g5"));
+	free(text);
+	analysis_free(a);
+	why_free(why);
+	script_free(s);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_pool),
+	cmocka_unit_test(test_names),
+	cmocka_unit_test(test_nameless_callers),
+	cmocka_unit_test(test_calls_left_out),
+	cmocka_unit_test(test_why),
+	cmocka_unit_test(test_barrier),
+	cmocka_unit_test(test_quota),
+	cmocka_unit_test(test_work_is_no_answer),
+	cmocka_unit_test(test_semaphores),
+	cmocka_unit_test(test_signaller_is_no_asker),
+};
+
+UNIT_TESTS(tests, NULL, NULL);
