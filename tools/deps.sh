@@ -11,16 +11,16 @@ set -eu
 cd "$(dirname "$0")/.."
 . tools/go.sh
 
-# libstdc++: the names of C++ are read by its demangler. Its package is named after a release of GCC.
-BUILD="gcc libc6-dev make clang bpftool libbpf-dev libelf-dev libdw-dev zlib1g-dev libdeflate-dev liblzma-dev libstdc++-12-dev libseccomp-dev libcap-dev libprotobuf-c-dev protobuf-c-compiler libsqlite3-dev libncurses-dev"
+# libiberty: the names of C++ and Rust are read by its demanglers.
+BUILD="gcc libc6-dev make clang bpftool libbpf-dev libelf-dev libdw-dev zlib1g-dev libdeflate-dev liblzma-dev libiberty-dev libseccomp-dev libcap-dev libprotobuf-c-dev protobuf-c-compiler libsqlite3-dev libncurses-dev"
 # Man pages, file capabilities, the static file.
 INSTALL="python3 libcap2-bin libbz2-dev"
 DEB="git debhelper dpkg-dev fakeroot"
 TESTS="pkg-config sqlite3 libcmocka-dev libclang-rt-14-dev clang-format bpftrace procps util-linux bsdutils tmux xxd xz-utils ca-certificates chromium-headless-shell mandoc zsh fish debootstrap musl-tools codespell"
 # To check packages.
 PACKAGES="lintian man-db file"
-# For programs in C and C++: compiler, debugger, tracers to compare with, and real programs to trace.
-NATIVE="g++ gdb strace linux-perf redis-server redis-tools postgresql postgresql-client nginx-light wrk memcached prometheus etcd-server nats-server caddy"
+# For programs in C, C++ and Rust: compiler, debugger, tracers to compare with, and real programs to trace.
+NATIVE="g++ rustc gdb strace linux-perf redis-server redis-tools postgresql postgresql-client nginx-light wrk memcached prometheus etcd-server nats-server caddy"
 # For booting other kernels in an emulated machine, and for fetching them.
 VMS="qemu-system-x86 kmod busybox-static python3-venv debian-archive-keyring"
 # For building for arm64 and running the result in emulation.
@@ -40,14 +40,10 @@ tests) wanted="$BUILD $INSTALL $DEB $TESTS $PACKAGES $NATIVE $VMS $ARM64" ;;
 esac
 part=$1
 
-# Prints the packages of "$@" that are not installed. Any release of libstdc++ will do.
+# Prints the packages of "$@" that are not installed.
 missing() {
 	for package; do
-		case $package in
-		libstdc++-12-dev) pattern='libstdc++-[0-9]*-dev' ;;
-		*) pattern=$package ;;
-		esac
-		dpkg-query -W -f '${db:Status-Status}\n' "$pattern" 2>/dev/null | grep -qx installed || printf '%s ' "$package"
+		dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed || printf '%s ' "$package"
 	done
 }
 

@@ -75,7 +75,7 @@ BEGIN {
 	# From the log to the file. Modules that include pipeline see the model, too.
 	module_reads("sandbox", "bpf rawlog target target/names target/functions")
 	module_reads("pipeline", "rawlog code/symbol model annotate trace/wire")
-	module_reads("flight", "target/functions sandbox trace/ops trace/ledger trace/wire trace/convert trace/cut pipeline")
+	module_reads("flight", "target/functions sandbox trace/ops trace/ledger trace/wire trace/convert trace/cut analysis pipeline")
 	module_reads("workers/summary", "pipeline")
 	module_reads("workers/writer", "rawlog target/names sandbox pipeline workers/summary flight")
 	module_reads("cli", "bpf/site_list.h analysis/goroutines trace/ops target target/functions sandbox capture trace/wire trace/convert trace/dump export trace/cut analysis pipeline workers/summary flight workers/writer")

@@ -93,6 +93,23 @@ func nativeFlight(b *bench, l *load, busy bool) func() error {
 	return func() error { l.say("land"); return nil }
 }
 
+// idle: what a recorder takes whose program waits for requests that do not come.
+func (b *bench) idle() {
+	var took series
+	fmt.Println("== idle: CPU time of a recorder of an idle server, in all its processes, in ms a second")
+	for range b.rounds {
+		l := b.start("http")
+		end := flightWith("idle", false).begin(b, l)
+		time.Sleep(5 * time.Second) // for what follows attaching
+		before, length := b.ownCPU(), 5*b.length
+		time.Sleep(length)
+		took = append(took, 1000*(b.ownCPU()-before)/length.Seconds())
+		fail(end())
+		l.end()
+	}
+	fmt.Printf("%s ms\n", took)
+}
+
 // The loads of the comparison.
 var flightLoads = []string{"ping-pong", "http, saturated", "http, half load", "syscalls"}
 

@@ -4,7 +4,7 @@
 // one run: each round goes through all set-ups, so that a noisy machine
 // disturbs them alike.
 //
-//	bench [-rounds N] [-gotrace FILE] ladder|http|target|flight|consumer|replay|size|edges|shards|mix|overload|native|programs|real…
+//	bench [-rounds N] [-gotrace FILE] ladder|http|target|flight|idle|others|consumer|replay|size|edges|shards|mix|overload|native|programs|real…
 //	bench serve NAME     (for tests/e2e/real.sh: a real program under load)
 //	bench load pingpong|http|http-inside|iter|gc|syscalls|timers|days    (the traced side, started by the above)
 package main
@@ -31,6 +31,7 @@ type bench struct {
 	sites    []string
 	apart    bool    // the next load has a session of its own
 	short    string  // the table of real servers for README
+	tracer   int     // PID of the tracer that runs; 0 = none
 	emptyRun float64 // ns that a run of an empty BPF program takes; 0 = not measured
 }
 
@@ -103,6 +104,10 @@ func (b *bench) part(part, only string) {
 		b.replay()
 	case "flight":
 		b.flight()
+	case "idle":
+		b.idle()
+	case "others":
+		b.others()
 	case "overload":
 		b.overload(only)
 	case "native":

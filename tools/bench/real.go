@@ -27,6 +27,9 @@ type look struct {
 
 var looks = []look{
 	{"untraced", false, 1, func(*bench, string) func() error { return func() error { return nil } }},
+	{"empty", false, 1, func(b *bench, pid string) func() error {
+		return b.watch(nil, b.gotrace, "-p", pid, "--probe-only")
+	}},
 	{"gotrace", true, 1, func(b *bench, pid string) func() error { return b.gotraceLook(pid) }},
 	{"max-10%", true, 6, func(b *bench, pid string) func() error { return b.gotraceLook(pid, "--max-overhead", "10") }},
 	{"perf-sched-g", false, 1, func(b *bench, pid string) func() error {
@@ -38,32 +41,64 @@ func (b *bench) gotraceLook(pid string, options ...string) func() error {
 	return b.watch([]int{3}, b.gotrace, append([]string{"-p", pid, "-o", filepath.Join(b.dir, "trace"), "--json"}, options...)...)
 }
 
-// spent returns the CPU time of a process, which includes its threads that have ended.
-func spent(pid string) float64 {
+// readTimes returns the CPU time of a process in s, which includes its threads that have ended, and that of its children
+// that have ended and been waited for.
+func readTimes(pid string) (own, ended float64, err error) {
 	text, err := os.ReadFile("/proc/" + pid + "/stat")
-	fail(err)
+	if err != nil {
+		return 0, 0, err
+	}
+	var times [4]float64 // utime, stime, cutime, cstime
 	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
-	user, err := strconv.ParseFloat(fields[11], 64)
+	for i := range times {
+		if times[i], err = strconv.ParseFloat(fields[11+i], 64); err != nil {
+			return 0, 0, err
+		}
+	}
+	return (times[0] + times[1]) / 100, (times[2] + times[3]) / 100, nil // USER_HZ
+}
+
+// spent returns the CPU time of a process that runs, in s.
+func spent(pid string) float64 {
+	own, _, err := readTimes(pid)
 	fail(err)
-	system, err := strconv.ParseFloat(fields[12], 64)
-	fail(err)
-	return (user + system) / 100 // USER_HZ
+	return own
+}
+
+// ownCPU returns the CPU time that the running tracer and its children have taken, in s. A child may end meanwhile.
+func (b *bench) ownCPU() (sum float64) {
+	for pids := []string{strconv.Itoa(b.tracer)}; len(pids) > 0; pids = pids[1:] {
+		own, ended, err := readTimes(pids[0])
+		if b.tracer == 0 || err != nil {
+			continue
+		}
+		sum += own + ended
+		children, _ := filepath.Glob("/proc/" + pids[0] + "/task/*/children")
+		for _, list := range children {
+			text, _ := os.ReadFile(list)
+			pids = append(pids, strings.Fields(string(text))...)
+		}
+	}
+	return sum
 }
 
 // measured has the figures of one service at one rate with one look, one for each round.
 type measured struct {
-	cpu, rate, p99, watched series
+	cpu, own, rate, p99, watched series
 }
 
 func (b *bench) measure(s *service, one look, rate float64, m *measured) {
+	if one.name == "empty" && !s.inGo {
+		return
+	}
 	end := one.begin(b, s.pid)
 	if end == nil {
 		return
 	}
 	length := time.Duration(one.times) * b.length
-	before := spent(s.pid)
+	before, ownBefore := spent(s.pid), b.ownCPU()
 	got := s.load(rate, length)
-	took := spent(s.pid) - before
+	took, own := spent(s.pid)-before, b.ownCPU()-ownBefore
 	if err := end(); err != nil {
 		fmt.Printf("# %s: %v\n", one.name, err)
 		return
@@ -73,6 +108,7 @@ func (b *bench) measure(s *service, one look, rate float64, m *measured) {
 		return
 	}
 	m.cpu = append(m.cpu, 1e6*took/got.n)
+	m.own = append(m.own, 1e6*own/got.n)
 	m.rate = append(m.rate, got.perSecond)
 	m.p99 = append(m.p99, float64(got.p99.Microseconds()))
 	if one.ours {
@@ -99,19 +135,19 @@ func (b *bench) watchedShare(length time.Duration) float64 {
 func (b *bench) real(only string) {
 	fmt.Println("== real servers: CPU time an operation and throughput as ratios to untraced, p99 in us, share of time watched")
 	b.short = shortHead
-	fmt.Println("| server | load | traced by | CPU an operation | ratio | throughput | p99 | watched |")
-	fmt.Println("|---|---|---|---|---|---|---|---|")
+	fmt.Println("| server | load | traced by | CPU an operation | ratio | the tracer's own | throughput | p99 | watched |")
+	fmt.Println("|---|---|---|---|---|---|---|---|---|")
 	for _, one := range services {
 		if !one.bench || only != "" && !slices.Contains(strings.Split(only, ","), strings.Split(one.name, ",")[0]) {
 			continue
 		}
 		if !installed(one.needs) {
-			fmt.Printf("| %s | not measured: %s is not installed | | | | | | |\n", one.name, one.needs)
+			fmt.Printf("| %s | not measured: %s is not installed | | | | | | | |\n", one.name, one.needs)
 			continue
 		}
 		s := one.start(b)
 		if s == nil {
-			fmt.Printf("| %s | not measured: it could not be built | | | | | | |\n", one.name)
+			fmt.Printf("| %s | not measured: it could not be built | | | | | | | |\n", one.name)
 			continue
 		}
 		b.realRows(one.name, s)
@@ -133,51 +169,64 @@ func (b *bench) realRows(name string, s *service) {
 			}
 		}
 	}
-	b.short += shortRow(name, full, half)
-	for _, level := range []struct {
-		name string
-		all  []measured
-	}{{"full", full}, {"half", half}} {
-		base := level.all[0]
-		if s.onlyFull && level.name == "half" {
-			fmt.Printf("| %s | half | not measured: its client has no rate | | | | | |\n", name)
+	loads := []underLoad{{"full", full}, {"half", half}}
+	b.short += shortRow(name, loads)
+	for _, load := range loads {
+		base := load.looks[0]
+		if s.onlyFull && load.name == "half" {
+			fmt.Printf("| %s | half | not measured: its client has no rate | | | | | | |\n", name)
 		}
 		for k, one := range looks {
-			m := level.all[k]
+			m := load.looks[k]
 			if len(m.cpu) == 0 {
 				continue
 			}
-			watched, p99 := "", "not known"
+			watched, p99, own := "", "not known", ""
 			if m.p99.median() != 0 {
 				p99 = fmt.Sprintf("%.0f", m.p99.median())
+			}
+			if own = fmt.Sprintf("%.1f us", m.own.median()); one.name == "untraced" {
+				own = ""
 			}
 			if one.ours {
 				watched = fmt.Sprintf("%.0f %%", m.watched.median())
 			}
-			fmt.Printf("| %s | %s | %s | %.1f us | %s | %s | %s | %s |\n", name, level.name, one.name,
-				m.cpu.median(), m.cpu.over(base.cpu), m.rate.over(base.rate), p99, watched)
+			fmt.Printf("| %s | %s | %s | %.1f us | %s | %s | %s | %s | %s |\n", name, load.name, one.name,
+				m.cpu.median(), m.cpu.over(base.cpu), own, m.rate.over(base.rate), p99, watched)
 		}
 	}
 }
 
 const shortHead = `CPU time an operation, traced over untraced; in brackets the throughput, and under a limit the share
-of time that is watched:
+of time that is watched. *Empty* is probes that do nothing, the lower bound:
 
-| | full load | half load | ` + "`--max-overhead 10`" + `, full | half load |
-|---|---|---|---|---|
+| | empty, full load | full load | half load | ` + "`--max-overhead 10`" + `, full | half load |
+|---|---|---|---|---|---|
 `
 
+// underLoad is what was measured under one load, by the index of the look.
+type underLoad struct {
+	name  string // "full", "half"
+	looks []measured
+}
+
 // shortRow is a service's row of README's table.
-func shortRow(name string, full, half []measured) string {
+func shortRow(name string, loads []underLoad) string {
 	server, _, _ := strings.Cut(name, ",")
 	row := "| " + server
-	for k := 1; k <= 2; k++ {
-		for _, level := range [][]measured{full, half} {
-			m, base := level[k], level[0]
+	for k, one := range looks {
+		if !one.ours && one.name != "empty" {
+			continue
+		}
+		for _, load := range loads {
+			m, base := load.looks[k], load.looks[0]
+			if one.name == "empty" && load.name == "half" {
+				continue
+			}
 			switch {
 			case len(m.cpu) == 0:
 				row += " | -"
-			case looks[k].times == 1:
+			case one.times == 1:
 				row += fmt.Sprintf(" | %.2f (%.2f)", m.cpu.ratios(base.cpu).median(), m.rate.ratios(base.rate).median())
 			default:
 				row += fmt.Sprintf(" | %.2f (%.2f; %.0f %%)", m.cpu.ratios(base.cpu).median(),

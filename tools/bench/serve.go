@@ -10,7 +10,14 @@ import (
 	"time"
 )
 
-// serve starts one of the services, whose name begins with the word, and prints "ready PID ONLY_FULL". For each line
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+// serve starts one of the services, whose name begins with the word, and prints "ready PID ONLY_FULL METRICS REQUEST". For each line
 // "RATE LENGTH" on standard input it is loaded, and "ANSWERS PER_SECOND" printed. It ends with standard input.
 func (b *bench) serve(name string) {
 	for _, one := range services {
@@ -27,7 +34,7 @@ func (b *bench) serve(name string) {
 			return
 		}
 		defer s.end()
-		fmt.Println("ready", s.pid, s.onlyFull)
+		fmt.Println("ready", s.pid, s.onlyFull, orDash(s.metrics), orDash(s.request))
 		for words := bufio.NewScanner(os.Stdin); words.Scan(); {
 			var rate float64
 			var text string

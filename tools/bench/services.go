@@ -24,7 +24,10 @@ type service struct {
 	pid      string
 	load     func(rate float64, length time.Duration) answers // rate 0: as many as the server answers
 	end      func()
-	onlyFull bool // its clients have no other rate
+	onlyFull bool   // its clients have no other rate
+	inGo     bool   // gotrace probes it, and so can attach empty programs
+	metrics  string // URL of its own counts, as Prometheus reads them; empty: it has none
+	request  string // the name of the task that an answer is, as in SQL's LIKE; empty: none
 }
 
 var services = []struct {
@@ -43,7 +46,9 @@ var services = []struct {
 	{"nats, a message", "nats-server", false, (*bench).nats},
 	{"memcached, a get", "memcached", false, (*bench).memcached},
 	{"python, a page", "python3", false, (*bench).python},
+	{"threads, a page", "python3", false, (*bench).pythonThreads},
 	{"node, a page", "node", false, (*bench).node},
+	{"zlib, a page", "node", false, (*bench).nodePool},
 	{"java, a page", "java", false, (*bench).java},
 	{"xz", "xz", false, worker("xz", "-T2", "-c", "/dev/urandom")},
 	{"ffmpeg", "ffmpeg", false, worker("ffmpeg", "-nostdin", "-loglevel", "error", "-f", "lavfi", "-i", "testsrc=size=640x360", "-f", "null", "-")},
@@ -88,7 +93,7 @@ func (b *bench) prometheus() *service {
 		return driveHTTP(func() (*http.Request, error) {
 			return http.NewRequest("GET", "http://"+address+"/api/v1/query?query=up", nil)
 		}, rate, length)
-	}, end: end}
+	}, end: end, inGo: true, metrics: "http://" + address + "/metrics", request: "GET %query%"}
 }
 
 func (b *bench) etcd() *service {
@@ -102,7 +107,7 @@ func (b *bench) etcd() *service {
 		return driveHTTP(func() (*http.Request, error) {
 			return http.NewRequest("POST", "http://"+address+"/v3/kv/put", strings.NewReader(`{"key":"a2V5","value":"dmFsdWU="}`))
 		}, rate, length)
-	}, end: end}
+	}, end: end, inGo: true, metrics: "http://" + address + "/metrics", request: "%/kv/put%"}
 }
 
 // grpc builds tools/bench/grpc, whose modules come through the Go proxy.
@@ -122,7 +127,7 @@ func (b *bench) grpc() *service {
 		out, err := exec.Command(program, "client", address, fmt.Sprint(rate), length.String()).Output()
 		fail(err)
 		return parseAnswers(string(out))
-	}, end: end}
+	}, end: end, inGo: true, request: "%"}
 }
 
 // parseAnswers reads what the client of gRPC prints: a count, answers a second, p50 and p99 in ns.
@@ -185,13 +190,18 @@ func (b *bench) pgbenchService() *service {
 	}, end: w.end}
 }
 
+// caddy file-server would have no address for its metrics.
 func (b *bench) caddy() *service {
-	address := freePort()
+	address, admin, config := freePort(), freePort(), filepath.Join(b.dir, "Caddyfile")
 	fail(os.WriteFile(filepath.Join(b.dir, "x"), []byte("a page\n"), 0o644))
 	_, port, _ := net.SplitHostPort(address)
-	server := exec.Command("caddy", "file-server", "--root", b.dir, "--listen", ":"+port)
+	text := fmt.Sprintf("{\n\tadmin %s\n}\n:%s {\n\troot * %s\n\tfile_server\n}\n", admin, port, b.dir)
+	fail(os.WriteFile(config, []byte(text), 0o600))
+	server := exec.Command("caddy", "run", "--config", config, "--adapter", "caddyfile")
 	server.Env = append(os.Environ(), "HOME="+b.dir)
-	return b.pages(server, address)
+	s := b.pages(server, address)
+	s.metrics, s.request = "http://"+admin+"/metrics", "GET /x"
+	return s
 }
 
 // pages asks a server for pages.
@@ -270,6 +280,24 @@ func (b *bench) node() *service {
 	_, port, _ := net.SplitHostPort(address)
 	return b.pages(exec.Command("node", "-e",
 		`require("http").createServer((question, answer) => answer.end("a page\n")).listen(+process.argv[1], "127.0.0.1")`, port), address)
+}
+
+// pythonThreads has a thread for each request, whose beginning the main thread waits for.
+func (b *bench) pythonThreads() *service {
+	address := freePort()
+	_, port, _ := net.SplitHostPort(address)
+	fail(os.WriteFile(filepath.Join(b.dir, "x"), []byte("a page\n"), 0o600))
+	return b.pages(exec.Command("/usr/bin/python3", "-m", "http.server", "--bind", "127.0.0.1", "--directory", b.dir, port), address)
+}
+
+// nodePool compresses each page in node's thread pool. The collector has threads of its own.
+func (b *bench) nodePool() *service {
+	address := freePort()
+	_, port, _ := net.SplitHostPort(address)
+	return b.pages(exec.Command("node", "-e", `
+const zlib = require("zlib");
+require("http").createServer((question, answer) => zlib.gzip(Buffer.alloc(20000, "a page\n"), (error, page) => answer.end(page)))
+	.listen(+process.argv[1], "127.0.0.1")`, port), address)
 }
 
 func (b *bench) java() *service {

@@ -100,12 +100,14 @@ func (b *bench) watch(also []int, name string, args ...string) func() error {
 	fail(err)
 	command.Stdout, command.Stderr = said, said
 	fail(command.Start())
+	b.tracer = command.Process.Pid
 	if name == b.gotrace {
 		time.Sleep(settle)
 	} else {
 		time.Sleep(settleOther)
 	}
 	return func() error {
+		b.tracer = 0
 		command.Process.Signal(syscall.SIGINT)
 		killer := time.AfterFunc(time.Minute, func() { command.Process.Kill() })
 		err := command.Wait()

@@ -185,9 +185,18 @@ KINDS = {"FILE": "file", "DIR": "directory", "PATH": "directory", "PID": "pid", 
 CHOICES = {
     "as": "go c",
     "detail": "exact auto light starts",
-    "on": "blocked> runnable> syscall> gc-pause> goroutines>",
+    "on": "blocked> runnable> syscall> gc-pause> goroutines> queue> heap> request> finding>= cpu> cgroup-cpu> throttled rss>",
     "os": "off all",
 }
+# Options whose words are in the trace on the command line, and the question for them.
+IN_TRACE = {
+    "label": "SELECT DISTINCT key || char(61) || value FROM label WHERE value IS NOT NULL LIMIT 200",
+    "by-label": "SELECT DISTINCT key FROM label LIMIT 200",
+    "task": "SELECT DISTINCT name FROM task LIMIT 200",
+    "region": "SELECT DISTINCT name FROM region LIMIT 200",
+}
+# A completion must not take seconds: traces above this size are not asked.
+SMALL_TRACE = 'test -f "$word" && test "$(stat -L -c %s -- "$word")" -lt 64000000'
 OTHER_FORMATS = "perfetto pprof: folded: flame sqlite parquet"  # of convert
 
 
@@ -201,6 +210,14 @@ def choices_of(command, option):
     if option.name == "format":
         return formats_of_go() + (f" {OTHER_FORMATS}" if command.name == "convert" else "")
     return CHOICES.get(option.name, "")
+
+
+def question_of(command, option):
+    """The question for the words of the option of the command, or "". Only these commands take names of a trace."""
+    named = command.name == "why" or option.name in ("label", "by-label")
+    return IN_TRACE.get(option.name, "") if named and option.argument else ""
+
+
 # Options that take a file or a directory, although other such arguments are only one of the two.
 BOTH = {"go"}
 
@@ -229,9 +246,22 @@ def bash(commands):
     named = [c.name for c in commands if c.name]
     lines = [
         "# Made from --help by tools/release/pages.py: do not edit.",
+        "# _gotrace_in_trace QUESTION: offers the answers of the first trace on the command line. compgen would",
+        "# run what they contain.",
+        "_gotrace_in_trace()",
+        "{",
+        "\tlocal word answer",
+        '\tfor word in "${COMP_WORDS[@]:2}"; do',
+        f"\t\t{SMALL_TRACE} || continue",
+        '\t\twhile IFS= read -r answer; do [[ $answer == "$cur"* ]] && COMPREPLY+=("$answer"); done \\',
+        '\t\t\t< <(gotrace sql --csv "$word" "$1" 2>/dev/null | tail -n +2 | tr -d \'"\')',
+        "\t\treturn",
+        "\tdone",
+        "}",
         "_gotrace()",
         "{",
         '\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} options',
+        "\tCOMPREPLY=()",
         "\t# Readline splits at =: --output=FILE is three words.",
         '\tif [[ $cur == = ]]; then cur=; elif [[ $prev == = ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi',
         "\tcase $prev in",
@@ -244,6 +274,8 @@ def bash(commands):
         f'\t--format) [[ $command == convert ]] && options="{OTHER_FORMATS}"',
         f'\t\tCOMPREPLY=($(compgen -W "{formats_of_go()} $options" -- "$cur")); return ;;',
     ]
+    asked = {o.name: question_of(c, o) for c in commands for o in c.options if question_of(c, o)}
+    lines += [f"\t--{name}) _gotrace_in_trace '{question}'; return ;;" for name, question in asked.items()]
     lines += ["\tesac", "\tcase $command in"]
     lines += [f'\t{c.name}) options="{" ".join(words_of(c))}" ;;' for c in commands if c.name]
     lines += [f'\t*) options="{" ".join(words_of(commands[0]))}" ;;', "\tesac"]
@@ -269,6 +301,8 @@ def zsh_option(command, option):
     action = {"file": "_files", "directory": "_files -/", "pid": "_pids"}.get(kind_of(option), "")
     if choices_of(command, option):
         action = "(" + re.sub(r"([:>])", r"\\\1", choices_of(command, option)) + ")"
+    if question_of(command, option):
+        action = "{_gotrace_in_trace " + zsh_text(f'"{question_of(command, option)}"') + "}"
     argument = f":{option.argument.lower()}:{action}" if option.argument else ""
     if option.argument and option.optional:
         argument = ":" + argument
@@ -287,7 +321,19 @@ def zsh_arguments(command):
 
 
 def zsh(commands):
-    lines = ["#compdef gotrace", "# Made from --help by tools/release/pages.py: do not edit.", "local -a commands", "commands=("]
+    lines = ["#compdef gotrace", "# Made from --help by tools/release/pages.py: do not edit.", "local -a commands"]
+    lines += [
+        "# The answers of the first trace on the command line.",
+        "_gotrace_in_trace () {",
+        "\tlocal word",
+        "\tfor word in ${words[2,-1]}; do",
+        f"\t\t{SMALL_TRACE} || continue",
+        "\t\tcompadd -- ${(f)\"$(gotrace sql --csv $word $1 2>/dev/null | tail -n +2 | tr -d '\"')\"}",
+        "\t\treturn",
+        "\tdone",
+        "}",
+        "commands=(",
+    ]
     lines += [f"\t'{c.name}:{zsh_text(sentence(c))}'" for c in commands if c.name]
     lines += [")", "if (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then", "\t_describe command commands", "\treturn", "fi"]
     lines += ["case $words[2] in"]
@@ -313,12 +359,24 @@ def fish_option(command, option):
         line += {"file": " -r -F", "directory": " -x -a '(__fish_complete_directories)'", "pid": " -x -a '(__fish_complete_pids)'"}.get(
             kind_of(option), f" -x -a '{words}'" if words else " -x"
         )
+        if question_of(command, option):
+            line += f" -a '(__gotrace_in_trace \"{question_of(command, option)}\")'"
     return line + f" -d {fish_text(option.text)}"
 
 
 def fish(commands):
     named = [c for c in commands if c.name]
     lines = ["# Made from --help by tools/release/pages.py: do not edit.", f"set -l gotrace_commands {' '.join(c.name for c in named)}"]
+    lines += [
+        "# The answers of the first trace on the command line.",
+        "function __gotrace_in_trace",
+        "\tfor word in (commandline -opc)[2..-1]",
+        f"\t\t{SMALL_TRACE}; or continue",
+        "\t\tgotrace sql --csv $word $argv[1] 2>/dev/null | tail -n +2 | tr -d '\"'",
+        "\t\treturn",
+        "\tend",
+        "end",
+    ]
     # The condition of a function or a completion runs later, where that list is not known: it is inserted here.
     names = " ".join(c.name for c in named)
     lines += [f"complete -c gotrace -n __fish_use_subcommand -a {c.name} -d {fish_text(sentence(c))}" for c in named]

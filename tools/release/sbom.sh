@@ -42,7 +42,7 @@ while read -r name licence; do
 	echo "Relationship: SPDXRef-gotrace STATIC_LINK SPDXRef-$id"
 done <<END
 libc6-dev LGPL-2.1-or-later
-libstdc++-12-dev GPL-3.0-or-later WITH GCC-exception-3.1
+libiberty-dev LGPL-2.0-or-later AND GPL-2.0-or-later
 libbpf-dev LGPL-2.1-only OR BSD-2-Clause
 libelf-dev GPL-2.0-or-later OR LGPL-3.0-or-later
 libdw-dev GPL-2.0-or-later OR LGPL-3.0-or-later
