@@ -15,7 +15,10 @@
 #include "util/files.h"
 #include "util/proc_stat.h"
 
-enum { COMM_LEN = 15 };
+enum {
+	COMM_LEN = 15,
+	MAX_DEPTH = 16, /* of cgroups */
+};
 
 uint64_t process_start(pid_t pid)
 {
@@ -119,53 +122,116 @@ bool process_matches(const struct process_filter *filter, pid_t pid)
 	       (!filter->exe || executes(pid, filter->exe)) && (!filter->user || has_user(pid, filter->uid));
 }
 
-static int find_all(const struct process_filter *filter, struct found_process *found, struct error *err)
+static int visit_all(const struct process_filter *filter, process_visitor *visit, void *ctx,
+		     struct error *err)
 {
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
-	int n = 0;
+	bool more = true;
 
 	if (!proc)
 		return error_set(err, errno, "cannot read /proc: %s", strerror(errno));
-	while ((entry = readdir(proc))) {
+	while (more && (entry = readdir(proc))) {
 		pid_t pid =
 			isdigit((unsigned char)entry->d_name[0]) ? (pid_t)strtol(entry->d_name, NULL, 10) : 0;
 
 		if (pid > 0 && process_matches(filter, pid))
-			add(found, &n, pid);
+			more = visit(ctx, pid);
 	}
 	closedir(proc);
-	return n;
+	return 0;
 }
 
-static int find_in_cgroup(const struct process_filter *filter, struct found_process *found, struct error *err)
+/* Returns false when the visitor has had enough. */
+static bool visit_procs(const struct process_filter *filter, FILE *procs, process_visitor *visit, void *ctx)
 {
-	static const char root[] = "/sys/fs/cgroup/";
-	bool whole = strncmp(filter->cgroup, root, sizeof(root) - 1) == 0;
-	char path[PATH_MAX], line[32];
-	FILE *file;
-	int n = 0;
+	char line[32];
+	bool more = true;
 
-	if (snprintf(path, sizeof(path), "%s%s/cgroup.procs", whole ? "" : root, filter->cgroup) >=
-	    (int)sizeof(path))
-		return error_set(err, ENAMETOOLONG, "--cgroup: the path is too long");
-	file = fopen(path, "re");
-	if (!file)
-		return error_set(err, errno, "cannot read %s: %s", text_path(path).bytes, strerror(errno));
-	while (fgets(line, sizeof(line), file)) {
+	while (more && fgets(line, sizeof(line), procs)) {
 		pid_t pid = (pid_t)strtol(line, NULL, 10);
 
 		if (pid > 0 && process_matches(filter, pid))
-			add(found, &n, pid);
+			more = visit(ctx, pid);
 	}
-	fclose(file);
-	return n;
+	return more;
+}
+
+/* Visits the processes of the cgroup at `path`, with filter->below also those of the cgroups below it. */
+static int visit_cgroup(const struct process_filter *filter, char path[PATH_MAX], unsigned depth,
+			process_visitor *visit, void *ctx, bool *more)
+{
+	static const char name[] = "/cgroup.procs";
+	size_t len = strlen(path);
+	struct dirent *entry;
+	FILE *procs;
+	DIR *below;
+
+	if (len + sizeof(name) > PATH_MAX)
+		return -ENAMETOOLONG;
+	memcpy(path + len, name, sizeof(name));
+	procs = fopen(path, "re");
+	path[len] = '\0';
+	if (!procs)
+		return -errno;
+	*more = visit_procs(filter, procs, visit, ctx);
+	fclose(procs);
+	below = filter->below && *more && depth < MAX_DEPTH ? opendir(path) : NULL;
+	while (below && *more && (entry = readdir(below))) {
+		if (entry->d_type != DT_DIR || entry->d_name[0] == '.' ||
+		    len + 1 + strlen(entry->d_name) >= PATH_MAX)
+			continue;
+		path[len] = '/';
+		memcpy(path + len + 1, entry->d_name, strlen(entry->d_name) + 1);
+		visit_cgroup(filter, path, depth + 1, visit, ctx, more); /* it may be gone */
+		path[len] = '\0';
+	}
+	if (below)
+		closedir(below);
+	return 0;
+}
+
+static int visit_in_cgroup(const struct process_filter *filter, process_visitor *visit, void *ctx,
+			   struct error *err)
+{
+	static const char root[] = "/sys/fs/cgroup/";
+	bool whole = strncmp(filter->cgroup, root, sizeof(root) - 1) == 0, more = true;
+	char path[PATH_MAX];
+	int rc;
+
+	if (snprintf(path, sizeof(path), "%s%s", whole ? "" : root, filter->cgroup) >= (int)sizeof(path))
+		return error_set(err, ENAMETOOLONG, "--cgroup: the path is too long");
+	rc = visit_cgroup(filter, path, 0, visit, ctx, &more);
+	return rc ? error_set(err, -rc, "cannot read %s/cgroup.procs: %s", text_path(path).bytes,
+			      strerror(-rc))
+		  : 0;
+}
+
+int processes_visit(const struct process_filter *filter, process_visitor *visit, void *ctx, struct error *err)
+{
+	return filter->cgroup ? visit_in_cgroup(filter, visit, ctx, err) : visit_all(filter, visit, ctx, err);
+}
+
+struct newest {
+	struct found_process *found;
+	int n;
+};
+
+static bool add_newest(void *ctx, pid_t pid)
+{
+	struct newest *newest = ctx;
+
+	add(newest->found, &newest->n, pid);
+	return true;
 }
 
 int find_processes(const struct process_filter *filter, struct found_process found[MAX_FOUND],
 		   struct error *err)
 {
-	return filter->cgroup ? find_in_cgroup(filter, found, err) : find_all(filter, found, err);
+	struct newest newest = {.found = found};
+	int rc = processes_visit(filter, add_newest, &newest, err);
+
+	return rc ? rc : newest.n;
 }
 
 struct text_path process_filter_text(const struct process_filter *filter)

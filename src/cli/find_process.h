@@ -20,6 +20,7 @@ struct found_process {
 struct process_filter {
 	const char *comm;   /* as in /proc/PID/comm, which has 15 characters; NULL = any */
 	const char *cgroup; /* a path with or without the leading /sys/fs/cgroup/; NULL = any */
+	bool below;         /* the cgroups below it count, too */
 	/*
 	 * An absolute path: the process executes this file, or the file of this path in the file system of
 	 * its container. NULL = any. A process in a user namespace of its own could mount any file at any
@@ -29,6 +30,13 @@ struct process_filter {
 	const char *user; /* as the user gave it; NULL = any */
 	uid_t uid;        /* of `user`: the process's real and effective id */
 };
+
+/* Returns false to visit no more. */
+typedef bool process_visitor(void *ctx, pid_t pid);
+
+/* Visits the processes that match, each once. Returns 0, or a negative errno and sets *err. */
+int processes_visit(const struct process_filter *filter, process_visitor *visit, void *ctx,
+		    struct error *err);
 
 enum { MAX_FOUND = 64 };
 

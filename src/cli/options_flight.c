@@ -19,6 +19,7 @@ enum flight_key {
 	KEY_CGROUP,
 	KEY_EXE,
 	KEY_USER,
+	KEY_NODE,
 	KEY_ON,
 	KEY_EVERY,
 	KEY_AFTER,
@@ -39,10 +40,16 @@ static const struct argp_option table[] = {
 	 "Record the process in this cgroup (a path below /sys/fs/cgroup), and its successors", 1},
 	{"exe", KEY_EXE, "PATH", 0, "Record the process that executes this file, and its successors", 1},
 	{"user", KEY_USER, "NAME", 0,
-	 "Record only processes of this user, a name or a number; with --comm, --cgroup or --exe", 1},
+	 "Record only processes of this user, a name or a number; with --comm, --cgroup, --exe or --node", 1},
+	{"node", KEY_NODE, NULL, 0,
+	 "Record every process of these at the same time, from when it is two seconds old; without --comm, "
+	 "--cgroup, --exe and --user, every Go program of this machine",
+	 1},
 	{"output", 'o', "DIR", 0, "Write snapshots here (default: the current directory)", 1},
 	{"window", KEY_WINDOW, "TIME", 0, "Keep at least this much of the recent past (default: 10s)", 1},
-	{"max-bytes", KEY_MAX_BYTES, "BYTES", 0, "Keep at most this much, whatever the window (default: 64M)",
+	{"max-bytes", KEY_MAX_BYTES, "BYTES", 0,
+	 "Keep at most this much, whatever the window; with --node, all recorders together, but each 1M "
+	 "(default: 64M)",
 	 1},
 	{"on", KEY_ON, "TRIGGER", 0,
 	 "Write a snapshot when this happens: 'blocked>50ms', 'blocked:sync>50ms', 'runnable>10ms', "
@@ -150,6 +157,7 @@ static const struct option_binding bindings[] = {
 	{OPTION_TEXT(KEY_CGROUP, flight_options, filter.cgroup)},
 	{OPTION_WITH(KEY_EXE, set_exe)},
 	{OPTION_WITH(KEY_USER, set_user)},
+	{OPTION_TRUE(KEY_NODE, flight_options, node)},
 	{OPTION_TEXT('o', flight_options, dir)},
 	{OPTION_DURATION(KEY_WINDOW, flight_options, plan.window_ns)},
 	{OPTION_WITH(KEY_MAX_BYTES, set_max_bytes)},
@@ -177,6 +185,10 @@ static const struct argp_child children[] = {{.argp = &recording_common},
  */
 #define FREE_SHARE 0.01
 
+/* With --node: of each process. A ring of this size holds the hits of a saturated CPU for 0.2 s. */
+#define NODE_FREE_SHARE 0.001
+#define NODE_RING_BYTES (4u << 20)
+
 /* Whether a trigger is for tasks, and nothing says which tasks to record. */
 static bool needs_requests(const struct flight_options *options)
 {
@@ -189,12 +201,22 @@ static bool needs_requests(const struct flight_options *options)
 	return wanted && !options->record.requests;
 }
 
+static bool is_filtered(const struct process_filter *filter)
+{
+	return filter->comm || filter->cgroup || filter->exe || filter->user;
+}
+
 /* Fills in defaults. An option that was given is never 0. */
 static void fill_in(struct flight_options *options)
 {
 	if (!options->record.max_overhead && options->record.detail != DETAIL_EXACT)
 		options->record.max_overhead = 10;
-	options->record.free_share = FREE_SHARE;
+	options->record.free_share = options->node ? NODE_FREE_SHARE : FREE_SHARE;
+	if (options->node && !options->record.ring_bytes)
+		options->record.ring_bytes = NODE_RING_BYTES;
+	options->filter.below = options->node;
+	if (options->node && !is_filtered(&options->filter) && options->record.as == AS_IT_IS)
+		options->record.as = AS_GO;
 	if (!options->dir)
 		options->dir = ".";
 	if (needs_requests(options)) {
@@ -208,11 +230,12 @@ static int check_together(const struct flight_options *options, struct error *er
 	const struct process_filter *filter = &options->filter;
 	bool found = filter->comm || filter->cgroup || filter->exe;
 
-	if (options->record.pid && (found || filter->user))
-		return error_set(err, EINVAL, "-p PID excludes --comm, --cgroup, --exe and --user");
-	if (!options->record.pid && !found)
+	if (options->record.pid && (is_filtered(filter) || options->node))
+		return error_set(err, EINVAL, "-p PID excludes --comm, --cgroup, --exe, --user and --node");
+	if (!options->record.pid && !found && !options->node)
 		return error_set(err, EINVAL,
-				 "no process given: use -p PID, --comm NAME, --exe PATH or --cgroup PATH");
+				 "no process given: use -p PID, --comm NAME, --exe PATH, --cgroup PATH or "
+				 "--node");
 	if (options->plan.after_ns && !options->plan.ntriggers)
 		return error_set(err, EINVAL, "--after needs a trigger: give --on");
 	return recording_check(&options->record, err);
@@ -235,7 +258,9 @@ static const struct option_parser flight_parser = {
 			"3 something was lost."},
 	.bindings = bindings,
 	.usage = "gotrace flight [OPTION...] -p PID\n"
-		 "       gotrace flight [OPTION...] --comm NAME | --exe PATH | --cgroup PATH [--user NAME]",
+		 "       gotrace flight [OPTION...] --comm NAME | --exe PATH | --cgroup PATH [--user NAME]\n"
+		 "       gotrace flight [OPTION...] --node [--comm NAME] [--exe PATH] [--cgroup PATH] "
+		 "[--user NAME]",
 };
 
 int options_flight(int argc, char **argv, struct flight_options *options, struct error *err)

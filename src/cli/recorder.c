@@ -34,7 +34,6 @@ static int find_dir(struct recorder *recorder, struct error *err)
 
 int recorder_open(struct recorder *recorder, const struct flight_options *options, struct error *err)
 {
-	struct error socket_error;
 	int rc;
 
 	*recorder = (struct recorder){.options = options, .server = {.fd = -1}};
@@ -44,11 +43,15 @@ int recorder_open(struct recorder *recorder, const struct flight_options *option
 	if (rc == 0)
 		rc = snapshot_store_open(&recorder->store, recorder->dir, options->keep,
 					 options->plan.max_bytes, err);
-	if (rc)
-		return rc;
-	if (snapshot_socket_open(&recorder->server, &socket_error))
-		message_error(&socket_error); /* a signal still requests a snapshot */
-	return 0;
+	return rc;
+}
+
+void recorder_listen(struct recorder *recorder)
+{
+	struct error err;
+
+	if (snapshot_socket_open(&recorder->server, &err))
+		message_error(&err); /* a signal still requests a snapshot */
 }
 
 void recorder_close(struct recorder *recorder)

@@ -52,8 +52,10 @@ struct recording {
 	uint64_t next_look_ns; /* when to read these figures again; 0 = never */
 };
 
-/* Opens the directory and listens for requests. Returns 0 or a negative errno. */
+/* Opens the directory. Returns 0 or a negative errno. */
 int recorder_open(struct recorder *recorder, const struct flight_options *options, struct error *err);
+/* Listens for requests, under the PID of this process. */
+void recorder_listen(struct recorder *recorder);
 void recorder_close(struct recorder *recorder);
 
 /* Begins to read the figures for triggers on the process and its cgroup, if there are any. */

@@ -104,6 +104,7 @@ void workers_functab(struct workers *workers, struct target *target)
 
 	if (rc == 0)
 		rc = writer_functab(workers->writer, &record);
+	target_functab_drop(target);
 	if (rc == 0)
 		return;
 	text_make_printable(err.text);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "flight/share.h"
 #include "flight/trigger.h"
 
 /* A time from which and one until which something is wanted, ns. until_ns = 0: all that is kept. */
@@ -17,6 +18,8 @@ struct time_window {
 struct flight_plan {
 	uint64_t window_ns; /* minimum time to keep */
 	size_t max_bytes;   /* of a file, regardless of the window */
+	/* How many recorders keep max_bytes together (flight/share.h); NULL = this one alone. */
+	const flight_share *share;
 	uint64_t after_ns;  /* time to record after a trigger's match */
 	struct trigger triggers[MAX_TRIGGERS];
 	unsigned ntriggers;

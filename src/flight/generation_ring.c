@@ -143,9 +143,11 @@ static bool is_old(const struct generation_ring *ring)
 
 static void drop(struct generation_ring *ring)
 {
+	size_t limit = flight_share_part(ring->options.share, ring->options.max_bytes);
+
 	while (is_old(ring))
 		drop_oldest(ring);
-	while (ring->n && ring->stats.bytes > ring->options.max_bytes) {
+	while (ring->n && ring->stats.bytes > limit) {
 		drop_oldest(ring);
 		ring->stats.dropped_in_window++;
 	}
@@ -166,7 +168,10 @@ int generation_ring_generation(struct generation_ring *ring, uint64_t start_ns)
 	stats->bytes += bytes;
 	stats->newest_ns = start_ns;
 	stats->closed++;
-	stats->too_large = ring->header.n + bytes > ring->options.max_bytes ? bytes : 0;
+	stats->too_large =
+		ring->header.n + bytes > flight_share_part(ring->options.share, ring->options.max_bytes)
+			? bytes
+			: 0;
 	drop(ring);
 	stats->generations = ring->n;
 	stats->start_ns = ring->n ? generation_at(ring, 0)->start_ns : 0;

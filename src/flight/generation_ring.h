@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "flight/share.h"
 #include "trace/wire/wire.h"
 
 struct generation_ring;
@@ -18,6 +19,7 @@ struct generation_ring;
 struct generation_ring_options {
 	uint64_t window_ns; /* minimum time kept before the start of the newest generation */
 	size_t max_bytes;   /* of a snapshot, regardless of the window */
+	const flight_share *share; /* how many keep max_bytes together; NULL = one */
 };
 
 struct generation_ring_stats {

@@ -359,7 +359,8 @@ struct recorder_pipeline *recorder_pipeline_new(const struct recorder_pipeline_o
 	/* Recording for --after must not push the match out of the window. */
 	struct generation_ring_options ring = {.window_ns =
 						       options->flight->window_ns + options->flight->after_ns,
-					       .max_bytes = options->flight->max_bytes};
+					       .max_bytes = options->flight->max_bytes,
+					       .share = options->flight->share};
 	struct recorder_pipeline *recorder = calloc(1, sizeof(*recorder));
 
 	if (!recorder)

@@ -4,9 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,6 +23,13 @@ struct snapshot_store_file {
 	struct snapshot_origin origin;
 	/* Number of files of the same user, of the same process, and of its same trigger. */
 	unsigned of_user, of_process, of_trigger;
+};
+
+/* In memory that recorders of one node share. */
+struct snapshot_list {
+	pthread_mutex_t lock;
+	unsigned n;
+	struct snapshot_store_file files[]; /* made by these recorders, oldest first: at most keep + 1 */
 };
 
 /* Creates the directory if it is missing: log rotation may have removed it. */
@@ -41,6 +49,38 @@ static int open_output(const struct snapshot_store *store, struct output *out, p
 	return output_open_new(out, store->dir, pid, now, err);
 }
 
+static size_t snapshot_list_size(unsigned keep)
+{
+	return sizeof(struct snapshot_list) + ((size_t)keep + 1) * sizeof(struct snapshot_store_file);
+}
+
+/* Returns NULL if there is no memory. Pages of it are taken as files are entered. */
+static struct snapshot_list *snapshot_list_new(unsigned keep)
+{
+	struct snapshot_list *list = mmap(NULL, snapshot_list_size(keep), PROT_READ | PROT_WRITE,
+					  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pthread_mutexattr_t shared;
+
+	if (list == MAP_FAILED)
+		return NULL;
+	pthread_mutexattr_init(&shared);
+	pthread_mutexattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
+	pthread_mutexattr_setrobust(&shared, PTHREAD_MUTEX_ROBUST);
+	pthread_mutex_init(&list->lock, &shared);
+	pthread_mutexattr_destroy(&shared);
+	return list;
+}
+
+/* A recorder that was killed may have left the list half changed: it begins anew, and what was in it stays.
+ */
+static void snapshot_list_lock(struct snapshot_list *list)
+{
+	if (pthread_mutex_lock(&list->lock) != EOWNERDEAD)
+		return;
+	list->n = 0;
+	pthread_mutex_consistent(&list->lock);
+}
+
 int snapshot_store_open(struct snapshot_store *store, const char *dir, unsigned keep, size_t max_bytes,
 			struct error *err)
 {
@@ -53,14 +93,21 @@ int snapshot_store_open(struct snapshot_store *store, const char *dir, unsigned 
 	if (rc)
 		return rc;
 	output_discard(&out);
-	store->files = keep ? calloc(keep + 1, sizeof(*store->files)) : NULL;
-	return keep && !store->files ? error_set(err, ENOMEM, "out of memory") : 0;
+	store->list = keep ? snapshot_list_new(keep) : NULL;
+	return keep && !store->list ? error_set(err, ENOMEM, "out of memory") : 0;
+}
+
+void snapshot_store_own(const struct snapshot_store *store)
+{
+	if (store->list)
+		madvise(store->list, snapshot_list_size(store->keep), MADV_DONTFORK);
 }
 
 void snapshot_store_close(struct snapshot_store *store)
 {
-	free(store->files);
-	store->files = NULL;
+	if (store->list)
+		munmap(store->list, snapshot_list_size(store->keep));
+	store->list = NULL;
 }
 
 /* --- the file --- */
@@ -79,10 +126,10 @@ static bool is_there(int dir, const struct snapshot_store_file *file)
 }
 
 /* Adds one, or subtracts one with -1, for each other file of the same user, process and trigger, in both. */
-static void count_shares(struct snapshot_store *store, struct snapshot_store_file *file, int by)
+static void count_shares(struct snapshot_list *list, struct snapshot_store_file *file, int by)
 {
-	for (unsigned i = 0; i < store->n; i++) {
-		struct snapshot_store_file *other = &store->files[i];
+	for (unsigned i = 0; i < list->n; i++) {
+		struct snapshot_store_file *other = &list->files[i];
 		bool same = other->origin.uid == file->origin.uid;
 
 		if (other == file || !same)
@@ -98,20 +145,20 @@ static void count_shares(struct snapshot_store *store, struct snapshot_store_fil
 	}
 }
 
-static void snapshot_store_forget(struct snapshot_store *store, unsigned which)
+static void snapshot_list_forget(struct snapshot_list *list, unsigned which)
 {
-	struct snapshot_store_file *file = &store->files[which];
+	struct snapshot_store_file *file = &list->files[which];
 
-	count_shares(store, file, -1);
-	memmove(file, file + 1, (--store->n - which) * sizeof(*file));
+	count_shares(list, file, -1);
+	memmove(file, file + 1, (--list->n - which) * sizeof(*file));
 }
 
 /* Files that others have taken away leave their places. */
-static void forget_missing(struct snapshot_store *store, int dir)
+static void forget_missing(struct snapshot_list *list, int dir)
 {
-	for (unsigned i = store->n; i-- > 0;) {
-		if (!is_there(dir, &store->files[i]))
-			snapshot_store_forget(store, i);
+	for (unsigned i = list->n; i-- > 0;) {
+		if (!is_there(dir, &list->files[i]))
+			snapshot_list_forget(list, i);
 	}
 }
 
@@ -138,58 +185,77 @@ static bool goes_before(const struct snapshot_store_file *older, const struct sn
 }
 
 /* Returns which file goes if there is one too many: the new one, which is the last, if it has no place. */
-static unsigned choose_file(const struct snapshot_store *store)
+static unsigned choose_file(const struct snapshot_list *list)
 {
-	const struct snapshot_store_file *files = store->files, *last = &files[store->n - 1], *chosen = NULL;
+	const struct snapshot_store_file *files = list->files, *last = &files[list->n - 1], *chosen = NULL;
 
 	if (is_brief_end(last))
 		chosen = last;
-	for (unsigned i = store->n - 1; i-- > 0;) {
+	for (unsigned i = list->n - 1; i-- > 0;) {
 		if (last->origin.of_end && !files[i].origin.of_end)
 			continue;
 		if (!chosen || goes_before(&files[i], chosen, last->origin.uid))
 			chosen = &files[i];
 	}
-	return chosen ? (unsigned)(chosen - files) : store->n - 1;
+	return chosen ? (unsigned)(chosen - files) : list->n - 1;
 }
 
-/* Enters a new file, still without a name, as the last one. Returns false if it has no place. */
-static bool snapshot_store_enter(struct snapshot_store *store, const struct snapshot_origin *origin, int dir)
+/* Enters a file as the last one. Returns which one is too many, which may be that; list->n = none. */
+static unsigned snapshot_list_enter(struct snapshot_list *list, unsigned keep,
+				    const struct snapshot_store_file *file, int dir)
 {
-	struct snapshot_store_file *file;
+	struct snapshot_store_file *last;
 
-	if (store->n == store->keep)
-		forget_missing(store, dir);
-	file = &store->files[store->n++];
-	*file = (struct snapshot_store_file){
-		.origin = *origin, .of_user = 1, .of_process = 1, .of_trigger = 1};
-	count_shares(store, file, 1);
-	if (store->n <= store->keep || choose_file(store) != store->n - 1)
-		return true;
-	snapshot_store_forget(store, store->n - 1);
-	return false;
+	if (list->n == keep)
+		forget_missing(list, dir);
+	last = &list->files[list->n++];
+	*last = *file;
+	last->of_user = last->of_process = last->of_trigger = 1;
+	count_shares(list, last, 1);
+	return list->n <= keep ? list->n : choose_file(list);
 }
 
-/* The new file has its name: removes another one if there are too many. */
-static void snapshot_store_remember(struct snapshot_store *store, const struct output *out)
+/* Whether there is a place for one more. */
+static bool has_place(const struct snapshot_store *store, const struct snapshot_origin *origin, int dir)
 {
-	struct snapshot_store_file *file = &store->files[store->n - 1];
+	const struct snapshot_store_file file = {.origin = *origin};
+	struct snapshot_list *list = store->list;
+	bool has;
+
+	snapshot_list_lock(list);
+	has = snapshot_list_enter(list, store->keep, &file, dir) != list->n - 1;
+	snapshot_list_forget(list, list->n - 1);
+	pthread_mutex_unlock(&list->lock);
+	return has;
+}
+
+/*
+ * The new file has its name: removes another one if there are too many, or the new one, whose place another
+ * recorder may have taken meanwhile. Returns whether it is still there.
+ */
+static bool snapshot_store_remember(const struct snapshot_store *store, const struct snapshot_origin *origin,
+				    const struct output *out)
+{
+	struct snapshot_store_file file = {.origin = *origin};
+	struct snapshot_list *list = store->list;
+	unsigned which, last;
 	struct stat st;
-	unsigned which;
 
-	if (fstat(out->fd, &st)) {
-		snapshot_store_forget(store, store->n - 1);
-		return;
+	if (fstat(out->fd, &st))
+		return true;
+	snprintf(file.name, sizeof(file.name), "%s", snapshot_base_name(out->path));
+	file.dev = st.st_dev;
+	file.ino = st.st_ino;
+	snapshot_list_lock(list);
+	which = snapshot_list_enter(list, store->keep, &file, out->dir);
+	last = list->n - 1;
+	if (which <= last) {
+		if (is_there(out->dir, &list->files[which]))
+			unlinkat(out->dir, list->files[which].name, 0);
+		snapshot_list_forget(list, which);
 	}
-	snprintf(file->name, sizeof(file->name), "%s", snapshot_base_name(out->path));
-	file->dev = st.st_dev;
-	file->ino = st.st_ino;
-	if (store->n <= store->keep)
-		return;
-	which = choose_file(store);
-	if (is_there(out->dir, &store->files[which]))
-		unlinkat(out->dir, store->files[which].name, 0);
-	snapshot_store_forget(store, which);
+	pthread_mutex_unlock(&list->lock);
+	return which != last;
 }
 
 static int check_size(const struct snapshot_store *store, int fd, struct error *err)
@@ -261,20 +327,6 @@ static void snapshot_store_give_up(const struct snapshot_store *store, const str
 		output_discard(out);
 }
 
-static int snapshot_store_publish(struct snapshot_store *store, const struct snapshot_source *source,
-				  struct output *out, struct error *err)
-{
-	int rc = snapshot_store_fill(store, source, out, err);
-
-	if (rc == 0)
-		rc = output_publish(out, err);
-	if (rc == 0 && store->keep)
-		snapshot_store_remember(store, out);
-	else if (store->keep)
-		snapshot_store_forget(store, store->n - 1);
-	return rc;
-}
-
 int snapshot_store_write(struct snapshot_store *store, const struct snapshot_source *source,
 			 const struct snapshot_origin *origin, time_t now, struct snapshot_entry *entry,
 			 struct error *err)
@@ -287,16 +339,19 @@ int snapshot_store_write(struct snapshot_store *store, const struct snapshot_sou
 		snapshot_store_give_up(store, source, NULL);
 		return rc;
 	}
-	if (store->keep && !snapshot_store_enter(store, origin, out.dir)) {
+	if (store->keep && !has_place(store, origin, out.dir)) {
 		snapshot_store_give_up(store, source, &out);
 		return 0;
 	}
-	rc = snapshot_store_publish(store, source, &out, err);
+	rc = snapshot_store_fill(store, source, &out, err);
+	if (rc == 0)
+		rc = output_publish(&out, err);
 	if (rc) {
 		output_discard(&out);
 		return rc;
 	}
-	memcpy(entry->path, out.path, sizeof(entry->path));
+	if (!store->keep || snapshot_store_remember(store, origin, &out))
+		memcpy(entry->path, out.path, sizeof(entry->path));
 	entry->bytes = out.committed;
 	rc = output_close(&out);
 	return rc ? error_set(err, -rc, "cannot write %s: %s", entry->path, strerror(-rc)) : 0;

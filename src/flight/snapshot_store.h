@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The directory of a flight recorder. A snapshot gets its name when it is complete. If there are too many
- * snapshots, files made by this recorder are removed. Who takes part in that may be anyone: a process that
- * ends at once leaves a snapshot, too. So each user, each process and each trigger has a share of the files,
- * and what a trigger or a request wrote does not give way to what only the end of a process wrote.
+ * snapshots, files made by this recorder, or by the others of its node, are removed. Who takes part in that
+ * may be anyone: a process that ends at once leaves a snapshot, too. So each user, each process and each
+ * trigger has a share of the files, and what a trigger or a request wrote does not give way to what only the
+ * end of a process wrote.
  */
 #ifndef GOTRACE_FLIGHT_SNAPSHOT_STORE_H
 #define GOTRACE_FLIGHT_SNAPSHOT_STORE_H
@@ -17,14 +18,15 @@
 #include "flight/flight.h"
 #include "util/error.h"
 
-struct snapshot_store_file;
+struct snapshot_list;
 
 struct snapshot_store {
 	const char *dir;
-	unsigned keep;                     /* number of files; 0 = all */
-	size_t max_bytes;                  /* of a file */
-	struct snapshot_store_file *files; /* made by this recorder, oldest first: at most keep + 1 */
-	unsigned n;
+	unsigned keep;    /* number of files; 0 = all */
+	size_t max_bytes; /* of a file */
+	/* What has been written; shared with the processes that are forked while the store is open. NULL with
+	 * `keep` 0. */
+	struct snapshot_list *list;
 };
 
 /* What a snapshot is of, and why it is written. */
@@ -50,6 +52,8 @@ struct snapshot_entry {
  */
 int snapshot_store_open(struct snapshot_store *store, const char *dir, unsigned keep, size_t max_bytes,
 			struct error *err);
+/* The processes that are forked from now on do not have the list of files. */
+void snapshot_store_own(const struct snapshot_store *store);
 /*
  * Provides a snapshot's contents. fd is an empty file open for writing, or -1 if there is no file and the
  * snapshot must be discarded; err may then be NULL.

@@ -236,6 +236,14 @@ static int remote_functab(struct target *target, struct log_record *record, stru
 	return rc;
 }
 
+static void remote_functab_drop(struct target *target)
+{
+	struct remote_target *remote = remote_of(target);
+
+	free(remote->functab);
+	remote->functab = NULL;
+}
+
 /* --- plugins --- */
 
 static bool remote_may_have_plugins(const struct target *target)
@@ -418,6 +426,7 @@ static const struct target_remote calls = {
 	.wait_texts = remote_wait_texts,
 	.log_info = remote_log_info,
 	.functab = remote_functab,
+	.functab_drop = remote_functab_drop,
 	.snapshot_begin = remote_snapshot_begin,
 	.snapshot_read = remote_snapshot_read,
 	.snapshot_put = remote_snapshot_put,

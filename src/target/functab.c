@@ -87,3 +87,9 @@ int target_functab(struct target *target, struct log_record *record, struct erro
 	};
 	return rc;
 }
+
+void target_functab_drop(struct target *target)
+{
+	if (target->remote)
+		target->remote->functab_drop(target);
+}

@@ -25,6 +25,7 @@ struct target_remote {
 	int (*log_info)(const struct target *target, unsigned extra_flags, log_sink sink, void *ctx,
 			struct error *err);
 	int (*functab)(struct target *target, struct log_record *record, struct error *err);
+	void (*functab_drop)(struct target *target);
 	int (*snapshot_begin)(const struct target *target, uint32_t most, bool labelled, log_sink sink,
 			      void *ctx, struct error *err);
 	int (*snapshot_read)(const struct target *target, struct error *err);

@@ -7,6 +7,14 @@
 
 #include "util/utf8.h"
 
+static char subject[48];
+
+void message_set_subject(const char *text)
+{
+	snprintf(subject, sizeof(subject), "%s: ", text);
+	text_make_printable(subject);
+}
+
 /* Erases the live line, if there is a terminal. */
 static const char *prefix(void)
 {
@@ -15,7 +23,7 @@ static const char *prefix(void)
 
 FILE *message_begin(void)
 {
-	fputs(prefix(), stderr);
+	fprintf(stderr, "%s%s", prefix(), subject);
 	return stderr;
 }
 
@@ -31,7 +39,7 @@ void message(const char *format, ...)
 	va_end(args);
 	if (text)
 		text_make_printable(text);
-	fprintf(stderr, "%s%s\n", prefix(), text ? text : "out of memory");
+	fprintf(stderr, "%s%s%s\n", prefix(), subject, text ? text : "out of memory");
 	free(text);
 }
 

@@ -11,6 +11,8 @@
 /* Prints "gotrace: ..." and a newline. Names in it may be untrusted: unprintable characters become "?". */
 void message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void message_error(const struct error *err);
+/* From now on, messages of this process and of those that it forks begin "gotrace: TEXT: ". */
+void message_set_subject(const char *text);
 /* For a line in parts: prints "gotrace: ". The caller ends the line. Returns stderr. */
 FILE *message_begin(void);
 

@@ -21,6 +21,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/fleet.sh
 . tests/e2e/old_open.sh
 . tests/e2e/flight.sh
+. tests/e2e/node.sh
 . tests/e2e/attackers.sh
 . tests/e2e/outputs.sh
 . tests/e2e/native.sh

@@ -166,6 +166,24 @@ static void a_snapshot_is_cut_from_its_old_end(void **state)
 	generation_ring_free(ring);
 }
 
+static void recorders_keep_their_bytes_together(void **state)
+{
+	const struct generation_ring_options options = {
+		.window_ns = 100 * SECOND, .max_bytes = 4 << 20, .share = &(flight_share){1}};
+	struct generation_ring *ring = generation_ring_new(&options);
+	static char text[1 << 20];
+
+	(void)state;
+	memset(text, 'a', sizeof(text) - 1);
+	for (unsigned i = 1; i <= 3; i++)
+		put(ring, i, text);
+	assert_int_equal(generation_ring_stats(ring).generations, 3);
+	atomic_store((flight_share *)options.share, 2);
+	put(ring, 4, text);
+	assert_int_equal(generation_ring_stats(ring).generations, 2);
+	generation_ring_free(ring);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(nothing_is_kept_before_the_first_generation),
 	cmocka_unit_test(window_is_held_and_no_more),
@@ -173,6 +191,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_generation_that_is_too_large_leaves_nothing),
 	cmocka_unit_test(a_snapshot_stays_whatever_comes),
 	cmocka_unit_test(a_snapshot_is_cut_from_its_old_end),
+	cmocka_unit_test(recorders_keep_their_bytes_together),
 };
 
 UNIT_TESTS(tests, NULL, NULL);

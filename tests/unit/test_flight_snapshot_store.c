@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "flight/snapshot_store.h"
@@ -312,6 +313,31 @@ static void a_noisy_trigger_does_not_evict_what_another_wrote(void **state)
 	assert_int_equal(count_files(dir), 4);
 }
 
+/* Recorders of one node are processes that were forked while the store was open. */
+static void recorders_share_the_files(void **state)
+{
+	struct snapshot_entry here;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	keep_files(2);
+	for (unsigned i = 0; i < 3; i++) {
+		pid = fork();
+		assert_true(pid >= 0);
+		if (pid == 0) {
+			put((struct snapshot_origin){.uid = SERVER, .start = 1});
+			_exit(0);
+		}
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	}
+	assert_int_equal(count_files(dir), 2);
+	here = put((struct snapshot_origin){.uid = SERVER, .start = 2});
+	assert_true(is_there(&here));
+	assert_int_equal(count_files(dir), 2);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
 
 static const struct CMUnitTest tests[] = {
@@ -325,6 +351,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(each_user_has_a_share),
 	TEST(each_process_has_a_share),
 	TEST(a_noisy_trigger_does_not_evict_what_another_wrote),
+	TEST(recorders_share_the_files),
 };
 
 UNIT_TESTS(tests, NULL, NULL);
