@@ -10,13 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/diff_findings.h"
 #include "analysis/figures.h"
 #include "analysis/intervals.h"
 #include "analysis/kinds.h"
 #include "analysis/names.h"
 #include "analysis/order.h"
-#include "analysis/statistics.h"
 #include "util/array.h"
 #include "util/json.h"
 #include "util/text.h"

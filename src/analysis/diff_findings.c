@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include "analysis/diff_findings.h"
+#include "analysis/diff.h"
 
 #include <string.h>
 

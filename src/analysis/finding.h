@@ -13,4 +13,9 @@ void finding_next(struct finding *finding, const char *fmt, ...) __attribute__((
 const char *finding_level(const struct finding *finding); /* "high" */
 void finding_not_applicable(struct analysis *a, const char *id, const char *why);
 
+/* --- findings.c: applies the rules, and ranks what they find --- */
+
+void findings_make(struct analysis *a);
+bool findings_need_more(const struct analysis *a); /* too little was watched for the rules */
+
 #endif

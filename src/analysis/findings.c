@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Applies the rules, and ranks what they find. */
-#include "analysis/findings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +7,7 @@
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/names.h"
-#include "analysis/resources.h"
+#include "analysis/tables.h"
 #include "analysis/rules/rules.h"
 
 /* All rules but trust need at least this much watched time. */

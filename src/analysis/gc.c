@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The collector: cycles, pauses, and how long it takes to stop all Ps. */
-#include "analysis/gc.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/names.h"
-#include "analysis/procs.h"
+#include "analysis/tables.h"
 #include "analysis/top.h"
 
 static void cycle_begin(struct analysis *a)

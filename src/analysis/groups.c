@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Groups goroutines by function and creation site, and finds those that never end. */
-#include "analysis/groups.h"
+#include "analysis/tables.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "analysis/figures.h"
 #include "analysis/instances.h"
 #include "analysis/path.h"
-#include "analysis/procs.h"
+#include "analysis/tables.h"
 #include "util/array.h"
 #include "trace/ops/own_names.h"
 

@@ -3,7 +3,7 @@
  * pprof labels. Each period in which a goroutine has a label without a break is an instance of that label. In
  * a server that labels its work by request, the instance is the request.
  */
-#include "analysis/labels.h"
+#include "analysis/tables.h"
 
 #include <stdlib.h>
 #include <string.h>

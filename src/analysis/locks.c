@@ -5,7 +5,7 @@
  * lock is known only if it had waited for it, and was the last one woken for it. As in resources.c, the time
  * of all waiters is charged to the next release.
  */
-#include "analysis/locks.h"
+#include "analysis/tables.h"
 
 #include <string.h>
 

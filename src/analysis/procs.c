@@ -3,7 +3,7 @@
  * Integrates what the Ps do over time. The delay of a runnable goroutine is the difference of two readings of
  * the integrals.
  */
-#include "analysis/procs.h"
+#include "analysis/tables.h"
 
 #include <stdlib.h>
 #include <string.h>

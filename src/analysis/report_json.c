@@ -8,7 +8,7 @@
 #include "analysis/finding.h"
 #include "analysis/intervals.h"
 #include "analysis/kinds.h"
-#include "analysis/locks.h"
+#include "analysis/tables.h"
 #include "analysis/names.h"
 #include "analysis/order.h"
 #include "analysis/state.h"

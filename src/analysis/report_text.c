@@ -6,10 +6,10 @@
 
 #include "analysis/cpu.h"
 #include "analysis/figures.h"
-#include "analysis/findings.h"
+#include "analysis/finding.h"
 #include "analysis/intervals.h"
 #include "analysis/kinds.h"
-#include "analysis/locks.h"
+#include "analysis/tables.h"
 #include "analysis/names.h"
 #include "analysis/order.h"
 #include "analysis/state.h"

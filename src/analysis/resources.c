@@ -4,7 +4,7 @@
  * ends it held the lock. Each release is charged the time of all waiters since the previous one, so that the
  * last holder in a long queue is not charged for all before it.
  */
-#include "analysis/resources.h"
+#include "analysis/tables.h"
 
 #include <stdlib.h>
 #include <string.h>

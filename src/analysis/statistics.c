@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include "analysis/statistics.h"
+#include "analysis/diff.h"
 
 #include <math.h>
 #include <stdint.h>

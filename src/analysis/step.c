@@ -7,16 +7,11 @@
 #include <string.h>
 
 #include "analysis/cpu.h"
-#include "analysis/gc.h"
-#include "analysis/groups.h"
+#include "analysis/tables.h"
 #include "analysis/instances.h"
 #include "analysis/intervals.h"
 #include "analysis/kinds.h"
-#include "analysis/labels.h"
-#include "analysis/locks.h"
 #include "analysis/names.h"
-#include "analysis/procs.h"
-#include "analysis/resources.h"
 #include "util/array.h"
 #include "trace/ops/gap_log.h"
 #include "trace/ops/own_logs.h"

@@ -6,7 +6,7 @@
 #include "analysis/cpu.h"
 #include "analysis/figures.h"
 #include "analysis/kinds.h"
-#include "analysis/locks.h"
+#include "analysis/tables.h"
 #include "analysis/names.h"
 #include "analysis/path.h"
 #include "analysis/top.h"

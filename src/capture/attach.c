@@ -14,7 +14,7 @@
 #include <linux/bpf.h>
 
 #include "bpf/record.h"
-#include "capture/libbpf_log.h"
+#include "capture/bpf.h"
 #include "capture/bpf_compat.h"
 
 /* The program of each site; NULL: none. */

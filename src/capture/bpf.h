@@ -58,4 +58,11 @@ void bpf_unload(struct bpf *bpf);
  */
 int bpf_iterate_tasks(const struct bpf_program *program, uint32_t tgid, struct bpf_link **link);
 
+/* --- libbpf_log.c: captures the details of errors, which libbpf only prints --- */
+
+/* Keeps libbpf from printing anything from now on. */
+void libbpf_log_capture(void);
+/* Returns libbpf's last warning in this thread as one line, "" if there was none. */
+const char *libbpf_log_last(void);
+
 #endif

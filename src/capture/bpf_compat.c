@@ -7,7 +7,7 @@
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
 
-#include "capture/libbpf_log.h"
+#include "capture/bpf.h"
 
 /* Without task pointers, programs for tp_btf are loaded as raw tracepoints: the code is the same. */
 int compat_open(const struct features *features, struct bpf_object_skeleton *skeleton,

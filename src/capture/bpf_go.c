@@ -11,8 +11,8 @@
 #include "bpf/gotrace_before512.skel.h"
 #include "capture/bpf_compat.h"
 #include "capture/kernel.h"
-#include "capture/libbpf_log.h"
-#include "capture/values.h"
+#include "capture/bpf.h"
+#include "capture/functions.h"
 
 #define PROGRAM(name) ((struct gotrace_bpf *)0)->progs.name
 #define SITE(name, number, program, go_handler, threads_handler)                                             \

@@ -15,14 +15,13 @@
 #include "bpf/threads.skel.h"
 #include "bpf/threads_before512.skel.h"
 #include "bpf/threads_nobtf.skel.h"
-#include "capture/calls.h"
 #include "capture/ids.h"
 #include "capture/bpf_compat.h"
 #include "capture/kernel.h"
-#include "capture/libbpf_log.h"
-#include "capture/self_probes.h"
-#include "capture/proc_threads.h"
-#include "capture/values.h"
+#include "capture/bpf.h"
+#include "capture/probe_set.h"
+#include "capture/thread_detail.h"
+#include "capture/functions.h"
 #include "target/descendants.h"
 
 enum {

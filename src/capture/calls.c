@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include "capture/calls.h"
+#include "capture/functions.h"
 
 #include <string.h>
 #include <sys/syscall.h>

@@ -17,7 +17,6 @@
 #include "capture/bpf_threads.h"
 #include "capture/functions.h"
 #include "capture/gap.h"
-#include "capture/notes.h"
 #include "capture/off_cpu.h"
 #include "capture/probe_set.h"
 #include "capture/rest.h"
@@ -31,7 +30,8 @@ enum {
 	GENERATION_MS = 1000,
 	RESYNC_MS = 200, /* minimum interval between two snapshots after losses */
 	EXEC_CHECK_MS = 100,
-	END_WAIT_MS = 100,
+	END_WAIT_MS = 1000,   /* on a busy machine, of an exiting process; of others there is nothing more to
+				 record */
 	SOON_MS = 40,         /* the longest rest where rounds are due often */
 	MANY_FILES = 1 << 14, /* logged file names at which a renewal is due */
 };

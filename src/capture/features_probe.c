@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* features_probe(): the order of the probes. */
 #include "capture/features_probes.h"
-#include "capture/libbpf_log.h"
+#include "capture/bpf.h"
 
 void features_probe(struct features *features, const struct features_options *options)
 {

@@ -10,8 +10,7 @@
 #include <bpf/libbpf.h>
 
 #include "bpf/record.h"
-#include "capture/self_probes.h"
-#include "capture/values.h"
+#include "capture/probe_set.h"
 
 /* The prefixes rep and bnd have no effect. This ABI does not use a `ret` that pops arguments. */
 uint64_t functions_return(const uint8_t code[2], uint64_t offset)

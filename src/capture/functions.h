@@ -3,8 +3,10 @@
 #ifndef GOTRACE_CAPTURE_FUNCTIONS_H
 #define GOTRACE_CAPTURE_FUNCTIONS_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
+#include "bpf/call_kind.h"
 #include "capture/bpf.h"
 #include "target/functions/functions.h"
 
@@ -20,5 +22,18 @@ uint64_t functions_return(const uint8_t code[2], uint64_t offset);
 bool functions_are_on(const struct bpf *bpf, const struct function_plan *plan);
 /* Attaches the plan's probes. The programs must be loaded. Returns 0 or a negative errno. */
 int functions_attach(struct bpf *bpf, pid_t pid, const struct function_plan *plan, struct error *err);
+
+/* --- values.c: values of call arguments (bpf/values.bpf.h) --- */
+
+/* Makes space for n value_rules, before the object is loaded. *reads is a variable of the programs. */
+void values_prepare(const struct bpf *bpf, unsigned n, bool *reads);
+/* Passes the plan's rules to the programs. Call it before the plan's probes are attached. Returns 0 or a
+ * negative errno. */
+int values_pass(const struct bpf *bpf, const struct function_plan *plan, struct error *err);
+
+/* --- calls.c: which system calls take a file descriptor, and in which argument --- */
+
+/* Fills in enum call_kind by system call number, for the architecture that gotrace is built for. */
+void calls_kinds(uint8_t kinds[CALL_NUMBERS]);
 
 #endif

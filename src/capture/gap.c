@@ -4,7 +4,6 @@
 #include <errno.h>
 
 #include "capture/backend.h"
-#include "capture/notes.h"
 #include "capture/snapshot.h"
 #include "util/clock.h"
 #include "trace/ops/gap_log.h"

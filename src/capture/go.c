@@ -11,7 +11,6 @@
 #include "capture/plugins.h"
 #include "capture/probe_set.h"
 #include "capture/snapshot.h"
-#include "capture/self_probes.h"
 #include "target/namespaces.h"
 
 enum {

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "capture/backend.h"
-#include "capture/notes.h"
+#include "capture/snapshot.h"
 #include "trace/ops/own_logs.h"
 #include "util/array.h"
 #include "util/clock.h"

@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-#include "capture/self_probes.h"
+#include "capture/probe_set.h"
 
 /* The coarse clocks advance by ticks (kernel/time/posix-timers.c, KTIME_LOW_RES). */
 static uint64_t length_of_tick(void)

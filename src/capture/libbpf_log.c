@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include "capture/libbpf_log.h"
+#include "capture/bpf.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include "capture/notes.h"
+#include "capture/snapshot.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "capture/backend.h"
-#include "capture/notes.h"
+#include "capture/snapshot.h"
 #include "trace/ops/own_logs.h"
 
 /* Larger environments are read up to here. The kernel allows 128 KiB for a variable, and more in all. */

@@ -10,7 +10,7 @@
 #include "bpf/gotrace.skel.h"
 #include "capture/backend.h"
 #include "capture/bpf_go.h"
-#include "capture/notes.h"
+#include "capture/snapshot.h"
 #include "capture/probe_set.h"
 #include "util/utf8.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include "capture/proc_threads.h"
+#include "capture/thread_detail.h"
 
 #include <dirent.h>
 #include <errno.h>

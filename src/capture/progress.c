@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include "capture/progress.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* These functions are in assembly, to begin with an instruction that the kernel emulates under a uprobe. */
-#include "capture/self_probes.h"
+#include "capture/probe_set.h"
 
 #include <stddef.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "capture/snapshot.h"
 
 #include "capture/backend.h"
-#include "capture/self_probes.h"
+#include "capture/probe_set.h"
 #include "util/clock.h"
 
 enum {

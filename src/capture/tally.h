@@ -19,4 +19,10 @@ uint64_t tally_cpu_ns(struct capture *capture);
  * is fuller. */
 double tally_fill(const struct capture *capture);
 
+/* --- progress.c: what the target gets done, with and without probes --- */
+
+/* Call it at the end of each time that was watched, once the probes are dropped, and of each that was not,
+ * before they are attached again. The governor learns from the two what a hit costs. */
+void progress_learn(struct capture *capture, bool watched);
+
 #endif

@@ -13,7 +13,7 @@
 #include "capture/functions.h"
 #include "capture/kernel.h"
 #include "capture/kernel_symbols.h"
-#include "capture/self_probes.h"
+#include "capture/probe_set.h"
 #include "capture/snapshot.h"
 #include "capture/tally.h"
 #include "capture/thread_detail.h"

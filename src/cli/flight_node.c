@@ -54,7 +54,7 @@ struct node_recorder {
 	bool records;
 };
 
-struct refused {
+struct refused_process {
 	struct found_process process;
 	uint64_t when_ns;
 };
@@ -65,7 +65,7 @@ struct node {
 	struct flight_share_owner share;
 	struct node_recorder recorders[MAX_RECORDERS];
 	unsigned n;
-	struct refused refused[MAX_REFUSED]; /* a ring */
+	struct refused_process refused[MAX_REFUSED]; /* a ring */
 	unsigned nrefused;
 	struct file_id others[MAX_OTHER_FILES]; /* executables that are not Go programs; a ring */
 	unsigned nothers;
@@ -86,7 +86,7 @@ static void report_recording(void *ctx)
 	close(fd);
 }
 
-static int record_process(struct node *node, const struct node_recorder *wanted, int fd)
+static int run_recorder_of(struct node *node, const struct node_recorder *wanted, int fd)
 {
 	bool reported = false;
 	struct error err = {""};
@@ -127,7 +127,7 @@ static void become_recorder(struct node *node, const struct node_recorder *wante
 	if (prctl(PR_SET_PDEATHSIG, SIGTERM) || getppid() != parent)
 		_exit(STATUS_NONE);
 	set_subject(wanted->process.pid);
-	exit(record_process(node, wanted, fd));
+	exit(run_recorder_of(node, wanted, fd));
 }
 
 /* --- in the node --- */
@@ -137,7 +137,7 @@ static void update_share(struct node *node)
 	atomic_store(node->share.number, node->n ? node->n : 1);
 }
 
-static void begin_recorder(struct node *node, const struct node_recorder *wanted)
+static void node_begin_recorder(struct node *node, const struct node_recorder *wanted)
 {
 	pid_t parent = getpid(), pid;
 	int ends[2];
@@ -190,7 +190,7 @@ static bool is_other(const struct node *node, const struct file_id *exe)
 static bool is_refused(const struct node *node, const struct found_process *process, uint64_t now)
 {
 	for (unsigned i = 0; i < node->nrefused && i < MAX_REFUSED; i++) {
-		const struct refused *one = &node->refused[i];
+		const struct refused_process *one = &node->refused[i];
 
 		if (one->process.pid == process->pid && one->process.start == process->start &&
 		    now - one->when_ns < RETRY_S * 1000000000ull)
@@ -212,7 +212,7 @@ static bool find_exe(pid_t pid, struct file_id *exe)
 	return true;
 }
 
-static bool is_old(const struct found_process *process)
+static bool is_old_enough(const struct found_process *process)
 {
 	double age_s = (double)clock_ns(CLOCK_BOOTTIME) / 1e9 -
 		       (double)process->start / (double)sysconf(_SC_CLK_TCK);
@@ -230,10 +230,10 @@ static bool look_at_process(void *ctx, pid_t pid)
 	    is_other(node, &wanted.exe))
 		return true;
 	wanted.process.start = process_start(pid);
-	if (!is_old(&wanted.process) || is_refused(node, &wanted.process, now_ns()))
+	if (!is_old_enough(&wanted.process) || is_refused(node, &wanted.process, now_ns()))
 		return true;
 	if (node->n < MAX_RECORDERS) {
-		begin_recorder(node, &wanted);
+		node_begin_recorder(node, &wanted);
 		return false;
 	}
 	if (!node->full_reported)
@@ -242,7 +242,7 @@ static bool look_at_process(void *ctx, pid_t pid)
 	return false;
 }
 
-static void note_end(struct node *node, const struct node_recorder *ended, int status)
+static void note_recorder_end(struct node *node, const struct node_recorder *ended, int status)
 {
 	int code = WIFEXITED(status) ? WEXITSTATUS(status) : STATUS_NONE;
 
@@ -256,7 +256,7 @@ static void note_end(struct node *node, const struct node_recorder *ended, int s
 	node->lost |= code == STATUS_CUT || (ended->records && code != STATUS_WHOLE);
 	if (code == STATUS_NONE)
 		node->refused[node->nrefused++ % MAX_REFUSED] =
-			(struct refused){.process = ended->process, .when_ns = now_ns()};
+			(struct refused_process){.process = ended->process, .when_ns = now_ns()};
 }
 
 static void stop_waiting(struct node_recorder *begins)
@@ -266,7 +266,7 @@ static void stop_waiting(struct node_recorder *begins)
 	begins->begin_fd = -1;
 }
 
-static void reap(struct node *node)
+static void reap_recorders(struct node *node)
 {
 	int status;
 	pid_t pid;
@@ -276,7 +276,7 @@ static void reap(struct node *node)
 			if (node->recorders[i].pid != pid)
 				continue;
 			stop_waiting(&node->recorders[i]);
-			note_end(node, &node->recorders[i], status);
+			note_recorder_end(node, &node->recorders[i], status);
 			node->recorders[i] = node->recorders[--node->n];
 			break;
 		}
@@ -334,7 +334,7 @@ static void follow(struct node *node)
 		poll(&wait, 1, TICK_MS);
 		if (begins)
 			take_begin(begins);
-		reap(node);
+		reap_recorders(node);
 		if (signals_snapshots() > 0)
 			signal_recorders(node, SIGUSR1);
 	}
@@ -346,7 +346,7 @@ static void end_recorders(struct node *node)
 
 	signal_recorders(node, SIGTERM);
 	while (node->n && now_ns() < until_ns) {
-		reap(node);
+		reap_recorders(node);
 		poll(NULL, 0, node->n ? 20 : 0);
 	}
 	if (!node->n)

@@ -201,7 +201,7 @@ static bool needs_requests(const struct flight_options *options)
 	return wanted && !options->record.requests;
 }
 
-static bool is_filtered(const struct process_filter *filter)
+static bool has_filter(const struct process_filter *filter)
 {
 	return filter->comm || filter->cgroup || filter->exe || filter->user;
 }
@@ -215,7 +215,7 @@ static void fill_in(struct flight_options *options)
 	if (options->node && !options->record.ring_bytes)
 		options->record.ring_bytes = NODE_RING_BYTES;
 	options->filter.below = options->node;
-	if (options->node && !is_filtered(&options->filter) && options->record.as == AS_IT_IS)
+	if (options->node && !has_filter(&options->filter) && options->record.as == AS_IT_IS)
 		options->record.as = AS_GO;
 	if (!options->dir)
 		options->dir = ".";
@@ -230,7 +230,7 @@ static int check_together(const struct flight_options *options, struct error *er
 	const struct process_filter *filter = &options->filter;
 	bool found = filter->comm || filter->cgroup || filter->exe;
 
-	if (options->record.pid && (is_filtered(filter) || options->node))
+	if (options->record.pid && (has_filter(filter) || options->node))
 		return error_set(err, EINVAL, "-p PID excludes --comm, --cgroup, --exe, --user and --node");
 	if (!options->record.pid && !found && !options->node)
 		return error_set(err, EINVAL,

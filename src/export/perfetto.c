@@ -14,10 +14,7 @@
 #include "trace/ops/own_logs.h"
 #include "trace/ops/own_names.h"
 #include "export/format.h"
-#include "export/perfetto_about.h"
-#include "export/perfetto_cpus.h"
 #include "export/perfetto_event.h"
-#include "export/perfetto_threads.h"
 #include "export/profile.h"
 #include "util/utf8.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include "export/perfetto_about.h"
+#include "export/perfetto_event.h"
 
 #include <stdio.h>
 
-#include "export/perfetto_threads.h"
 
 /* --- the process --- */
 

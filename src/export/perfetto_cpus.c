@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include "export/perfetto_cpus.h"
+#include "export/perfetto_event.h"
 
 #include <errno.h>
 #include <stdio.h>

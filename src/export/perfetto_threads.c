@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include "export/perfetto_threads.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "export/perfetto_cpus.h"
+#include "export/perfetto_event.h"
 #include "util/utf8.h"
 
 /* --- a program traced as threads --- */

@@ -71,7 +71,8 @@ static struct snapshot_list *snapshot_list_new(unsigned keep)
 	return list;
 }
 
-/* A recorder that was killed may have left the list half changed: it begins anew, and what was in it stays.
+/* A recorder that was killed may have left the list half changed: it begins empty, and the files that were in
+ * it stay.
  */
 static void snapshot_list_lock(struct snapshot_list *list)
 {
@@ -216,7 +217,7 @@ static unsigned snapshot_list_enter(struct snapshot_list *list, unsigned keep,
 }
 
 /* Whether there is a place for one more. */
-static bool has_place(const struct snapshot_store *store, const struct snapshot_origin *origin, int dir)
+static bool has_file_place(const struct snapshot_store *store, const struct snapshot_origin *origin, int dir)
 {
 	const struct snapshot_store_file file = {.origin = *origin};
 	struct snapshot_list *list = store->list;
@@ -339,7 +340,7 @@ int snapshot_store_write(struct snapshot_store *store, const struct snapshot_sou
 		snapshot_store_give_up(store, source, NULL);
 		return rc;
 	}
-	if (store->keep && !has_place(store, origin, out.dir)) {
+	if (store->keep && !has_file_place(store, origin, out.dir)) {
 		snapshot_store_give_up(store, source, &out);
 		return 0;
 	}

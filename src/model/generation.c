@@ -2,7 +2,6 @@
 #include "model/generation.h"
 
 #include "model/announce.h"
-#include "model/prune.h"
 #include "model/stats.h"
 #include "model/step.h"
 #include "model/synthetic.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include "model/prune.h"
+#include "model/generation.h"
 
 /* Half of the limit on names. */
 enum { MANY_NAMES = 1 << 15 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "target/alloc.h"
-#include "target/prove_code.h"
+#include "target/prove.h"
 #include "target/remote.h"
 #include "util/array.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Which of the runtime's functions access which fields: what the proof of a layout looks for (prove_code.h).
+/* Which of the runtime's functions access which fields: what the proof of a layout looks for (prove.h).
  */
 #ifndef GOTRACE_TARGET_CODE_RULES_H
 #define GOTRACE_TARGET_CODE_RULES_H

@@ -9,7 +9,7 @@
 #include "code/isa/arm64.h"
 #include "code/isa/x86.h"
 #include "target/private.h"
-#include "util/edits.h"
+#include "util/suggest.h"
 #include "util/utf8.h"
 
 enum { MAX_SHOWN = 4 };

@@ -9,7 +9,6 @@
 #include <time.h>
 
 #include "target/maps.h"
-#include "target/park.h"
 #include "target/reasons.h"
 #include "target/remote.h"
 #include "util/clock.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "target/prove.h"
-#include "target/prove_code.h"
 
 /* Number of nearest releases to try, older and newer. The runtimes of others differ too much. */
 #define CANDIDATES 4

@@ -17,7 +17,6 @@
 #include "target/nearest.h"
 #include "target/process.h"
 #include "target/prove.h"
-#include "target/prove_code.h"
 #include "target/remote.h"
 #include "util/files.h"
 #include "util/machine.h"

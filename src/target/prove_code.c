@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include "target/prove_code.h"
+#include "target/prove.h"
 
 #include <errno.h>
 #include <string.h>

@@ -16,7 +16,6 @@
 #include "target/heap.h"
 #include "target/labels.h"
 #include "target/memory.h"
-#include "target/park.h"
 #include "target/reasons.h"
 #include "target/stack.h"
 #include "target/threads.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include "util/edits.h"
+#include "util/suggest.h"
 
 #include <string.h>
 

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "util/edits.h"
-
 enum { MAX_EDITS = 2 };
 
 const char *suggest_name(const char *word, const char *const *names, size_t n)

@@ -3,7 +3,7 @@
 
 #include "unit.h"
 
-#include "analysis/statistics.h"
+#include "analysis/diff.h"
 
 static void medians(void **state)
 {

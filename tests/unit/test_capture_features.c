@@ -15,7 +15,7 @@
 
 #include "capture/features_probes.h"
 #include "capture/kernel.h"
-#include "capture/proc_threads.h"
+#include "capture/thread_detail.h"
 
 static char root[] = "/tmp/test-features-XXXXXX";
 

@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "capture/calls.h"
+#include "capture/functions.h"
 #include "capture/files.h"
 #include "capture/kernel.h"
 

@@ -9,7 +9,7 @@
 #include "unit.h"
 
 #include "capture/cpu_limit.h"
-#include "capture/self_probes.h"
+#include "capture/probe_set.h"
 #include "capture/watch.h"
 #include "target/process.h"
 

@@ -275,7 +275,7 @@ static void snapshots_are_whole_in_every_format(void **state)
 		end(world);
 		snapshot_store_close(&world->store);
 	}
-	world->store = (struct snapshot_store){.files = NULL};
+	world->store = (struct snapshot_store){.list = NULL};
 }
 
 static void files_of_old_formats_stay_within_the_bytes(void **state)

@@ -5,7 +5,6 @@
 #include "unit.h"
 
 #include "target/layout.h"
-#include "target/park.h"
 #include "target/private.h"
 #include "target/reasons.h"
 

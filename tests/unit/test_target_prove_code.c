@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "target/prove_code.h"
+#include "target/prove.h"
 
 #define TEXT   0x400000ull
 #define EACH   128u /* bytes of a function */

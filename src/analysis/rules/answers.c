@@ -7,7 +7,7 @@
 
 #include "analysis/figures.h"
 #include "analysis/intervals.h"
-#include "analysis/locks.h"
+#include "analysis/tables.h"
 #include "analysis/names.h"
 #include "analysis/rules/rules.h"
 #include "code/symbol/library.h"

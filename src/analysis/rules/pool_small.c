@@ -4,7 +4,7 @@
 #include "analysis/finding.h"
 #include "analysis/intervals.h"
 #include "analysis/names.h"
-#include "analysis/resources.h"
+#include "analysis/tables.h"
 #include "analysis/rules/rules.h"
 #include "code/symbol/library.h"
 

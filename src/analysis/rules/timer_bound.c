@@ -7,7 +7,7 @@
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/intervals.h"
-#include "analysis/locks.h"
+#include "analysis/tables.h"
 #include "analysis/rules/rules.h"
 
 enum { MIN_N = 20 };

@@ -17,4 +17,9 @@ struct cfi_cie *cfi_cie_at(struct cfi_section *section, size_t offset);
 /* False if the budget is used up. */
 bool cfi_may_go_on(const struct cfi_section *section);
 
+/* --- unwind_rule.c: converts call frame information to the rules of bpf/unwind.h --- */
+
+/* Returns UNWIND_NONE if no rule is equivalent. is_signal: the code is the signal return trampoline. */
+uint32_t unwind_rule_of(const struct cfi_registers *registers, const struct cfi_state *state, bool is_signal);
+
 #endif

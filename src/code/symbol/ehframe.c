@@ -6,7 +6,6 @@
 
 #include "code/symbol/cfi_program.h"
 #include "code/symbol/cfi_section.h"
-#include "code/symbol/unwind_rule.h"
 #include "util/array.h"
 
 /* Rows being written. */

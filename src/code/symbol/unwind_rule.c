@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include "code/symbol/unwind_rule.h"
+#include "code/symbol/cfi_section.h"
 
 /* The rule's part for rbp; false if no rule expresses it. */
 static bool rbp_part(const struct cfi_saved *rbp, uint32_t *part)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "export/perfetto_about.h"
+#include "export/perfetto_event.h"
 
 void lake_name_service(struct lake_options *options, const struct census *census, char name[128])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include "model/go/boundary.h"
+#include "model/go/front_end.h"
 
 #include "model/go/runtime.h"
 #include "model/repair.h"

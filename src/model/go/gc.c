@@ -3,7 +3,7 @@
  * Stop-the-world, cycles of the garbage collector, sweeping, mark assists and the size of the heap. Readers
  * reject an end without a begin; a range that began before the trace is announced at the trace's start.
  */
-#include "model/go/gc.h"
+#include "model/go/hit.h"
 
 #include "model/announce.h"
 #include "model/step.h"

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The front end of a target traced as goroutines. */
 #include "model/front_end.h"
-#include "model/go/boundary.h"
 #include "model/go/memory.h"
-#include "model/go/observe.h"
-#include "model/go/resync.h"
-#include "model/go/start.h"
+#include "model/go/front_end.h"
 
 static bool open_nothing(struct model *md)
 {

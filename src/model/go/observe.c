@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Translates raw records of the runtime's sites to ops. */
-#include "model/go/observe.h"
+#include "model/go/front_end.h"
 
 #include "model/announce.h"
-#include "model/go/gc.h"
 #include "model/go/memory.h"
-#include "model/go/procs.h"
-#include "model/go/sched.h"
-#include "model/go/syscalls.h"
+#include "model/go/hit.h"
 #include "model/step.h"
 
 /* What the program says of its goroutine, which runs: for annotators. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include "model/go/procs.h"
+#include "model/go/hit.h"
 
 #include "model/announce.h"
 #include "model/go/runtime.h"

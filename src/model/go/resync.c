@@ -3,12 +3,11 @@
  * After a loss: compares the state with a new snapshot and writes the differences as transitions. Objects
  * with a record since the first marker are left alone: the record is newer than the snapshot.
  */
-#include "model/go/resync.h"
+#include "model/go/front_end.h"
 
 #include "model/go/leave.h"
 #include "model/go/memory.h"
 #include "model/go/snapshot.h"
-#include "model/go/snapshot_gc.h"
 #include "model/go/runtime.h"
 #include "model/repair.h"
 #include "model/step.h"

@@ -3,9 +3,9 @@
  * The garbage collector's state when a snapshot was begun. The snapshot was read between two markers; the
  * first record after the first marker overrides it.
  */
-#include "model/go/snapshot_gc.h"
+#include "model/go/snapshot.h"
 
-#include "model/go/gc.h"
+#include "model/go/hit.h"
 #include "model/repair.h"
 #include "model/step.h"
 #include "model/synthetic.h"

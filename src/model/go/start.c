@@ -4,14 +4,12 @@
  * object was hit between the markers, its first hit shows its state at the first marker; otherwise the
  * snapshot does.
  */
-#include "model/go/start.h"
+#include "model/go/front_end.h"
 
 #include "model/go/hit.h"
 #include "model/go/memory.h"
-#include "model/go/observe.h"
 #include "model/go/runtime.h"
 #include "model/go/snapshot.h"
-#include "model/go/snapshot_gc.h"
 #include "model/step.h"
 
 /* The state that a record implies for the moment before it. */

@@ -7,7 +7,7 @@
  * run, sched_switch while the CPU's run queue is locked, sched_process_fork before the child is woken. Only a
  * waking can be early: the sleeper has set its state but is still on its CPU.
  */
-#include "model/threads/observe.h"
+#include "model/threads/front_end.h"
 
 #include "model/step.h"
 #include "model/threads/syscalls.h"

@@ -4,7 +4,7 @@
  * markers among the records. The first record about a thread shows its state at the first marker; for threads
  * without a record, the snapshot does.
  */
-#include "model/threads/start.h"
+#include "model/threads/front_end.h"
 
 #include <stdlib.h>
 

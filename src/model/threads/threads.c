@@ -5,8 +5,7 @@
 #include "model/front_end.h"
 #include "model/threads/life.h"
 #include "model/threads/names.h"
-#include "model/threads/observe.h"
-#include "model/threads/start.h"
+#include "model/threads/front_end.h"
 #include "model/threads/step.h"
 #include "model/threads/wake.h"
 

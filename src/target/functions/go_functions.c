@@ -14,7 +14,6 @@
 #include "target/functions/function_names.h"
 #include "target/functions/value_debug.h"
 #include "target/functions/value_plan.h"
-#include "target/functions/go_requests.h"
 #include "target/function.h"
 #include "util/machine.h"
 #include "util/utf8.h"

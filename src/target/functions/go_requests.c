@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include "target/functions/go_requests.h"
+#include "target/functions/go_functions.h"
 
 #include <errno.h>
 #include <inttypes.h>

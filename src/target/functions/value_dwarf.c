@@ -4,7 +4,7 @@
  * calling convention gives their places. If the debug information has a place as well, both must agree. Debug
  * information is untrusted input: every walk through it is bounded.
  */
-#include "target/functions/value_dwarf.h"
+#include "target/functions/value_plan.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>

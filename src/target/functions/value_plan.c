@@ -6,7 +6,6 @@
 
 #include "code/isa/value_places.h"
 #include "target/functions/value_access.h"
-#include "target/functions/value_dwarf.h"
 
 enum {
 	WORD = 8,

@@ -15,4 +15,13 @@
 int values_plan(const struct value_list *list, const struct call_facts *facts, struct function_values *values,
 		struct error *err);
 
+/* --- value_dwarf.c: makes rules for values from debug information --- */
+
+/*
+ * Like values_plan(), but for one item and from debug information. Returns 0, -ENODATA if there is none for
+ * this function, -ENOENT if the function has no such parameter, or -EINVAL.
+ */
+int value_plan_dwarf(const struct value_item *item, const struct call_facts *facts, struct value_rule *rule,
+		     struct error *err);
+
 #endif
