@@ -207,8 +207,10 @@ static __always_inline void exit_call(struct task_struct *task, uint32_t tgid, s
 	call = take_call_state(tid);
 	rec.tid = tid;
 	rec.goid = tgid;
-	if (maps_code(user, (long)CALL_OF(user), result))
+	if (maps_code(user, (long)CALL_OF(user), result)) {
 		send_thread(&rec);
+		wake_consumer();
+	}
 	rec.site = SITE_SYSCALL_DONE;
 	/* After rt_sigreturn, the registers are those of the context that it returned to. */
 	rec.arg = call ? call : (uint64_t)CALL_OF(user) + 1;

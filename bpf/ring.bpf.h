@@ -17,6 +17,8 @@
 /* Constants to the verifier: a program contains the code of only one variant. */
 const volatile uint32_t ring_count; /* 0: all CPUs use `ring`; else the number of `rings` */
 const volatile uint32_t ring_shift; /* 1 << ring_shift CPUs share one of `rings` */
+/* The consumer is woken when a ring holds this many bytes. */
+const volatile uint64_t ring_wake_at = 1ull << 40;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -50,23 +52,54 @@ static __always_inline void keep_own_stack(void)
 		__asm__ volatile("call 12" ::: "r0", "r1", "r2", "r3", "r4", "r5"); /* BPF_FUNC_tail_call */
 }
 
+/* Several CPUs may pass ring_wake_at at the same time, so all records within this many bytes of it wake. */
+#define RING_WAKE_SPAN 4096
+
+/* fill: of the ring, in bytes. */
+static __always_inline uint64_t wakeup_flag(uint64_t fill)
+{
+	return fill - ring_wake_at < RING_WAKE_SPAN ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+}
+
+/* Returns one of `rings`. */
+static __always_inline void *own_ring(void)
+{
+	uint32_t which = bpf_get_smp_processor_id() >> ring_shift;
+
+	if (which >= ring_count)
+		which = ring_count - 1; /* a CPU that was added after the rings were counted */
+	return bpf_map_lookup_elem(&rings, &which);
+}
+
 /*
- * Writes to this CPU's ring. Returns nonzero if it is full. Never wakes the consumer, which drains at
- * intervals: a wakeup costs more than everything else here.
+ * Writes to this CPU's ring. Returns nonzero if it is full. The consumer drains at intervals, and is woken
+ * only where a ring fills meanwhile: a wakeup costs more than everything else here.
  */
 static __always_inline long output(void *data, uint64_t size)
 {
-	uint32_t which;
 	void *own;
 
 	keep_own_stack();
 	if (!ring_count)
-		return bpf_ringbuf_output(&ring, data, size, BPF_RB_NO_WAKEUP);
-	which = bpf_get_smp_processor_id() >> ring_shift;
-	if (which >= ring_count)
-		which = ring_count - 1; /* a CPU that was added after the rings were counted */
-	own = bpf_map_lookup_elem(&rings, &which);
-	return own ? bpf_ringbuf_output(own, data, size, BPF_RB_NO_WAKEUP) : -1;
+		return bpf_ringbuf_output(&ring, data, size,
+					  wakeup_flag(bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA)));
+	own = own_ring();
+	return own ? bpf_ringbuf_output(own, data, size,
+					wakeup_flag(bpf_ringbuf_query(own, BPF_RB_AVAIL_DATA)))
+		   : -1;
+}
+
+/* Wakes the consumer, for what it should see at once. */
+static __always_inline void wake_consumer(void)
+{
+	void *own = ring_count ? own_ring() : NULL, *nothing = NULL;
+
+	if (!ring_count)
+		nothing = bpf_ringbuf_reserve(&ring, 8, 0);
+	else if (own)
+		nothing = bpf_ringbuf_reserve(own, 8, 0);
+	if (nothing)
+		bpf_ringbuf_discard(nothing, BPF_RB_FORCE_WAKEUP);
 }
 
 /*

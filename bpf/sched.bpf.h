@@ -348,6 +348,7 @@ int BPF_PROG(sched_process_exec, struct task_struct *task, int old_pid)
 	rec.goid = tgid;
 	rec.g = old_pid;
 	send_thread(&rec);
+	wake_consumer();
 	return 0;
 }
 

@@ -43,15 +43,16 @@ static unsigned count_present_cpus(void)
 }
 
 /* A CPU that is added later uses the last ring (bpf/ring.bpf.h, output()). */
-void bpf_plan_rings(struct bpf *bpf, uint32_t bytes, unsigned rings, uint32_t *count, uint32_t *shift)
+void bpf_plan_rings(struct bpf *bpf, uint32_t bytes, unsigned rings, const struct ring_constants *constants)
 {
 	bpf->rings = rings_plan(count_present_cpus(), rings, bytes);
+	*constants->wake_at = rings_wake_at(&bpf->rings);
 	if (bpf->rings.count == 1) {
 		bpf_map__set_max_entries(bpf_map_of(bpf, "ring"), bpf->rings.bytes);
 		return;
 	}
-	*count = bpf->rings.count;
-	*shift = bpf->rings.shift;
+	*constants->count = bpf->rings.count;
+	*constants->shift = bpf->rings.shift;
 	bpf_map__set_max_entries(bpf_map_of(bpf, "rings"), bpf->rings.count);
 }
 

@@ -37,8 +37,21 @@ struct bpf {
 
 /* Initializes *bpf from a newly opened object, and chooses how to attach its programs. */
 void bpf_begin(struct bpf *bpf, struct bpf_object *object, const struct features *features);
-/* Chooses the rings, before the object is loaded. *count and *shift are variables of the programs. */
-void bpf_plan_rings(struct bpf *bpf, uint32_t bytes, unsigned rings, uint32_t *count, uint32_t *shift);
+/* Variables of the programs (bpf/ring.bpf.h), constants once they are loaded. */
+struct ring_constants {
+	uint32_t *count, *shift;
+	uint64_t *wake_at;
+};
+
+#define RING_CONSTANTS(rodata)                                                                               \
+	(struct ring_constants)                                                                              \
+	{                                                                                                    \
+		(uint32_t *)&(rodata)->ring_count, (uint32_t *)&(rodata)->ring_shift,                        \
+			(uint64_t *)&(rodata)->ring_wake_at                                                  \
+	}
+
+/* Chooses the rings, before the object is loaded. */
+void bpf_plan_rings(struct bpf *bpf, uint32_t bytes, unsigned rings, const struct ring_constants *constants);
 /* Creates the rings. Call it once the object is loaded. Returns 0 or a negative errno. */
 int bpf_make_rings(struct bpf *bpf, struct error *err);
 /* Sums each counter over all CPUs. Returns 0 or -ENOMEM. */

@@ -175,9 +175,7 @@ static int load(struct bpf *bpf, const struct bpf_go_options *options, struct er
 	choose_programs(bpf, options);
 	choose_off_cpu(bpf, options);
 	compat_choose(options->features, bpf->object);
-	bpf_plan_rings(bpf, options->ring_bytes, options->rings,
-		       (uint32_t *)&bpf->skeleton->rodata->ring_count,
-		       (uint32_t *)&bpf->skeleton->rodata->ring_shift);
+	bpf_plan_rings(bpf, options->ring_bytes, options->rings, &RING_CONSTANTS(bpf->skeleton->rodata));
 	rc = gotrace_bpf__load(bpf->skeleton);
 	if (rc)
 		return error_set(err, -rc, "the kernel refused the BPF programs: %s (%s)", strerror(-rc),

@@ -112,8 +112,7 @@ static void bpf_threads_set_constants(struct bpf *bpf, const struct bpf_threads_
 	constants->kernel_stacks = options->kernel_stacks;
 	memcpy((void *)&constants->cpu_places, &kernel->cpu_places, sizeof(kernel->cpu_places));
 	calls_kinds((uint8_t *)constants->call_kinds);
-	bpf_plan_rings(bpf, options->ring_bytes, options->rings, (uint32_t *)&constants->ring_count,
-		       (uint32_t *)&constants->ring_shift);
+	bpf_plan_rings(bpf, options->ring_bytes, options->rings, &RING_CONSTANTS(constants));
 }
 
 static void bpf_threads_destroy(struct bpf *bpf)

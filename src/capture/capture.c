@@ -30,8 +30,9 @@ enum {
 	GENERATION_MS = 1000,
 	RESYNC_MS = 200, /* minimum interval between two snapshots after losses */
 	EXEC_CHECK_MS = 100,
-	END_WAIT_MS = 1000,   /* on a busy machine, of an exiting process; of others there is nothing more to
-				 record */
+	END_WAIT_MS = 1000, /* on a busy machine, of an exiting process; of others there is nothing more to
+			       record */
+	LEAST_REST_MS = 10,
 	SOON_MS = 40,         /* the longest rest where rounds are due often */
 	MANY_FILES = 1 << 14, /* logged file names at which a renewal is due */
 };
@@ -324,13 +325,10 @@ static int poll_round(struct capture *capture, struct error *err)
 	return rc < 0 ? rc : before > INT_MAX ? INT_MAX : (int)before;
 }
 
-/* Whether rounds are due often: programs may start, whose code is read before they run far, or the heap's
- * size is read by rounds. */
+/* Whether rounds are due often: they read the heap's size. */
 static bool rounds_are_often(const struct capture *capture)
 {
-	const struct capture_options *options = &capture->options;
-
-	return options->spawned || options->children || (options->target && !probe_set_has_heap(capture));
+	return capture->options.target && !probe_set_has_heap(capture);
 }
 
 /* begin: of the round; cpu: CPU time that it took, ns; n: number of records and stacks that it read. */
@@ -393,11 +391,31 @@ int capture_boundary(struct capture *capture, struct error *err)
 	return capture_end_generation(capture, now_ns(), err);
 }
 
+/*
+ * Rests for wait_ns, or until a ring fills, or a file with code is mapped: then at least for LEAST_REST_MS,
+ * as a program maps many when it starts. Returns true if recording has to end.
+ */
+static bool rest_or_end(struct capture *capture, uint64_t wait_ns)
+{
+	int pidfd = capture->options.children ? -1 : capture->watch.pidfd;
+	uint64_t least = LEAST_REST_MS * 1000000ull, began = now_ns(), took;
+
+	if (control_wait(&capture->control, pidfd, capture->drain.wakeups, wait_ns))
+		return true;
+	took = now_ns() - began;
+	if (took >= wait_ns)
+		return false;
+	drain_woken(&capture->drain);
+	if (took >= least || drain_fill(&capture->drain) >= RING_FILL_TO_DRAIN)
+		return false;
+	return control_wait(&capture->control, pidfd, -1, (wait_ns < least ? wait_ns : least) - took);
+}
+
 static bool has_ended(struct capture *capture, uint64_t wait_ns)
 {
 	uint64_t now;
 
-	if (control_wait(&capture->control, capture->options.children ? -1 : capture->watch.pidfd, wait_ns)) {
+	if (rest_or_end(capture, wait_ns)) {
 		capture->end_reason = (enum log_end_reason)atomic_load(&capture->control.reason);
 		return true;
 	}

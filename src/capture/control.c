@@ -65,11 +65,11 @@ static void keep_lease(struct capture_control *control, uint64_t now, uint64_t *
 		atomic_store(&control->is_over, true);
 }
 
-static void wake_drain(struct capture_control *control)
+static void wake_by(int eventfd)
 {
 	const uint64_t one = 1;
 
-	if (write(control->wake, &one, sizeof(one)) < 0) {
+	if (write(eventfd, &one, sizeof(one)) < 0) {
 		/* It is already woken. */
 	}
 }
@@ -79,12 +79,24 @@ static void control_finish(struct capture_control *control)
 {
 	uint64_t end = now_ns() + SETTLE_MS * 1000000ull;
 
-	wake_drain(control);
+	wake_by(control->wake);
 	while (!atomic_load(&control->is_settled) && now_ns() < end)
 		pause_ms(1);
 	lease_close(&control->lease);
 	atomic_store(&control->ended_ns, now_ns());
 	attach_end(control->attachments);
+}
+
+/* Waits until the next check. */
+static void wait_nudged(const struct capture_control *control)
+{
+	struct pollfd nudged = {.fd = control->nudge, .events = POLLIN};
+	uint64_t nudges;
+
+	if (poll(&nudged, 1, (int)time_to_check(control)) > 0 &&
+	    read(control->nudge, &nudges, sizeof(nudges)) < 0) {
+		/* It was not readable after all. */
+	}
 }
 
 static void *control_work(void *ctx)
@@ -102,7 +114,7 @@ static void *control_work(void *ctx)
 			break;
 		}
 		keep_lease(control, now_ns(), &due);
-		pause_ms(time_to_check(control));
+		wait_nudged(control);
 	}
 	control_finish(control);
 	return NULL;
@@ -129,7 +141,8 @@ int control_start(struct capture_control *control, const struct capture_guard *g
 	control->guard = *guard;
 	control->attachments = attachments;
 	control->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (control->wake < 0)
+	control->nudge = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (control->wake < 0 || control->nudge < 0)
 		return error_set(err, errno, "cannot create a file descriptor: %s", strerror(errno));
 	lease_init(&control->lease, lease);
 	/* Work before the first round may take as long as it needs. */
@@ -138,6 +151,7 @@ int control_start(struct capture_control *control, const struct capture_guard *g
 	rc = thread_start(&control->thread, control_work, control);
 	if (rc) {
 		close(control->wake);
+		close(control->nudge);
 		return error_set(err, rc, "cannot start a thread: %s", strerror(rc));
 	}
 	control->started = true;
@@ -158,14 +172,17 @@ void control_beat(struct capture_control *control)
 	atomic_store(&control->drained_ns, now_ns());
 }
 
-bool control_wait(struct capture_control *control, int pidfd, uint64_t timeout_ns)
+bool control_wait(struct capture_control *control, int pidfd, int rings, uint64_t timeout_ns)
 {
-	struct pollfd fds[] = {{.fd = control->wake, .events = POLLIN}, {.fd = pidfd, .events = POLLIN}};
+	struct pollfd fds[] = {{.fd = control->wake, .events = POLLIN},
+			       {.fd = pidfd, .events = POLLIN},
+			       {.fd = rings, .events = POLLIN}};
 	const struct timespec timeout = {.tv_sec = (time_t)(timeout_ns / 1000000000),
 					 .tv_nsec = (long)(timeout_ns % 1000000000)};
 
-	if (!atomic_load(&control->reason))
-		ppoll(fds, 2, &timeout, NULL);
+	/* A signal may ask for the end. Only this thread receives them. */
+	if (!atomic_load(&control->reason) && ppoll(fds, 3, &timeout, NULL) < 0 && errno == EINTR)
+		wake_by(control->nudge);
 	return atomic_load(&control->reason) != 0;
 }
 
@@ -194,6 +211,7 @@ void control_free(struct capture_control *control)
 		control_end(control);
 		pthread_join(control->thread, NULL);
 		close(control->wake);
+		close(control->nudge);
 	}
 	control->started = false;
 }

@@ -24,6 +24,7 @@ struct capture_control {
 	pthread_t thread;
 	bool started;
 	int wake;                    /* an eventfd: signals that recording has to end */
+	int nudge;                   /* an eventfd: the thread is to look whether recording has to end */
 	_Atomic int reason;          /* enum log_end_reason; 0: recording goes on */
 	_Atomic uint64_t drained_ns; /* when the rings were last drained */
 	_Atomic bool is_over;        /* the lease is closed, but not by gap_pause() */
@@ -40,9 +41,11 @@ int control_start(struct capture_control *control, const struct capture_guard *g
  * expired, and control_beat() after it. */
 void control_check(struct capture_control *control);
 void control_beat(struct capture_control *control);
-/* Waits up to timeout_ns, or until the process of this pidfd has ended (-1: any time). Returns true if
- * recording has to end. */
-bool control_wait(struct capture_control *control, int pidfd, uint64_t timeout_ns);
+/*
+ * Waits up to timeout_ns, or until the process of this pidfd has ended, or `rings` is readable (-1: neither).
+ * Returns true if recording has to end.
+ */
+bool control_wait(struct capture_control *control, int pidfd, int rings, uint64_t timeout_ns);
 /* Opens the lease again after it was closed. */
 void control_reopen(struct capture_control *control);
 /* Ends recording now and starts removing the probes. Waits until nothing more is recorded, but not until the

@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "rawlog/values_settle.h"
 #include "target/memory.h"
@@ -267,6 +269,20 @@ static int drain_take(struct drain *drain, const struct ring_record *next)
 	return ++drain->n == DRAIN_BATCH ? drain_flush(drain) : 0;
 }
 
+/* Rings are always readable while they hold something. With EPOLLET, only a wakeup by their programs counts.
+ */
+static int watch_rings(struct drain *drain, const int *fds, struct error *err)
+{
+	struct epoll_event event = {.events = EPOLLIN | EPOLLET};
+
+	drain->wakeups = epoll_create1(EPOLL_CLOEXEC);
+	for (unsigned i = 0; drain->wakeups >= 0 && i < drain->nrings; i++) {
+		if (epoll_ctl(drain->wakeups, EPOLL_CTL_ADD, fds[i], &event))
+			return error_set(err, errno, "cannot wait for a ring: %s", strerror(errno));
+	}
+	return drain->wakeups < 0 ? error_set(err, errno, "cannot wait for a ring: %s", strerror(errno)) : 0;
+}
+
 int drain_open(struct drain *drain, const int *fds, const struct rings_plan *plan,
 	       const struct log_outlet *outlet, struct error *err)
 {
@@ -279,7 +295,14 @@ int drain_open(struct drain *drain, const int *fds, const struct rings_plan *pla
 			return rc;
 		drain->nrings++;
 	}
-	return 0;
+	return watch_rings(drain, fds, err);
+}
+
+void drain_woken(struct drain *drain)
+{
+	struct epoll_event events[MAX_RINGS];
+
+	epoll_wait(drain->wakeups, events, MAX_RINGS, 0);
 }
 
 /*
@@ -426,5 +449,8 @@ void drain_close(struct drain *drain)
 	for (unsigned i = 0; i < drain->nrings; i++)
 		ring_unmap(&drain->rings[i]);
 	drain->nrings = 0;
+	if (drain->wakeups > 0)
+		close(drain->wakeups);
+	drain->wakeups = 0;
 	files_free(&drain->files);
 }

@@ -19,6 +19,7 @@ enum { DRAIN_BATCH = 1024 }; /* records per LOG_RECORDS: 64 KiB */
 struct drain {
 	struct ring rings[MAX_RINGS];
 	unsigned nrings;
+	int wakeups; /* an epoll file, readable when a program has woken the reader of a ring */
 	struct ring_record next[MAX_RINGS]; /* last record peeked */
 	struct ring_merge merge;            /* used with more than one ring */
 	struct log_outlet outlet;
@@ -51,6 +52,8 @@ struct drain {
 /* Maps the rings. fds: file descriptors of plan->count ring buffers. Returns 0 or a negative errno. */
 int drain_open(struct drain *drain, const int *fds, const struct rings_plan *plan,
 	       const struct log_outlet *outlet, struct error *err);
+/* Call it when drain->wakeups is readable: it then is not, until the next wakeup. */
+void drain_woken(struct drain *drain);
 /*
  * Passes the present contents of the rings to the outlet: all of a single ring, all but the last moment of
  * several, and less if the outlet is full. Leaves records that arrive meanwhile for the next call. Returns

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "capture/rest.h"
 
+#include "capture/rings.h"
+
 #define MS 1000000ull
 
 enum {
@@ -16,10 +18,6 @@ enum {
 /* The CPU time that a round should take at most: it has priority over the target. */
 #define ROUND_NS 500000ull
 
-/* The next round begins before a ring is fuller than this: the rest is for rounds that begin late, and for
- * records that come faster than before. */
-#define FILL_TO_GO_ON 0.25
-
 static uint64_t smaller(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
@@ -28,7 +26,7 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 /* Returns the time until a ring is as full as it may be, at most idle_ns. */
 static uint64_t time_left(const struct rest_input *input)
 {
-	double space = FILL_TO_GO_ON - input->fill;
+	double space = RING_FILL_TO_DRAIN - input->fill;
 
 	if (space <= 0)
 		return 0;

@@ -33,7 +33,9 @@ enum {
 	CPU_BYTES_PER_US = 33,
 	MIN_IDLE_NS = 4000000, /* looking at tiny rings more often would take too much CPU time */
 	/* Each round of an idle recorder costs 0.3 ms of CPU time in three processes. */
-	MAX_IDLE_NS = 160000000,
+	MAX_IDLE_NS = 250000000,
+	/* The draining thread runs so soon after it was woken; it has priority over most others. */
+	WOKEN_US = 10000,
 };
 
 #define CPU_LIMIT 65536 /* more than any kernel supports */
@@ -89,10 +91,18 @@ struct rings_plan rings_plan(unsigned cpus, unsigned wanted, uint32_t bytes)
 	return plan;
 }
 
+uint64_t rings_wake_at(const struct rings_plan *plan)
+{
+	return (uint64_t)(plan->bytes * RING_FILL_TO_DRAIN);
+}
+
 uint64_t rings_idle_ns(const struct rings_plan *plan)
 {
+	/* ns in which three quarters fill: after the wakeup at a quarter, or from the last round on. */
 	uint64_t ns = plan->bytes * 750ull / CPU_BYTES_PER_US / (plan->cpus ? plan->cpus : 1);
 
+	if (ns >= WOKEN_US * 1000ull)
+		return MAX_IDLE_NS;
 	ns = ns > MIN_IDLE_NS ? ns : MIN_IDLE_NS;
 	return ns < MAX_IDLE_NS ? ns : MAX_IDLE_NS;
 }

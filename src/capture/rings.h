@@ -23,8 +23,14 @@ unsigned rings_count_cpus(const char *list);
 /* Plans rings for this many CPUs. wanted: at most this many rings, 0 = as many as the CPUs need; bytes: total
  * size, 0 = default. */
 struct rings_plan rings_plan(unsigned cpus, unsigned wanted, uint32_t bytes);
+/* The draining thread runs before a ring is fuller than this: the rest is for rounds that begin late, and for
+ * records that come faster than before. */
+#define RING_FILL_TO_DRAIN 0.25
+
+/* Returns at how many bytes in a ring its programs wake the draining thread. */
+uint64_t rings_wake_at(const struct rings_plan *plan);
 /* Returns for how long (ns) an idle ring need not be looked at: so long that the records fit into it if its
- * CPUs become busy meanwhile. */
+ * CPUs become busy meanwhile, at the latest until the draining thread has been woken. */
 uint64_t rings_idle_ns(const struct rings_plan *plan);
 
 #endif

@@ -264,7 +264,7 @@ static int thread_snapshot_read_stacks(struct capture *capture, struct thread_sn
 		const struct raw_thread *thread = &found[i];
 
 		if (i % STACKS_AT_ONCE == 0) {
-			if (control_wait(&capture->control, -1, 0))
+			if (control_wait(&capture->control, -1, -1, 0))
 				break;
 			rc = capture_drain(capture);
 		}

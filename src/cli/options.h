@@ -72,7 +72,7 @@ struct record_options {
 	const struct record_parts *parts;
 	int trace_fd;
 	unsigned generation_ms; /* not an option: length of a generation; 0 = default */
-	/* Not an option: called every 160 ms and at the end with what is known so far; NULL = not. */
+	/* Not an option: called every 250 ms and at the end with what is known so far; NULL = not. */
 	void (*meter)(void *ctx, const struct capture_stats *stats);
 	void *meter_ctx;
 };

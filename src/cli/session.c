@@ -61,7 +61,7 @@ int session_hold(struct session *session, struct error *err)
 
 enum {
 	SIZE_LOOK_MS = 20,
-	POLL_MS = 160, /* between calls of step(): for the status line and requests; the rings are drained in
+	POLL_MS = 250, /* between calls of step(): for the status line and requests; the rings are drained in
 			  between */
 };
 

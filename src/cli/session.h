@@ -57,7 +57,7 @@ int session_open_capture(struct session *session, const struct log_outlet *outle
 			 struct error *err);
 /*
  * Drops privileges that are no longer needed, then drains the rings until the recording ends.
- * Calls step() at least every 160 ms: it returns 0, an enum log_end_reason to end the recording, or a
+ * Calls step() at least every 250 ms: it returns 0, an enum log_end_reason to end the recording, or a
  * negative errno with err set.
  */
 enum log_end_reason session_follow(struct session *session, int (*step)(void *ctx, struct error *err),

@@ -33,7 +33,8 @@ enum bpf_map_type {
 
 enum { BPF_ANY = 0, BPF_NOEXIST = 1 };
 
-enum { BPF_RB_NO_WAKEUP = 1 };
+enum { BPF_RB_NO_WAKEUP = 1, BPF_RB_FORCE_WAKEUP = 2 };
+enum { BPF_RB_AVAIL_DATA = 0 };
 
 /* What a probe's program gets (arch/arm64/include/uapi/asm/ptrace.h); ABI. */
 struct user_pt_regs {
