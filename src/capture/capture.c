@@ -156,6 +156,10 @@ int capture_start(struct capture *capture, struct error *err)
 	rc = capture->backend->attach(capture, err);
 	if (rc == 0)
 		rc = check_same_process(capture, err);
+	/* Before the trace begins, as a snapshot may take seconds. The processes of a tree would all be said
+	 * to have used what this one did. */
+	if (rc == 0 && !capture->options.probe_only && !capture->options.children)
+		host_begin(&capture->host, capture->options.pid);
 	if (rc == 0 && !capture->options.probe_only && !capture->options.spawned) {
 		rc = capture_log_info(capture, err);
 		if (rc == 0)
@@ -165,9 +169,6 @@ int capture_start(struct capture *capture, struct error *err)
 		if (rc == 0)
 			rc = log_origin(capture);
 	}
-	/* The processes of a tree would all be said to have used what this one did. */
-	if (rc == 0 && !capture->options.probe_only && !capture->options.children)
-		host_begin(&capture->host, capture->options.pid);
 	set_next_boundary(capture, now_ns());
 	return rc;
 }
