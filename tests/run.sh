@@ -112,10 +112,20 @@ e2e() {
 	by_lines
 }
 
+# emulated NAME COMMAND...: a step in emulated machines, where a second may be a tenth of one: repeated once if it fails.
+emulated() {
+	step "$@"
+	if [ "$status" -ne 0 ]; then
+		echo "AGAIN $1"
+		repeated=$((repeated + 1))
+		step "$@"
+	fi
+	by_lines
+}
+
 # vm KERNELS [CHECKS|turn]
 vm() {
-	step vm env CHECKS="$2" make vmtest KERNELS="$1"
-	by_lines
+	emulated vm env CHECKS="$2" make vmtest KERNELS="$1"
 }
 
 # A machine with many CPUs, another number each day. 32 emulated CPUs wait for each other for longer than a recorder that
@@ -123,8 +133,7 @@ vm() {
 many_cpus() {
 	local cpus=$((8 << ${CELL_SEED:-$(($(date +%s) / 86400))} % 3)) checks="go_plain go_hotplug c_threads c_children"
 	[ $cpus -gt 16 ] || checks="$checks go_exact"
-	step vm-cpus env VM_CPUS=$cpus CHECKS="$checks" make vmtest KERNELS=6.12
-	by_lines
+	emulated vm-cpus env VM_CPUS=$cpus CHECKS="$checks" make vmtest KERNELS=6.12
 }
 
 # The released files, in other user lands.
