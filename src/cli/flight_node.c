@@ -97,6 +97,7 @@ static int run_recorder_of(struct node *node, const struct node_recorder *wanted
 			    node->refused[i].process.start == wanted->process.start;
 	snapshot_store_own(&node->recorder->store);
 	flight_share_give_up(&node->share);
+	node->recorder->to_attach = 0; /* it follows no other process */
 	recorder_listen(node->recorder);
 	rc = flight_record(node->recorder, &wanted->process, report_recording, &fd, &status, &err);
 	recorder_close(node->recorder);

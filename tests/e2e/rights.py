@@ -419,6 +419,7 @@ def recordings(config):
         ("why -p", ["why", "-q", "-d", "30s", "--goroutine", "1"] + pid, dict(reads, status=(0, 1, -15))),
         ("flight -p", ["flight", "-q", "-o", "flight"] + pid, {}),
         ("flight --comm", ["flight", "-q", "-o", "flight", "--comm", config["comm"]], {"recorder": "attaches"}),
+        ("flight --node", ["flight", "-q", "-o", "flight", "--node", "--comm", config["comm"]], {"main": "starts recorders"}),
     ]
 
 
