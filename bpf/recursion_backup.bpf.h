@@ -12,42 +12,13 @@
 #define GOTRACE_RECURSION_BACKUP_BPF_H
 
 #include "bpf/base.bpf.h"
-
-const volatile bool preempted_calls; /* set by capture (src/capture/features.h) */
-
-enum call_side {
-	CALL_ENTRY,
-	CALL_EXIT,
-	CALL_SIDES,
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, CALL_SIDES);
-	__type(key, uint32_t);
-	__type(value, uint32_t); /* the thread for which the first program last ran; 0: already recorded */
-} was_run SEC(".maps");
-
-/* Called at the end of a first program, for any thread. */
-static __always_inline void note_run(uint32_t side)
-{
-	volatile uint32_t *tid = preempted_calls ? bpf_map_lookup_elem(&was_run, &side) : NULL;
-
-	if (tid)
-		*tid = current_tid();
-}
+#include "bpf/was_run.bpf.h"
 
 /* Called in a second program. Returns true if the first one was skipped. */
 static __always_inline bool first_program_skipped(uint32_t side)
 {
-	volatile uint32_t *tid = bpf_map_lookup_elem(&was_run, &side);
-
-	if (!tid)
+	if (!first_program_missed(side))
 		return false;
-	if (*tid == current_tid()) {
-		*tid = 0;
-		return false;
-	}
 	count(HITS_BACKUP, 1);
 	return true;
 }

@@ -67,9 +67,11 @@ static int failed(const struct attachments *attachments, const char *what, int e
 	return error_set(err, error, "cannot attach a probe to %s: %s", what, why[0] ? why : strerror(error));
 }
 
-static void detach(struct attachment *one)
+static void detach(const struct attachments *attachments, struct attachment *one)
 {
-	if (one->link)
+	if (one->in_slot)
+		bpf_map_delete_elem(one->fd, &attachments->node->slot);
+	else if (one->link)
 		bpf_link__destroy(one->link);
 	else
 		close(one->fd);
@@ -96,7 +98,7 @@ static int attachments_add(struct attachments *attachments, struct attachment on
 		attachments->all[attachments->n++] = one;
 	pthread_mutex_unlock(&attachments->lock);
 	if (rc)
-		detach(&one);
+		detach(attachments, &one);
 	return rc;
 }
 
@@ -235,6 +237,33 @@ static const struct bpf_program *backup_of(const struct bpf_object *object, cons
 	return second && bpf_program__fd(second) >= 0 ? second : NULL;
 }
 
+/*
+ * Puts a program into the node's slot, if the node has its tracepoint. The node's backup calls it, too.
+ * Returns false if the program is to be attached as usual.
+ */
+static bool attach_in_slot(struct attachments *attachments, const struct bpf_program *program, uint8_t site,
+			   int *rc, struct error *err)
+{
+	const char *slash = strchr(bpf_program__section_name(program), '/');
+	int map = attachments->node && slash ? node_slot_programs(attachments->node, slash + 1) : -1;
+	struct attachment one = {.fd = map, .site = site, .in_slot = true};
+	int fd = bpf_program__fd(program);
+
+	if (map < 0 || bpf_map_update_elem(map, &attachments->node->slot, &fd, BPF_ANY))
+		return false;
+	*rc = attachments_add(attachments, one, bpf_program__name(program), err);
+	return true;
+}
+
+int attach_by_node(struct attachments *attachments, const struct node_slot *slot, uint32_t tgid,
+		   struct error *err)
+{
+	int rc = slot ? node_slot_enter(slot, tgid) : 0;
+
+	attachments->node = slot;
+	return rc ? error_set(err, -rc, "cannot share the node's programs: %s", strerror(-rc)) : 0;
+}
+
 int attach_traced(struct attachments *attachments, const struct bpf_object *object,
 		  const struct bpf_program *program, uint8_t site, struct error *err)
 {
@@ -242,6 +271,8 @@ int attach_traced(struct attachments *attachments, const struct bpf_object *obje
 	struct attachment one = {.fd = -1, .site = site};
 	int rc;
 
+	if (attach_in_slot(attachments, program, site, &rc, err))
+		return rc;
 	one.link = compat_attach(program);
 	rc = attachments_add(attachments, one, bpf_program__name(program), err);
 	if (rc || !second)
@@ -307,10 +338,21 @@ int attach_self(struct attachments *attachments, struct bpf_object *object, cons
 	return attach_self_at(attachments, object, name, function, 0, err);
 }
 
+/* A program of a node's slot is removed at once, by attachments_detach(). */
 static void *detach_one(void *attachment)
 {
-	detach(attachment);
+	detach(NULL, attachment);
 	return NULL;
+}
+
+/* Detaches in a thread, or here if that cannot be. Returns whether there is a thread. */
+static bool attachments_detach(const struct attachments *attachments, struct attachment *one,
+			       pthread_t *thread)
+{
+	if (!one->in_slot && pthread_create(thread, NULL, detach_one, one) == 0)
+		return true;
+	detach(attachments, one);
+	return false;
 }
 
 /* The kernel waits for a grace period when a link is detached (0.1 to 0.2 s on a busy machine, Linux 6.18).
@@ -321,12 +363,8 @@ static void *detach_dropped(void *ctx)
 	pthread_t threads[MAX_ATTACHMENTS];
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < attachments->ndropped; i++) {
-		if (pthread_create(&threads[n], NULL, detach_one, &attachments->dropped[i]))
-			detach(&attachments->dropped[i]);
-		else
-			n++;
-	}
+	for (unsigned i = 0; i < attachments->ndropped; i++)
+		n += attachments_detach(attachments, &attachments->dropped[i], &threads[n]);
 	while (n)
 		pthread_join(threads[--n], NULL);
 	return NULL;
@@ -379,14 +417,9 @@ void attach_end(struct attachments *attachments)
 {
 	pthread_mutex_lock(&attachments->lock);
 	attachments->ended = true;
-	for (unsigned i = 0; i < attachments->n; i++) {
-		struct attachment *one = &attachments->all[i];
-
-		if (pthread_create(&attachments->detachers[attachments->ndetachers], NULL, detach_one, one))
-			detach(one);
-		else
-			attachments->ndetachers++;
-	}
+	for (unsigned i = 0; i < attachments->n; i++)
+		attachments->ndetachers += attachments_detach(
+			attachments, &attachments->all[i], &attachments->detachers[attachments->ndetachers]);
 	attachments->n = 0;
 	pthread_mutex_unlock(&attachments->lock);
 }

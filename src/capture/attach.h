@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "capture/node.h"
 #include "target/target.h"
 #include "util/error.h"
 
@@ -23,11 +24,14 @@ enum { MAX_ATTACHMENTS = 2 * MAX_PROBES + 16 }; /* of plugins, too; plus tracepo
 struct attachment {
 	struct bpf_link *link; /* made by libbpf; NULL: `fd` is the link */
 	int fd;                /* a link made without libbpf */
+	bool in_slot;          /* `fd` is a map of the node, which has the program; not owned */
 	uint8_t site; /* enum site; SITE_SYS_ENTER and _EXIT are tracepoints; 0 for our own functions */
 };
 
 struct attachments {
 	bool multi; /* uses uprobe_multi links; else perf events */
+	const struct node_slot
+		*node; /* has tracepoints of system calls and switches; NULL = they are attached here */
 	struct attachment all[MAX_ATTACHMENTS];
 	unsigned n;
 	pthread_t dropper; /* detaches the links in `dropped` */
@@ -73,6 +77,11 @@ int attach_places(struct attachments *attachments, const struct bpf_object *obje
  * (bpf/recursion_backup.bpf.h). site: identifies both to attach_drop_sites(), or 0. */
 int attach_traced(struct attachments *attachments, const struct bpf_object *object,
 		  const struct bpf_program *program, uint8_t site, struct error *err);
+/* From here on, the programs at the tracepoints of system calls and switches are those of a node's slot.
+ * slot: not owned; NULL = it is no recorder of a node. tgid: of the process, in the initial pid namespace.
+ * Returns 0 or a negative errno. */
+int attach_by_node(struct attachments *attachments, const struct node_slot *slot, uint32_t tgid,
+		   struct error *err);
 int attach_tracepoint(struct attachments *attachments, struct bpf_object *object, uint8_t site,
 		      struct error *err);
 /* Returns true if the program is a backup. */

@@ -56,7 +56,8 @@ static int go_backend_load(struct capture *capture, struct error *err)
 	wanted.plugins = &capture->plugins;
 	target_park_skips(options->target, wanted.park_skips);
 	target_wait_texts(options->target, wanted.wait_texts);
-	return bpf_load_go(&capture->bpf, &wanted, err);
+	rc = bpf_load_go(&capture->bpf, &wanted, err);
+	return rc ? rc : attach_by_node(&capture->bpf.attachments, options->node, wanted.tgid, err);
 }
 
 /* bare: ns that the calibration function takes without a probe. */

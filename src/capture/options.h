@@ -49,6 +49,7 @@ struct capture_options {
 	/* After this many stacks the kernel forgets which ones it has sent, and the log says so
 	 * (LOG_NOTE_RENEW); 0 = never */
 	uint64_t renew_stacks;
+	const struct node_slot *node; /* not owned; of a recorder of a node; NULL = none */
 	struct plugin_outlet plugins;
 	struct log_outlet outlet;   /* destination of the log */
 	struct capture_guard guard; /* decides when recording ends */

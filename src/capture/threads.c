@@ -132,7 +132,11 @@ static int threads_backend_load(struct capture *capture, struct error *err)
 	if (rc == 0 && !capture->options.spawned)
 		rc = children ? processes_find(&capture->processes, capture->options.pid, err)
 			      : refresh_tables(capture, err);
-	return rc ? rc : bpf_load_threads(&capture->bpf, &options, err);
+	if (rc == 0)
+		rc = bpf_load_threads(&capture->bpf, &options, err);
+	return rc ? rc
+		  : attach_by_node(&capture->bpf.attachments, capture->options.node, capture->bpf.outer_tgid,
+				   err);
 }
 
 static int threads_backend_attach(struct capture *capture, struct error *err)

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "capture/node.h"
 #include "cli/cli.h"
 #include "cli/flight_process.h"
 #include "cli/signals.h"
@@ -27,7 +28,7 @@
 #include "util/proc_stat.h"
 
 enum {
-	MAX_RECORDERS = 256,
+	MAX_RECORDERS = NODE_SLOTS,
 	MAX_REFUSED = 256,
 	MAX_OTHER_FILES = 4096,
 	TICK_MS = 500,     /* between looks at the recorders */
@@ -52,6 +53,7 @@ struct node_recorder {
 	int begin_fd;       /* it writes a byte when it records, and closes it; then -1 */
 	uint64_t begin_ns;  /* when it was started */
 	bool records;
+	uint32_t slot; /* in the programs */
 };
 
 struct refused_process {
@@ -63,6 +65,7 @@ struct node {
 	struct recorder *recorder; /* what the recorders inherit */
 	struct flight_options *options;
 	struct flight_share_owner share;
+	struct node_bpf *programs; /* at tracepoints; NULL: each recorder has its own */
 	struct node_recorder recorders[MAX_RECORDERS];
 	unsigned n;
 	struct refused_process refused[MAX_REFUSED]; /* a ring */
@@ -88,16 +91,21 @@ static void report_recording(void *ctx)
 
 static int run_recorder_of(struct node *node, const struct node_recorder *wanted, int fd)
 {
+	struct node_slot slot = {0};
 	bool reported = false;
 	struct error err = {""};
 	int status, rc;
 
+	if (node->programs)
+		slot = node_slot_at(node->programs, wanted->slot);
 	for (unsigned i = 0; i < MAX_REFUSED; i++)
 		reported |= node->refused[i].process.pid == wanted->process.pid &&
 			    node->refused[i].process.start == wanted->process.start;
 	snapshot_store_own(&node->recorder->store);
 	flight_share_give_up(&node->share);
 	node->recorder->to_attach = 0; /* it follows no other process */
+	if (node->programs)
+		node->options->record.node = &slot;
 	recorder_listen(node->recorder);
 	rc = flight_record(node->recorder, &wanted->process, report_recording, &fd, &status, &err);
 	recorder_close(node->recorder);
@@ -128,7 +136,7 @@ static void become_recorder(struct node *node, const struct node_recorder *wante
 	if (prctl(PR_SET_PDEATHSIG, SIGTERM) || getppid() != parent)
 		_exit(STATUS_NONE);
 	set_subject(wanted->process.pid);
-	exit(run_recorder_of(node, wanted, fd));
+	_exit(run_recorder_of(node, wanted, fd));
 }
 
 /* --- in the node --- */
@@ -138,10 +146,26 @@ static void update_share(struct node *node)
 	atomic_store(node->share.number, node->n ? node->n : 1);
 }
 
+static uint32_t find_free_slot(const struct node *node)
+{
+	bool used[MAX_RECORDERS] = {false};
+	uint32_t slot = 0;
+
+	for (unsigned i = 0; i < node->n; i++)
+		used[node->recorders[i].slot] = true;
+	while (used[slot])
+		slot++;
+	return slot;
+}
+
 static void node_begin_recorder(struct node *node, const struct node_recorder *wanted)
 {
+	struct node_recorder *added = &node->recorders[node->n];
 	pid_t parent = getpid(), pid;
 	int ends[2];
+
+	*added = *wanted;
+	added->slot = find_free_slot(node);
 
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK)) {
 		message("cannot start a recorder: %s", strerror(errno));
@@ -150,7 +174,7 @@ static void node_begin_recorder(struct node *node, const struct node_recorder *w
 	pid = fork();
 	if (pid == 0) {
 		close(ends[0]);
-		become_recorder(node, wanted, parent, ends[1]);
+		become_recorder(node, added, parent, ends[1]);
 	}
 	close(ends[1]);
 	if (pid < 0) {
@@ -158,10 +182,10 @@ static void node_begin_recorder(struct node *node, const struct node_recorder *w
 		close(ends[0]);
 		return;
 	}
-	node->recorders[node->n] = *wanted;
-	node->recorders[node->n].pid = pid;
-	node->recorders[node->n].begin_fd = ends[0];
-	node->recorders[node->n++].begin_ns = now_ns();
+	added->pid = pid;
+	added->begin_fd = ends[0];
+	added->begin_ns = now_ns();
+	node->n++;
 	update_share(node);
 }
 
@@ -267,6 +291,16 @@ static void stop_waiting(struct node_recorder *begins)
 	begins->begin_fd = -1;
 }
 
+static void leave_slot(const struct node *node, uint32_t number)
+{
+	struct node_slot slot;
+
+	if (!node->programs)
+		return;
+	slot = node_slot_at(node->programs, number);
+	node_slot_leave(&slot);
+}
+
 static void reap_recorders(struct node *node)
 {
 	int status;
@@ -276,6 +310,7 @@ static void reap_recorders(struct node *node)
 		for (unsigned i = 0; i < node->n; i++) {
 			if (node->recorders[i].pid != pid)
 				continue;
+			leave_slot(node, node->recorders[i].slot);
 			stop_waiting(&node->recorders[i]);
 			note_recorder_end(node, &node->recorders[i], status);
 			node->recorders[i] = node->recorders[--node->n];
@@ -357,6 +392,33 @@ static void end_recorders(struct node *node)
 	signal_recorders(node, SIGKILL);
 }
 
+/* Without these programs the recorders work as well, but each slows all switches and system calls of the
+ * machine. */
+static void open_programs(struct node *node)
+{
+	struct features features;
+	struct error err = {""};
+
+	features_probe(&features, &(struct features_options){.root = "", .btf = node->options->record.btf});
+	node->programs = node_open(&features, node->options->record.syscalls, &err);
+	if (!node->programs)
+		message("each recorder has programs of its own at every switch and system call of the "
+			"machine: %s",
+			err.text);
+}
+
+static void report_wanted(const struct flight_options *options)
+{
+	struct text_path which = process_filter_text(&options->filter);
+
+	if (options->record.quiet)
+		return;
+	if (which.bytes[0])
+		message("recording every process of %s; write with: gotrace snapshot --all", which.bytes);
+	else
+		message("recording every Go program of this machine; write with: gotrace snapshot --all");
+}
+
 int flight_node(struct recorder *recorder, struct flight_options *options)
 {
 	struct node *node = calloc(1, sizeof(*node));
@@ -373,10 +435,14 @@ int flight_node(struct recorder *recorder, struct flight_options *options)
 	} else {
 		options->plan.share = node->share.shared;
 		find_exe(getpid(), &node->self);
+		open_programs(node);
+		report_wanted(options);
 		follow(node);
 		end_recorders(node);
 		status = node->lost ? STATUS_CUT : STATUS_WHOLE;
 	}
+	if (node->programs)
+		node_close(node->programs);
 	flight_share_close(&node->share);
 	free(node);
 	return status;

@@ -15,6 +15,7 @@
 #include "trace/wire/wire.h"
 
 struct capture_stats;
+struct node_slot;
 struct record_parts;
 
 enum record_as { AS_IT_IS, AS_C, AS_GO };
@@ -71,7 +72,8 @@ struct record_options {
 	 */
 	const struct record_parts *parts;
 	int trace_fd;
-	unsigned generation_ms; /* not an option: length of a generation; 0 = default */
+	const struct node_slot *node; /* not an option: of a recorder of a node; NULL = none */
+	unsigned generation_ms;       /* not an option: length of a generation; 0 = default */
 	/* Not an option: called every 250 ms and at the end with what is known so far; NULL = not. */
 	void (*meter)(void *ctx, const struct capture_stats *stats);
 	void *meter_ctx;

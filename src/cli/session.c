@@ -406,6 +406,7 @@ int session_open_capture(struct session *session, const struct log_outlet *outle
 		.off_cpu = !options->os.off && session->target,
 		.cpus = options->os.cpus && session->target,
 		.sample_hz = options->sample_hz,
+		.node = options->node,
 		.governor = governor_options(options),
 		.plugins = {.put_functab = put_plugin, .report = report_plugin, .ctx = session},
 		.outlet = *outlet,
