@@ -33,7 +33,10 @@ enum {
 	END_WAIT_MS = 1000, /* on a busy machine, of an exiting process; of others there is nothing more to
 			       record */
 	LEAST_REST_MS = 10,
-	SOON_MS = 40,         /* the longest rest where rounds are due often */
+	BUSY_GO_MS = 160,
+	BUSY_THREADS_MS =
+		50,   /* a round reads the names of the files of system calls, which may be closed soon */
+	SOON_MS = 40, /* the longest rest where rounds are due often */
 	MANY_FILES = 1 << 14, /* logged file names at which a renewal is due */
 };
 
@@ -338,6 +341,7 @@ static uint64_t rest_after(struct capture *capture, uint64_t begin, uint64_t cpu
 	struct rest_input input = {
 		.cpu_ns = cpu,
 		.arrival_ns = begin - capture->round_ns,
+		.busy_ns = (capture->options.target ? BUSY_GO_MS : BUSY_THREADS_MS) * 1000000ull,
 		.idle_ns = rings_idle_ns(&capture->bpf.rings),
 		.fill = drain_fill(&capture->drain),
 		.rate = capture->drain.rate,

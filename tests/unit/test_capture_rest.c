@@ -10,6 +10,8 @@ static uint64_t rest(struct rest_input input)
 {
 	if (!input.idle_ns)
 		input.idle_ns = 40 * MS;
+	if (!input.busy_ns)
+		input.busy_ns = 50 * MS;
 	return rest_ns(&input);
 }
 
@@ -40,6 +42,9 @@ static void test_a_busy_round_reads_as_much_as_it_should(void **state)
 	assert_int_equal(rest(after(10 * MS, 5 * MS)), 10 * MS);
 	input.is_often = true;
 	assert_int_equal(rest(input), 10 * MS);
+	input = after(40 * MS, MS / 10);
+	input.busy_ns = 160 * MS;
+	assert_int_equal(rest(input), 160 * MS);
 }
 
 static void test_others_get_as_much_cpu_time(void **state)
