@@ -10,7 +10,8 @@
 struct rest_input {
 	uint64_t cpu_ns;     /* CPU time that the round took */
 	uint64_t arrival_ns; /* from the round before to this one: in it arrived what it read */
-	uint64_t busy_ns,    /* the longest rest while records arrive */
+	uint64_t busy_ns;    /* the longest rest while records arrive */
+	uint64_t
 		idle_ns; /* rest if nothing arrives, and the longest: the rings hold what arrives meanwhile */
 	double fill;     /* of the fullest ring, at the end of the round: 0 to 1 */
 	double rate;     /* at which the fastest ring fills: rings per second */
