@@ -11,7 +11,7 @@ struct flight_options {
 	struct record_options record; /* pid, quiet, and the options of options_recording.h */
 	struct process_filter
 		filter; /* without a pid: successive processes that have all of it are recorded */
-	bool node; /* all processes that match at once, or all Go programs */
+	bool node;      /* all processes that match at once, or all Go programs */
 	const char *dir;
 	struct flight_plan plan;
 	uint64_t every_ns; /* minimum time between two files that triggers write */

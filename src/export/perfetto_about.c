@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 
-
 /* --- the process --- */
 
 /* The lowest thread id is the pid if the main thread was seen. That is better than nothing. */

@@ -20,7 +20,7 @@ struct flight_plan {
 	size_t max_bytes;   /* of a file, regardless of the window */
 	/* How many recorders keep max_bytes together (flight/share.h); NULL = this one alone. */
 	const flight_share *share;
-	uint64_t after_ns;  /* time to record after a trigger's match */
+	uint64_t after_ns; /* time to record after a trigger's match */
 	struct trigger triggers[MAX_TRIGGERS];
 	unsigned ntriggers;
 };

@@ -17,8 +17,8 @@
 struct generation_ring;
 
 struct generation_ring_options {
-	uint64_t window_ns; /* minimum time kept before the start of the newest generation */
-	size_t max_bytes;   /* of a snapshot, regardless of the window */
+	uint64_t window_ns;        /* minimum time kept before the start of the newest generation */
+	size_t max_bytes;          /* of a snapshot, regardless of the window */
 	const flight_share *share; /* how many keep max_bytes together; NULL = one */
 };
 

@@ -179,8 +179,8 @@ void target_wait_texts(const struct target *target, struct wait_text texts[WAIT_
 int target_log_info(const struct target *target, unsigned extra_flags, log_sink sink, void *ctx,
 		    struct error *err);
 /*
- * Makes the LOG_FUNCTAB. Its bytes are owned by the target and valid until target_functab_drop or target_free.
- * The target must be bound.
+ * Makes the LOG_FUNCTAB. Its bytes are owned by the target and valid until target_functab_drop or
+ * target_free. The target must be bound.
  */
 int target_functab(struct target *target, struct log_record *record, struct error *err);
 /* Frees the copy that a remote target has of them: 4 MB of a small program, 30 MB of a large one. */
