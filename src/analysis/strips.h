@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * A piece of the time line for each finding: what the goroutines around its worst instance did, and who woke
- * whom. The first pass over the trace finds the places, and the second collects what happened there.
+ * whom. The trace is read twice: once to find the places, and once more to collect what happened there.
  */
 #ifndef GOTRACE_ANALYSIS_STRIPS_H
 #define GOTRACE_ANALYSIS_STRIPS_H

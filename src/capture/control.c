@@ -142,8 +142,12 @@ int control_start(struct capture_control *control, const struct capture_guard *g
 	control->attachments = attachments;
 	control->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	control->nudge = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (control->wake < 0 || control->nudge < 0)
-		return error_set(err, errno, "cannot create a file descriptor: %s", strerror(errno));
+	if (control->wake < 0 || control->nudge < 0) {
+		rc = error_set(err, errno, "cannot create a file descriptor: %s", strerror(errno));
+		close(control->wake);
+		close(control->nudge);
+		return rc;
+	}
 	lease_init(&control->lease, lease);
 	/* Work before the first round may take as long as it needs. */
 	atomic_store(&control->drained_ns, UINT64_MAX / 2);

@@ -73,6 +73,7 @@ struct node {
 	struct file_id others[MAX_OTHER_FILES]; /* executables that are not Go programs; a ring */
 	unsigned nothers;
 	struct file_id self;
+	struct error trouble; /* the last one that was reported: it may last for days */
 	bool full_reported;
 	bool lost; /* a recorder lost something, or died */
 };
@@ -146,6 +147,22 @@ static void update_share(struct node *node)
 	atomic_store(node->share.number, node->n ? node->n : 1);
 }
 
+/* Of an error that comes again at each search, only the first is reported. */
+static void report_trouble(struct node *node, const struct error *err)
+{
+	if (strcmp(node->trouble.text, err->text) != 0)
+		message_error(err);
+	node->trouble = *err;
+}
+
+static void report_no_start(struct node *node, int code)
+{
+	struct error err;
+
+	error_set(&err, code, "cannot start a recorder: %s", strerror(code));
+	report_trouble(node, &err);
+}
+
 static uint32_t find_free_slot(const struct node *node)
 {
 	bool used[MAX_RECORDERS] = {false};
@@ -162,23 +179,24 @@ static void node_begin_recorder(struct node *node, const struct node_recorder *w
 {
 	struct node_recorder *added = &node->recorders[node->n];
 	pid_t parent = getpid(), pid;
-	int ends[2];
+	int ends[2], code;
 
 	*added = *wanted;
 	added->slot = find_free_slot(node);
 
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK)) {
-		message("cannot start a recorder: %s", strerror(errno));
+		report_no_start(node, errno);
 		return;
 	}
 	pid = fork();
+	code = errno;
 	if (pid == 0) {
 		close(ends[0]);
 		become_recorder(node, added, parent, ends[1]);
 	}
 	close(ends[1]);
 	if (pid < 0) {
-		message("cannot start a recorder: %s", strerror(errno));
+		report_no_start(node, code);
 		close(ends[0]);
 		return;
 	}
@@ -186,6 +204,7 @@ static void node_begin_recorder(struct node *node, const struct node_recorder *w
 	added->begin_fd = ends[0];
 	added->begin_ns = now_ns();
 	node->n++;
+	node->trouble.text[0] = '\0';
 	update_share(node);
 }
 
@@ -362,7 +381,7 @@ static void follow(struct node *node)
 
 		if (!begins && now_ns() >= next_ns) {
 			if (processes_visit(&node->options->filter, look_at_process, node, &err))
-				message_error(&err);
+				report_trouble(node, &err);
 			if (!find_beginning(node))
 				next_ns = now_ns() + SEARCH_S * 1000000000ull;
 			continue;
