@@ -295,8 +295,8 @@ static void note_recorder_end(struct node *node, const struct node_recorder *end
 		return;
 	}
 	if (WIFSIGNALED(status))
-		message("the recorder of PID %d was ended by signal %d", (int)ended->process.pid,
-			WTERMSIG(status));
+		message("the recorder of PID %d was ended by signal %d; another one starts in %d s",
+			(int)ended->process.pid, WTERMSIG(status), RETRY_S);
 	node->lost |= code == STATUS_CUT || (ended->records && code != STATUS_WHOLE);
 	if (code == STATUS_NONE)
 		node->refused[node->nrefused++ % MAX_REFUSED] =
