@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "annotate/annotations.h"
-#include "annotate/inserts.h"
+#include "model/inserts.h"
 #include "trace/ops/gap_log.h"
 #include "trace/ops/own_logs.h"
 #include "trace/ops/own_names.h"
@@ -87,37 +87,6 @@ void notes_add(struct notes *notes, long place, uint32_t stack, const char *text
 	notes->pending[notes->n++] = (struct pending_log){place, stack, text_id(notes, text)};
 }
 
-/* Whether the goroutine still runs after such an op, on the same thread and P. */
-static bool log_may_follow(enum op_kind kind)
-{
-	switch (kind) {
-	case OP_PROCS_CHANGE:
-	case OP_GO_CREATE:
-	case OP_GO_CREATE_BLOCKED:
-	case OP_GO_START:
-	case OP_GO_UNBLOCK:
-	case OP_SYSCALL_END:
-	case OP_STW_BEGIN ... OP_LOG:
-		return true;
-	default:
-		return false;
-	}
-}
-
-/*
- * Whether the place is after the statuses, where a target goroutine runs on its P: readers require all three
- * for a log.
- */
-static bool has_place(const struct op_list *ops, const struct pending_log *log)
-{
-	const struct op *op;
-
-	if (log->place < (long)ops->statuses || log->place >= (long)ops->n)
-		return false;
-	op = &ops->ops[log->place];
-	return log_may_follow(op->kind) && op->m != NO_M && op->g != NO_G && op->p != NO_P;
-}
-
 static void write_at_end(struct notes *notes, const struct pending_log *log, uint64_t now)
 {
 	struct op_list *ops = notes->view->ops;
@@ -127,19 +96,6 @@ static void write_at_end(struct notes *notes, const struct pending_log *log, uin
 		ops->now = now;
 	write_note(notes, log->text);
 	ops->provenance = before;
-}
-
-/* The log after its op. */
-static struct op log_after(const struct op *op, const struct pending_log *log, uint32_t category)
-{
-	return (struct op){.time = op->time,
-			   .kind = OP_LOG,
-			   .m = op->m,
-			   .g = op->g,
-			   .p = op->p,
-			   .string = category,
-			   .string2 = log->text,
-			   .stack = log->stack};
 }
 
 /* Calls the generation_watch and writes the events that it adds. */
@@ -163,11 +119,11 @@ static void notes_watch(struct annotations *all)
 		const struct pending_log *log = &notes->pending[i];
 		struct op op;
 
-		if (!has_place(ops, log)) {
+		if (log->place < 0 || !own_log_may_follow(ops, (size_t)log->place)) {
 			notes->pending[left++] = *log;
 			continue;
 		}
-		op = log_after(&ops->ops[log->place], log, category);
+		op = own_log_after(&ops->ops[log->place], category, log->text, log->stack);
 		if (inserts_add(&inserts, (size_t)log->place + 1, &op))
 			all->view->oom = true;
 	}

@@ -91,10 +91,17 @@ struct model_view *model_view(struct model *model);
 /* Returns a text's id that is valid in this generation. */
 uint32_t model_text_id(struct model *model, const char *text, size_t len);
 /*
- * Writes a log event now, of a running goroutine or else of "gotrace". text: a string id, with or without
- * TEXT_ID.
+ * Writes a log event about now, of a running goroutine or else of "gotrace". text: a string id, with or
+ * without TEXT_ID.
  */
 void model_write_log(struct model *model, const char *category, uint32_t text);
+/*
+ * Whether a log event may follow ops[place]: it is after the statuses, and a target goroutine then runs on
+ * its P. Readers require all three.
+ */
+bool own_log_may_follow(const struct op_list *ops, size_t place);
+/* Returns the log event after such an op. category, text: string ids. */
+struct op own_log_after(const struct op *op, uint32_t category, uint32_t text, uint32_t stack);
 /* Ends the system call, if any, of g, which has a thread. */
 void model_end_call(struct model *model, struct g *g);
 /* Counts ns for which goroutine g was running but its thread had no CPU. Call in close(). */

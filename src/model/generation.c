@@ -2,6 +2,7 @@
 #include "model/generation.h"
 
 #include "model/announce.h"
+#include "model/own_log.h"
 #include "model/stats.h"
 #include "model/step.h"
 #include "model/synthetic.h"
@@ -213,6 +214,7 @@ void generation_close(struct model *md, bool last)
 	assign_missing_goids(md);
 	fill_tables(md); /* a generation_watch may read them */
 	annotators_close(&md->annotators);
+	own_logs_settle(md);
 	md->view.pending = 0;
 	gen.end = end_time(md);
 	gen.nops = md->ops.n;

@@ -6,6 +6,7 @@
 
 #include "model/gap.h"
 #include "model/generation.h"
+#include "model/own_log.h"
 #include "model/stats.h"
 #include "model/step.h"
 
@@ -87,6 +88,7 @@ void model_free(struct model *md)
 	strtab_free(md->texts);
 	early_free(&md->early);
 	op_list_free(&md->ops);
+	own_logs_free(&md->own_logs);
 	annotators_free(&md->annotators);
 	free(md);
 }

@@ -30,6 +30,17 @@ struct synthetic {
 	uint32_t wait_stack; /* of the synthetic goroutine itself, while it waits */
 };
 
+/* A log event of gotrace's that waits for its place (own_log.c). category, text: string ids. */
+struct own_log {
+	uint64_t time; /* ns: of the last op before it */
+	uint32_t category, text;
+};
+
+struct own_logs {
+	struct own_log *all;
+	size_t n, capacity;
+};
+
 enum model_phase {
 	BEFORE_SNAPSHOT, /* records are kept until the first snapshot arrives */
 	AFTER_GAP,       /* the same, but a state from before the gap exists */
@@ -73,6 +84,7 @@ struct model {
 	/* --- the state, and the ops that led to it --- */
 	struct entities entities;
 	struct synthetic synthetic;
+	struct own_logs own_logs;
 	struct op_list ops;
 	struct strtab *texts; /* messages of logs, of the open generation */
 	struct stack_table stacks;

@@ -45,6 +45,11 @@ static struct m *idle_m(const struct model *md)
 	return NULL;
 }
 
+bool synthetic_has_place(const struct model *md)
+{
+	return idle_p(md) || idle_m(md);
+}
+
 static struct p *own_p(struct model *md)
 {
 	struct synthetic *synthetic = &md->synthetic;

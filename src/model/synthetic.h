@@ -10,6 +10,8 @@
 
 #include "model/state.h"
 
+/* Whether the target leaves it a P, now. */
+bool synthetic_has_place(const struct model *md);
 /* Starts the goroutine, which runs until synthetic_end(). Returns its thread; NULL when out of memory. */
 struct m *synthetic_begin(struct model *md);
 void synthetic_end(struct model *md);

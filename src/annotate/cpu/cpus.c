@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "annotate/inserts.h"
+#include "model/inserts.h"
 #include "annotate/cpu/runs_on.h"
 #include "trace/ops/own_names.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "annotate/inserts.h"
+#include "model/inserts.h"
 #include "annotate/cpu/off_cpu.h"
 #include "annotate/cpu/runs_on.h"
 #include "util/array.h"

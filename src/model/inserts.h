@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Ops to be inserted into a complete generation. */
-#ifndef GOTRACE_ANNOTATE_INSERTS_H
-#define GOTRACE_ANNOTATE_INSERTS_H
+#ifndef GOTRACE_MODEL_INSERTS_H
+#define GOTRACE_MODEL_INSERTS_H
 
-#include "model/annotator.h"
+#include "model/op_list.h"
 
 struct insert {
 	size_t place, seq; /* place: before ops[place]; seq: the order of addition */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include "annotate/inserts.h"
+#include "model/inserts.h"
 
 #include <errno.h>
 #include <stdlib.h>
