@@ -67,7 +67,7 @@ BEGIN {
 	module_reads("trace/cut", "code/symbol trace/ops trace/ledger")
 	module_reads("trace/dump", "trace/wire")
 	module_reads("model", "bpf/site_list.h rawlog trace/ops trace/ledger")
-	module_reads("annotate", "rawlog trace/ops model/annotator.h model/model.h")
+	module_reads("annotate", "rawlog trace/ops model/annotator.h model/inserts.h model/model.h")
 	module_reads("analysis", "code/symbol trace/ops trace/ledger")
 	module_reads("analysis/goroutines", "rawlog code/symbol")
 	module_reads("export", "code/symbol trace/ops trace/ledger trace/wire")

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "model/inserts.h"
 #include "annotate/cpu/runs_on.h"
+#include "model/inserts.h"
 #include "trace/ops/own_names.h"
 
 /* The state of a thread at the current op. */
