@@ -364,9 +364,10 @@ void diff_free(struct diff *diff)
 
 static const char *const verdicts[] = {"not changed", "changed", "too few", ""};
 
-static void print_change(const struct change *change, FILE *out)
+static void print_change(const struct change *change, bool of_threads, FILE *out)
 {
-	const char *name = change->kind == DIFF_LABELS ? change->name : short_function(change->name);
+	struct label label = label_text(change->name, of_threads);
+	const char *name = change->kind == DIFF_LABELS ? change->name : label.text;
 	char ratio[64] = "";
 
 	if (change->before > 0)
@@ -432,7 +433,7 @@ void diff_text(const struct diff *diff, FILE *out, const struct report_style *st
 				style->color ? "\033[0m" : "");
 		}
 		if (style->all || shown++ < ROWS_SHOWN)
-			print_change(change, out);
+			print_change(change, is_of_threads(diff->after), out);
 	}
 }
 

@@ -54,7 +54,7 @@ double user_running_ns(const struct analysis *a)
 }
 
 /* Total time of the whole instances of a kind. */
-static double annotated_ns(const struct analysis *a, enum instance_kind kind)
+double annotated_ns(const struct analysis *a, enum instance_kind kind)
 {
 	double ns = 0;
 
@@ -114,15 +114,20 @@ static size_t without_arguments(const char *name, size_t n)
 
 struct label label_name(const struct analysis *a, uint32_t string)
 {
-	const char *name = short_function(name_text(a, string)), *end = strstr(name, " [");
+	return label_text(name_text(a, string), is_of_threads(a));
+}
+
+struct label label_text(const char *func, bool of_threads)
+{
+	const char *name = short_function(func), *end = strstr(name, " [");
 	struct label label;
 	struct text shown, rest;
 	size_t n;
 
 	/* "f(int) [clone .cold] [comm]" */
-	if (!is_of_threads(a) || !end || end == name)
+	if (!of_threads || !end || end == name)
 		end = name + strlen(name);
-	n = is_of_threads(a) ? without_arguments(name, (size_t)(end - name)) : (size_t)(end - name);
+	n = of_threads ? without_arguments(name, (size_t)(end - name)) : (size_t)(end - name);
 	while (strncmp(end, " [clone ", 8) == 0)
 		end += strcspn(end, "]") + (strchr(end, ']') != NULL);
 	shown = text_name(name, n, 60);

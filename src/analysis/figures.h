@@ -11,6 +11,7 @@ bool is_of_threads(const struct analysis *a); /* the trace is not of goroutines 
 double busy_ns(const struct analysis *a); /* time of Ps or CPUs with code, the collector, or system calls */
 double utilisation(const struct analysis *a); /* of the Ps, 0 to 1 */
 double user_running_ns(const struct analysis *a);
+double annotated_ns(const struct analysis *a, enum instance_kind kind); /* sum over all instances */
 double share_of_tasks(const struct analysis *a, double lost_ns); /* of task time, else of P time; 0 to 1 */
 const char *short_function(const char *func);                    /* without the package path */
 bool place_has_line(const struct code_place *at);
@@ -19,6 +20,7 @@ struct label {
 };
 /* The function's name without the package's path, and of C++ without arguments: "f(int) const" -> "f". */
 struct label label_name(const struct analysis *a, uint32_t string);
+struct label label_text(const char *func, bool of_threads);
 /* "main.load (main.go:40) in sql.(*DB).Query": the program's own code, and the library function it is in */
 struct label label_stack(const struct analysis *a, uint32_t stack);
 struct label label_near(const struct analysis *a, uint32_t stack);

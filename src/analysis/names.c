@@ -154,6 +154,24 @@ static void look_at_leaf(const struct analysis *a, struct stack_info *info)
 	info->outside = info->n == 1 && name_text(a, a->frames[info->first].func)[0] == '[';
 }
 
+/*
+ * An address for which there is no name, most often of code that the program has generated (a JIT compiler).
+ * Each is another one, so that a table by function has one row for all.
+ */
+static bool is_address(const char *func)
+{
+	return strncmp(func, "0x", 2) == 0 && func[2] && !func[2 + strspn(func + 2, "0123456789abcdef")];
+}
+
+static uint32_t function_name(struct analysis *a, uint32_t id)
+{
+	size_t len;
+
+	if (is_address(tables_string(a->gen->tables, id, &len)))
+		return strtab_add_str(a->strings, "unnamed code");
+	return name_string(a, id);
+}
+
 static bool copy_frames(struct analysis *a, const struct stack *from, struct stack_info *info)
 {
 	uint32_t n = from->frames ? from->n : 0;
@@ -168,7 +186,7 @@ static bool copy_frames(struct analysis *a, const struct stack *from, struct sta
 		const struct frame *frame = &from->frames[i == MAX_FRAMES_KEPT - 1 ? from->n - 1 : i];
 
 		a->frames[a->nframes++] = (struct code_place){
-			.func = name_string(a, frame->func),
+			.func = function_name(a, frame->func),
 			.file = name_string(a, frame->file),
 			.line = frame->line,
 		};

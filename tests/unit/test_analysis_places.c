@@ -19,6 +19,36 @@ static void sample(struct script *s, uint64_t ns, uint32_t g, uint32_t id)
 	s->now--;
 }
 
+/* What a JIT compiler has made has no names, only addresses: one row. */
+static void test_unnamed_code(void **state)
+{
+	struct script *s = script_new(1000 * MS);
+	uint32_t one = stack(s, "0x7f0012345678", NULL, 0, NULL),
+		 two = stack(s, "0x7f00deadbeef", NULL, 0, NULL);
+	uint32_t named = stack(s, "0xide", NULL, 3, NULL);
+	struct analysis *a;
+	unsigned rows = 0;
+
+	(void)state;
+	procs(s, 1);
+	create(s, 1, one);
+	at(s, 50 * MS);
+	start(s, 1, 0);
+	at(s, 700 * MS);
+	for (unsigned i = 60; i--;)
+		sample(s, (100 + 7 * i) * MS, 1, i % 10 ? (i % 2 ? one : two) : named);
+	a = analyse(s, NULL);
+	for (size_t i = 1; i < a->cpu.nrows; i++) {
+		bool unnamed = strcmp(name_text(a, a->cpu.rows[i].func), "unnamed code") == 0;
+
+		assert_int_equal(a->cpu.rows[i].self, unnamed ? 54 : 6);
+		rows++;
+	}
+	assert_int_equal(rows, 2);
+	analysis_free(a);
+	script_free(s);
+}
+
 /* g1 computes for 600 ms in two functions, and ends; samples come after all other ops, and not in order. */
 static void test_cpu(void **state)
 {
@@ -269,8 +299,11 @@ static void test_running_tasks_without_samples(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_cpu),   cmocka_unit_test(test_running_tasks_without_samples),
-	cmocka_unit_test(test_yield), cmocka_unit_test(test_owner),
+	cmocka_unit_test(test_unnamed_code),
+	cmocka_unit_test(test_cpu),
+	cmocka_unit_test(test_running_tasks_without_samples),
+	cmocka_unit_test(test_yield),
+	cmocka_unit_test(test_owner),
 	cmocka_unit_test(test_awake),
 };
 

@@ -533,6 +533,52 @@ static void test_no_neighbour_on_idle_machine(void **state)
 	script_free(s);
 }
 
+/* --- goroutines that no idle P takes --- */
+
+/* `together` goroutines at a time become runnable, `times` times, and wait 10 ms for an idle P. */
+static struct analysis *delayed(struct script *s, unsigned together, unsigned times)
+{
+	const struct host_log log = {2, 0, 0, 0, 0, 200 * MS, 1000 * MS, 20};
+	uint32_t entry = stack(s, "main.serve", NULL, 1, NULL), g = 1;
+	char text[HOST_LOG_TEXT];
+
+	procs(s, 2);
+	for (unsigned i = 0; i < times; i++) {
+		at(s, i * 20 * MS + MS);
+		for (unsigned j = 0; j < together; j++)
+			create(s, g + j, entry);
+		at(s, i * 20 * MS + 10 * MS);
+		for (unsigned j = 0; j < together; j++) {
+			start(s, g, 0);
+			add(s, OP_GO_DESTROY, g++, 0);
+			add(s, OP_PROC_STOP, 0, 0);
+		}
+	}
+	host_log_print(&log, text);
+	add_log(s, 999 * MS, text);
+	return analyse(s, NULL);
+}
+
+static void test_idle_p(void **state)
+{
+	struct script *s = script_new(1000 * MS), *once = script_new(1000 * MS);
+	struct analysis *a = delayed(s, 1, 50);
+	const struct finding *finding = found(a, "idle-p");
+
+	(void)state;
+	assert_non_null(finding);
+	assert_int_equal(finding->level, LEVEL_MEDIUM);
+	analysis_free(a);
+	script_free(s);
+	a = delayed(once, 200, 1); /* 2 s in all, but the program lost 10 ms */
+	finding = found(a, "idle-p");
+	assert_non_null(finding);
+	assert_int_equal(finding->n, 200);
+	assert_int_equal(finding->level, LEVEL_INFO);
+	analysis_free(a);
+	script_free(once);
+}
+
 /* --- network waits that no P ends --- */
 
 /* One goroutine, or thread, that waits for the network 200 times, and one that is busy or not. */
@@ -819,6 +865,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_host_log),
 	cmocka_unit_test(test_neighbour_named),
 	cmocka_unit_test(test_no_neighbour_on_idle_machine),
+	cmocka_unit_test(test_idle_p),
 	cmocka_unit_test(test_lock_assist_wait),
 	cmocka_unit_test(test_netpoll),
 	cmocka_unit_test(test_threads_that_burn_are_counted),

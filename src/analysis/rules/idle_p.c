@@ -12,6 +12,14 @@ static bool has_free_cpus(const struct analysis *a)
 	return a->options.host.known && a->options.host.machine_busy < 0.6 && !a->options.host.throttled;
 }
 
+/* Of tasks, each delay is lost. Without tasks, goroutines that were delayed together count once. */
+static double lost_ns(const struct analysis *a)
+{
+	bool together = a->queued_idle_ns < a->idle_delayed_ns && annotated_ns(a, INSTANCE_TASK) <= 0;
+
+	return (double)(together ? a->queued_idle_ns : a->idle_delayed_ns);
+}
+
 void rule_idle_p(struct analysis *a)
 {
 	struct finding *finding;
@@ -19,8 +27,7 @@ void rule_idle_p(struct analysis *a)
 	if (a->idle_delayed < LEAST)
 		return;
 	/* On a busy machine the thread that was woken had no CPU: that is not the program's fault. */
-	finding = finding_add(a, "idle-p",
-			      has_free_cpus(a) ? share_of_tasks(a, (double)a->idle_delayed_ns) / 2 : 0);
+	finding = finding_add(a, "idle-p", has_free_cpus(a) ? share_of_tasks(a, lost_ns(a)) / 2 : 0);
 	finding_text(finding,
 		     "%llu times a goroutine was runnable for 1 ms or more while a P was idle: %s for %s.",
 		     (unsigned long long)a->idle_delayed, label_who(a, a->idle_delayed_g).text,
