@@ -163,7 +163,7 @@ static bool is_address(const char *func)
 	return strncmp(func, "0x", 2) == 0 && func[2] && !func[2 + strspn(func + 2, "0123456789abcdef")];
 }
 
-static uint32_t function_name(struct analysis *a, uint32_t id)
+static uint32_t frame_function(struct analysis *a, uint32_t id)
 {
 	size_t len;
 
@@ -186,7 +186,7 @@ static bool copy_frames(struct analysis *a, const struct stack *from, struct sta
 		const struct frame *frame = &from->frames[i == MAX_FRAMES_KEPT - 1 ? from->n - 1 : i];
 
 		a->frames[a->nframes++] = (struct code_place){
-			.func = function_name(a, frame->func),
+			.func = frame_function(a, frame->func),
 			.file = name_string(a, frame->file),
 			.line = frame->line,
 		};
