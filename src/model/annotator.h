@@ -10,13 +10,35 @@
 
 #include "model/emit.h"
 #include "model/entities.h"
-#include "model/open_generation.h"
 #include "model/op_list.h"
-#include "model/probe_hit.h"
 #include "model/stack_table.h"
 
 struct model;
 struct annotations; /* the annotators' own state */
+
+struct open_generation {
+	uint32_t number;        /* from 1; 0 = none is open */
+	uint64_t start;         /* ns */
+	uint64_t until;         /* ns: of the boundary that closes it; 0 = not known */
+	struct log_clock clock; /* the newest */
+	bool boundary_due;      /* waits for the end of a stop-the-world */
+	bool renew_due;         /* stacks are to be forgotten at its end */
+	bool procs_announced;   /* ProcsChange was written */
+	bool gc_announced;      /* it has an event of a cycle, or announces that one runs */
+};
+
+/* A record of a probe, with its pointers looked up. */
+struct probe_hit {
+	const struct raw_record *rec;
+	struct m *m; /* the thread that was hit */
+	struct p *p; /* its P, or the P concerned; NULL if none, or unknown */
+	uint32_t stack;
+	const struct raw_text *text; /* the record with its texts; NULL: it has none */
+	union {
+		struct g *sampled; /* SITE_CPU_SAMPLE; NULL: unknown */
+		struct g *created; /* SITE_NEWPROC */
+	};
+};
 
 /* What annotators see of the model. The pointers are valid as long as the model. */
 struct model_view {
