@@ -19,7 +19,8 @@ enum {
 	WRITE_NS = 60,      /* from clock reading to written record, if there is no delay */
 	CAUSE_NS = 500,     /* minimum from a cause's record to its effect's clock reading */
 	PUT_OFF_NS = 20000000,
-	STAY = 300, /* records of a thread on one CPU, on average */
+	STAY = 300,    /* records of a thread on one CPU, on average */
+	ONLINE = 2000, /* records until other CPUs are offline */
 	MAX_CPUS = 1024,
 };
 
@@ -320,13 +321,23 @@ static void note_causes(struct spread *spread, struct item *item)
 	}
 }
 
-static unsigned cpu_of(struct spread *spread, uint32_t tid)
+/* With hotplug, the CPUs of every third ring are offline at a time, but never those of the first one. */
+static bool is_online(const struct spread *spread, unsigned cpu, uint64_t number)
 {
-	uint32_t *known = map64_get(&spread->cpus, tid);
+	unsigned ring = cpu >> spread->plan.shift;
+
+	return !spread->options.hotplug || !ring || (ring + number / ONLINE) % 3;
+}
+
+static unsigned cpu_of(struct spread *spread, const struct item *item)
+{
+	uint32_t tid = item->record.tid, *known = map64_get(&spread->cpus, tid);
 	unsigned cpu = known ? *known : 0;
 
-	if (!known || draw(spread, STAY) == 0) {
-		cpu = (unsigned)draw(spread, spread->options.cpus);
+	if (!known || !is_online(spread, cpu, item->number) || draw(spread, STAY) == 0) {
+		do {
+			cpu = (unsigned)draw(spread, spread->options.cpus);
+		} while (!is_online(spread, cpu, item->number));
 		if (map64_set(&spread->cpus, tid, cpu))
 			abort();
 	}
@@ -347,7 +358,7 @@ static void put_off(struct spread *spread, struct item *item, uint64_t time)
 static void send_off(struct spread *spread, struct item *item)
 {
 	uint64_t time = item->record.time;
-	unsigned cpu = cpu_of(spread, item->record.tid);
+	unsigned cpu = cpu_of(spread, item);
 
 	item->ring = cpu >> spread->plan.shift;
 	item->reserved = time + WRITE_NS / 2;

@@ -7,6 +7,7 @@
 #ifndef GOTRACE_TEST_SPREAD_H
 #define GOTRACE_TEST_SPREAD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "annotate/annotate.h"
@@ -16,6 +17,7 @@ struct spread_options {
 	unsigned cpus;       /* 0: the log unchanged */
 	unsigned clock_ns;   /* the CPUs' clocks differ by up to this much, either way */
 	unsigned put_off_pm; /* records per million whose thread is delayed */
+	bool hotplug;        /* CPUs go and come, all that have the same ring together */
 	uint64_t seed;
 };
 

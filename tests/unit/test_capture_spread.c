@@ -37,7 +37,7 @@ static void assert_same(const struct spread_result *got, const struct spread_res
 	assert_int_equal(got->without_stack, 0);
 }
 
-static void spread(unsigned cpus, unsigned rings, unsigned clock_ns)
+static void spread(unsigned cpus, unsigned rings, unsigned clock_ns, bool hotplug)
 {
 	uint64_t late = 0, stuck = 0;
 
@@ -47,8 +47,11 @@ static void spread(unsigned cpus, unsigned rings, unsigned clock_ns)
 
 		play(logs[i], &straight, &plain);
 		for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-			struct spread_options options = {
-				.cpus = cpus, .clock_ns = clock_ns, .put_off_pm = 500000, .seed = seed};
+			struct spread_options options = {.cpus = cpus,
+							 .clock_ns = clock_ns,
+							 .put_off_pm = 500000,
+							 .hotplug = hotplug,
+							 .seed = seed};
 			struct spread_result got;
 
 			play(logs[i], &options, &got);
@@ -68,15 +71,17 @@ static void spread(unsigned cpus, unsigned rings, unsigned clock_ns)
 static void test_64_cpus(void **state)
 {
 	(void)state;
-	spread(64, 8, 0);
-	spread(64, 8, 100);
+	spread(64, 8, 0, false);
+	spread(64, 8, 100, false);
+	spread(64, 8, 100, true);
 }
 
 static void test_256_cpus(void **state)
 {
 	(void)state;
-	spread(256, 32, 0);
-	spread(256, 32, 100);
+	spread(256, 32, 0, false);
+	spread(256, 32, 100, false);
+	spread(256, 32, 100, true);
 }
 
 /* Clocks that differ by more than the time from cause to effect do harm, and the figures show it. */
