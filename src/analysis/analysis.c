@@ -92,6 +92,7 @@ void analysis_free(struct analysis *a)
 	map64_free(&a->pair_of);
 	map64_free(&a->lock_of);
 	map64_free(&a->group_of);
+	map64_free(&a->first_group_of);
 	map64_free(&a->instances_of);
 	map64_free(&a->index_of_goid);
 	map64_free(&a->task_of);

@@ -13,19 +13,40 @@
 #include "util/array.h"
 #include "trace/ops/own_names.h"
 
+/*
+ * Who created the goroutines of before the trace is not known. They are counted with those of their function
+ * that the trace shows first: most functions have one creation site. Returns 0 if the function has no group,
+ * or only some with other creators.
+ */
+static uint32_t group_without_creator(struct analysis *a, uint64_t key, uint32_t func, uint32_t creator)
+{
+	const uint32_t *first = map64_get(&a->first_group_of, func + 1ull);
+
+	if (!first || (creator && a->groups[*first].creator))
+		return 0;
+	if (creator && map64_set(&a->group_of, key, *first))
+		a->oom = true;
+	if (creator)
+		a->groups[*first].creator = creator;
+	return *first;
+}
+
 uint32_t group_get(struct analysis *a, uint32_t func, uint32_t file, uint32_t line, uint32_t creator)
 {
 	uint32_t site = creator ? stack_near(a, creator)->func ^ stack_near(a, creator)->line << 20 : 0;
 	uint64_t key = ((uint64_t)func << 32 | site) + 1;
 	const uint32_t *known = map64_get(&a->group_of, key);
+	uint32_t first = known ? *known : group_without_creator(a, key, func, creator);
 	struct group *group;
 
-	if (known)
-		return *known;
+	if (first)
+		return first;
 	if (a->ngroups >= MAX_ROWS)
 		return 0;
 	if (array_grow(&a->groups, &a->group_capacity, a->ngroups + 1, sizeof(*a->groups)) ||
-	    map64_set(&a->group_of, key, (uint32_t)a->ngroups)) {
+	    map64_set(&a->group_of, key, (uint32_t)a->ngroups) ||
+	    (!map64_get(&a->first_group_of, func + 1ull) &&
+	     map64_set(&a->first_group_of, func + 1ull, (uint32_t)a->ngroups))) {
 		a->oom = true;
 		return 0;
 	}

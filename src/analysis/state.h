@@ -532,7 +532,7 @@ struct analysis {
 	struct map64 lock_of;    /* key: address and form */
 	struct group *groups;
 	size_t ngroups, group_capacity;
-	struct map64 group_of;
+	struct map64 group_of, first_group_of; /* by function and creation site; by function */
 	struct instances *instances;
 	size_t ninstances, instance_capacity;
 	struct map64 instances_of;

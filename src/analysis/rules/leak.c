@@ -67,16 +67,14 @@ static void describe(struct analysis *a, const struct group *group, double rate)
 	const struct top *where = top_first(group->suspect_stacks);
 	double impact = 0.05 + rate * weight((unsigned)(where->key & 0xff)) / 500;
 	struct finding *finding = finding_add(a, "leak", impact > 0.5 ? 0.5 : impact);
-	uint64_t kept = group->created - group->ended;
 
 	if (weight((unsigned)(where->key & 0xff)) < 0.2)
 		finding->level = LEVEL_INFO;
-	finding_text(finding,
-		     "%s: %.3g per second are created and do not end: %llu of %llu have not ended, most in "
-		     "%s at %s.",
-		     label_function(a, group->func).text, rate, (unsigned long long)kept,
-		     (unsigned long long)group->created, activity_name((enum activity)(where->key & 0xff)),
-		     label_stack(a, (uint32_t)(where->key >> 8)).text);
+	finding_text(
+		finding, "%s: %llu were created and %llu ended, %.3g more per second; most are in %s at %s.",
+		label_function(a, group->func).text, (unsigned long long)group->created,
+		(unsigned long long)group->ended, rate, activity_name((enum activity)(where->key & 0xff)),
+		label_stack(a, (uint32_t)(where->key >> 8)).text);
 	finding->n = group->suspects;
 	finding->total_ns = group->suspect_ns;
 	finding->stack = (uint32_t)(where->key >> 8);
