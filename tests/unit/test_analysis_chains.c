@@ -206,7 +206,7 @@ static void check_place(const char *reason, bool threads, bool signalled)
 	} else {
 		assert_non_null(finding);
 		assert_non_null(strstr(finding->text, "geocode (:5) waited"));
-		assert_non_null(strstr(finding->text, "one of about 1,"));
+		assert_non_null(strstr(finding->text, "a pool of one,"));
 		assert_in_range(finding->total_ns, 4000 * MS, 6000 * MS);
 	}
 	analysis_free(a);

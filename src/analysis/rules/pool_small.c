@@ -95,9 +95,15 @@ static void of_holders(struct analysis *a, const struct row *row, double impact)
 	if (many > MAX_MEMBERS)
 		return;
 	finding = finding_add(a, "pool-small", impact);
-	finding_text(finding, "%s waited %s for one of about %.0f, all in use, each held for %s (p50).",
-		     label_stack(a, row->stack).text, label_time(row->hist.sum).text, many < 1 ? 1 : many,
-		     label_time(hold).text);
+	if (many < 1.5)
+		finding_text(finding, "%s waited %s for a pool of one, held for %s each time (p50).",
+			     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
+			     label_time(hold).text);
+	else
+		finding_text(finding,
+			     "%s waited %s for one of about %.0f, all in use, each held for %s (p50).",
+			     label_stack(a, row->stack).text, label_time(row->hist.sum).text, many,
+			     label_time(hold).text);
 	row_evidence(a, finding, row);
 	finding_evidence(finding, "given back at %s; held up to %s",
 			 label_stack(a, (uint32_t)top_first(res->released)->key).text,
