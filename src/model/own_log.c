@@ -124,7 +124,7 @@ void own_logs_settle(struct model *md)
 		if (inserts_add(&inserts, place + 1, &op))
 			md->oom = true;
 	}
-	if (!inserts.n) {
+	if (!inserts.n) { /* no goroutine of the target ran */
 		for (size_t i = 0; i < logs->n; i++)
 			write_now(md, NULL, &logs->all[i]);
 	}
