@@ -86,6 +86,23 @@ near() {
 		die "$1: $2 in the trace, $3 in truth"
 }
 
+# near_between WHAT LEAST MOST TRUTH: checks that a truth that took time to read lies between two counts, as near() does:
+# of the time between two readings, and of that with both.
+near_between() {
+	local nearest=$4
+	[[ "$2" =~ ^[0-9]+$ && "$3" =~ ^[0-9]+$ ]] || die "$1: no number: '$2' or '$3' in the trace"
+	((nearest >= $2)) || nearest=$2
+	((nearest <= $3)) || nearest=$3
+	near "$1" "$nearest" "$4"
+}
+
+# own_switches: the target's context switches by /proc are in $own, and when they were read, in us, in $before and $after.
+own_switches() {
+	before=${EPOCHREALTIME/./}
+	own=$(cat /proc/$target/task/*/status | awk '/ctxt/ {n += $2} END {print n}')
+	after=${EPOCHREALTIME/./}
+}
+
 # perf_command WORD: lets perf count, or stop, at once.
 perf_command() {
 	local answer
@@ -93,11 +110,18 @@ perf_command() {
 	read -r -t 20 -u 8 answer || die "perf does not answer: $(tail -n 2 "$W/perf.err")"
 }
 
+# switches_between FROM TO: prints the trace's context switches of the target's threads between two times of day, in us.
+switches_between() {
+	real_sql "$W/trace" "SELECT count(*) FROM state JOIN goroutine ON goroutine.id = g WHERE begins AND name <> 'gotrace'
+		AND ts BETWEEN $1 * 1000 + $start AND $2 * 1000 + $start AND (state = 'waiting' OR state = 'runnable' AND reason > '')"
+}
+
 # real_switches RATE: checks the counts of context switches and system calls of all threads by those of perf, and of
-# /proc for a program whose children perf counts, too. A call in which a thread waits twice is one row of SQL more, which
+# /proc for a program whose children perf counts, too: reading it can take 20 ms of a busy machine, in which go build can
+# switch 80 times. A call in which a thread waits twice is one row of SQL more, which
 # does not begin.
 real_switches() {
-	local from to start calls switches counts own
+	local start calls switches counts before after own first_before first_after first_own
 	[ -e /sys/kernel/tracing/events ] || mount -t tracefs none /sys/kernel/tracing 2>/dev/null
 	timeout -k 5 30 perf stat -e raw_syscalls:sys_enter,context-switches true >"$W/perf.out" 2>&1 ||
 		skip "perf cannot count here: $(tail -n 1 "$W/perf.out")"
@@ -110,9 +134,10 @@ real_switches() {
 	perf=$!
 	exec 7<>"$W/control" 8<>"$W/answer" # neither waits for a perf that does not start
 	perf_command enable
-	from=${EPOCHREALTIME/./} own=$(cat /proc/$target/task/*/status | awk '/ctxt/ {n += $2} END {print n}')
+	own_switches
+	first_before=$before first_after=$after first_own=$own
 	real_load "$1" $REAL_LENGTH
-	own=$(($(cat /proc/$target/task/*/status | awk '/ctxt/ {n += $2} END {print n}') - own)) to=${EPOCHREALTIME/./}
+	own_switches
 	perf_command disable
 	kill -INT $perf
 	wait $perf
@@ -121,13 +146,13 @@ real_switches() {
 	ends 40
 	want 0
 	start=$(real_sql "$W/trace" "SELECT group_concat(value, '-') FROM (SELECT value FROM info WHERE key IN ('start', 'start_wall') ORDER BY key)")
-	from=$((from * 1000 + ${start})) to=$((to * 1000 + ${start}))
-	calls=$(real_sql "$W/trace" "SELECT count(*) FROM syscall WHERE begins AND ts BETWEEN $from AND $to")
-	switches=$(real_sql "$W/trace" "SELECT count(*) FROM state WHERE begins AND ts BETWEEN $from AND $to
-		AND (state = 'waiting' OR state = 'runnable' AND reason > '')")
+	calls=$(real_sql "$W/trace" "SELECT count(*) FROM syscall WHERE begins
+		AND ts BETWEEN $first_before * 1000 + $start AND $after * 1000 + $start")
+	switches=$(switches_between $first_before $after)
 	counts=$(awk -F, '/sys_enter|switches/ {printf "%s ", $1}' "$W/perf")
 	if [ -e "/proc/$target/task/$target/children" ] && grep -q . /proc/$target/task/*/children; then
-		near switches "$switches" "$own"
+		near_between switches "$(switches_between $first_after $before)" "$switches" $((own - first_own))
+		printf '%s switches; ' "$switches"
 		return
 	fi
 	near "system calls" "$calls" "${counts% * }"
