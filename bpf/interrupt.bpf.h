@@ -12,6 +12,7 @@
 
 #include "bpf/base.bpf.h"
 #include "bpf/cpu_places.h"
+#include "bpf/left.bpf.h"
 
 /* include/linux/preempt.h. Disabling soft interrupts adds twice SOFTIRQ_SERVED. */
 #define SOFTIRQ_SERVED 0x00000100u
@@ -92,9 +93,7 @@ static __always_inline bool in_network(uint64_t block)
 	       BPF_CORE_READ(net, in_net_rx_action);
 }
 
-/*
- * A thread in io_schedule waits for a disk. An interrupt that wakes it is the disk's, unless it is a timer's
- * or the network's.
+/* An interrupt that wakes a thread that waits for I/O is the disk's, unless it is a timer's or the network's.
  */
 static __always_inline enum interrupt interrupt_that_wakes(uint64_t block, uint32_t count,
 							   const struct task_struct *woken)
@@ -108,10 +107,7 @@ static __always_inline enum interrupt interrupt_that_wakes(uint64_t block, uint3
 		if (in_soft_timer(block))
 			return INTERRUPT_TIMER;
 	}
-	return (probed_tasks ? BPF_CORE_READ_BITFIELD_PROBED(woken, in_iowait)
-			     : BPF_CORE_READ_BITFIELD(woken, in_iowait))
-		       ? INTERRUPT_DISK
-		       : INTERRUPT_OTHER;
+	return waits_for_io(woken) ? INTERRUPT_DISK : INTERRUPT_OTHER;
 }
 
 #endif

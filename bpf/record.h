@@ -32,11 +32,12 @@ enum site {
 enum left {
 	LEFT_RUNNABLE = 0,
 	LEFT_ASLEEP = 1,  /* interruptible */
-	LEFT_DISK = 2,    /* uninterruptible */
+	LEFT_DISK = 2,    /* uninterruptible; of SITE_SWITCH, counted by the kernel as I/O */
 	LEFT_STOPPED = 3, /* by a signal or a debugger */
 	LEFT_DEAD = 4,
 	/* SITE_OFF_CPU: it kept its CPU; its latest interrupts took the record's time minus arg. */
 	LEFT_INTERRUPTED = 5,
+	LEFT_IN_KERNEL = 6, /* SITE_SWITCH: uninterruptible, and not for I/O: mostly a lock of the kernel's */
 };
 
 enum fork {

@@ -45,9 +45,11 @@ static __always_inline void fill_leaving(void *ctx, struct raw_record *rec, stru
 	rec->tid = MEMBER(task, pid);
 	rec->goid = MEMBER(task, tgid);
 	rec->status = preempted || !state_of(task) ? LEFT_RUNNABLE : left_in(state);
+	if (rec->status == LEFT_DISK && !waits_for_io(task))
+		rec->status = LEFT_IN_KERNEL;
 	user_regs(&regs, task);
 	rec->arg = regs.call;
-	if (rec->status == LEFT_ASLEEP || rec->status == LEFT_DISK || rec->status == LEFT_STOPPED)
+	if (rec->status != LEFT_RUNNABLE && rec->status != LEFT_DEAD)
 		fill_wait(ctx, rec, task, &regs);
 }
 

@@ -177,6 +177,7 @@ static void take_host(struct analysis *a)
 	for (unsigned i = 0; i < a->nbeside; i++)
 		a->beside[i].used_ns = (uint64_t)((double)a->beside[i].used_ns * part);
 	a->options.host.machine_busy = log->busy_percent / 100.0;
+	a->options.host.machine_stolen = log->stolen_percent / 100.0;
 }
 
 int analysis_end(struct analysis *a)

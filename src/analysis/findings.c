@@ -32,6 +32,7 @@ static const struct rule rules[] = {
 	{"lock-syscall", rule_lock_syscall, DETAIL_CALLS, false},
 	{"lock-long", rule_lock_long, 0, false},
 	{"lock-convoy", rule_lock_convoy, 0, false},
+	{"mmap-lock", rule_mmap_lock, 0, false},
 	{"leak", rule_leak, 0, false},
 	{"burst", rule_burst, 0, false},
 	{"slow-consumer", rule_slow_consumer, 0, false},
@@ -84,6 +85,7 @@ static const struct explanation everywhere[] = {
 	{"neighbour", "lock-long"},
 	{"neighbour", "lock-syscall"},
 	{"neighbour", "lock-convoy"},
+	{"neighbour", "mmap-lock"},
 	{"neighbour", "burst"},
 	{"neighbour", "netpoll"},
 	{"neighbour", "timer-late"},
@@ -128,6 +130,7 @@ static const struct explanation at_place[] = {
 	{"lock-io", "outlier"},
 	{"lock-long", "outlier"},
 	{"lock-syscall", "outlier"},
+	{"mmap-lock", "outlier"},
 	{"pool-small", "outlier"},
 	{"rw-writer", "lock-io"},
 	{"rw-writer", "lock-long"},
@@ -258,7 +261,7 @@ static void explain(struct analysis *a, const struct explanation *table, size_t 
 static bool is_cause_of_waits(const struct finding *finding)
 {
 	static const char *const ids[] = {"lock-io",       "lock-long",  "lock-syscall", "rw-writer",
-					  "slow-consumer", "pool-small", "busy-owner"};
+					  "slow-consumer", "pool-small", "busy-owner",   "mmap-lock"};
 
 	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
 		if (strcmp(finding->id, ids[i]) == 0)

@@ -18,8 +18,8 @@ enum { MAX_RESOURCES = 4096, QUEUE = 4, LONG_NS = 500000, MEDIUM_NS = 100000 };
 
 static bool is_resource(unsigned activity)
 {
-	return activity == ACT_LOCK || activity == ACT_SEND || activity == ACT_RECEIVE ||
-	       activity == ACT_SELECT || activity == ACT_SEMAPHORE;
+	return activity == ACT_LOCK || activity == ACT_MMAP || activity == ACT_SEND ||
+	       activity == ACT_RECEIVE || activity == ACT_SELECT || activity == ACT_SEMAPHORE;
 }
 
 static uint32_t root_of(struct analysis *a, uint32_t index)
@@ -62,6 +62,16 @@ static uint32_t resource_at(struct analysis *a, uint32_t stack)
 	if (!known && info->resource && map64_set(&a->places, key, info->resource))
 		a->oom = true;
 	return root_of(a, info->resource);
+}
+
+/* Returns the index of what the goroutine waits for; 0 = none. */
+static uint32_t resource_of(struct analysis *a, const struct goroutine *g)
+{
+	if (g->activity != ACT_MMAP)
+		return resource_at(a, g->stack);
+	if (!a->mmap_lock)
+		a->mmap_lock = add_resource(a);
+	return a->mmap_lock;
 }
 
 /* Returns what the goroutine has of the resource with this index; NULL if nothing is known. */
@@ -194,11 +204,11 @@ void resource_wait(struct analysis *a, struct goroutine *g)
 
 	if (!is_resource(g->activity))
 		return;
-	index = resource_at(a, g->stack);
+	index = resource_of(a, g);
 	res = &a->resources[index];
 	if (!index)
 		return;
-	res->lock = res->lock || g->activity == ACT_LOCK;
+	res->lock = res->lock || g->activity == ACT_LOCK || g->activity == ACT_MMAP;
 	pass_time(a, res);
 	g->queued = true;
 	if (!res->waiting++)
@@ -381,7 +391,7 @@ static void leave(struct analysis *a, struct resource *res, struct goroutine *g)
 
 void resource_leave(struct analysis *a, struct goroutine *g)
 {
-	uint32_t index = g->queued ? resource_at(a, g->stack) : 0;
+	uint32_t index = g->queued ? resource_of(a, g) : 0;
 
 	if (index)
 		leave(a, &a->resources[index], g);
@@ -396,7 +406,7 @@ void resource_wake(struct analysis *a, struct goroutine *g, struct goroutine *wa
 
 	if (!is_resource(g->activity))
 		return;
-	index = resource_at(a, g->stack);
+	index = resource_of(a, g);
 	if (!index)
 		return;
 	if (g->activity == ACT_LOCK && waker && waker_stack) {

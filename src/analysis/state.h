@@ -27,6 +27,7 @@ enum activity {
 	ACT_SELECT,
 	ACT_SLEEP,
 	ACT_DISK,
+	ACT_MMAP,    /* the kernel's lock on the memory map of the process (mmap_lock) */
 	ACT_GC,      /* waits for the collector */
 	ACT_FOREVER, /* nobody can wake it */
 	ACT_OTHER,
@@ -526,6 +527,7 @@ struct analysis {
 	struct map64 pair_of;
 	struct resource *resources;
 	size_t nresources, resource_capacity;
+	uint32_t mmap_lock; /* index of that resource; 0 = none */
 	struct lock *locks; /* by address; [0] = none */
 	size_t nlocks, lock_capacity;
 	uint64_t locks_left_out; /* logs of locks beyond the limit */

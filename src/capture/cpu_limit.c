@@ -174,16 +174,17 @@ static void take_process(struct cpu_limit *limit, int stat)
 static void take_machine(struct cpu_limit *limit)
 {
 	char text[512];
-	unsigned long long ticks[8] = {0};
+	enum { IDLE = 3, IOWAIT = 4, STEAL = 7, FIELDS = 8 };
+	unsigned long long ticks[FIELDS] = {0};
 
 	if (!read_file("/proc", "stat", text, sizeof(text)) ||
 	    sscanf(text, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &ticks[0], &ticks[1], &ticks[2],
-		   &ticks[3], &ticks[4], &ticks[5], &ticks[6], &ticks[7]) != 8)
+		   &ticks[IDLE], &ticks[IOWAIT], &ticks[5], &ticks[6], &ticks[STEAL]) != FIELDS)
 		return;
-	for (unsigned i = 0; i < 8; i++) {
+	for (unsigned i = 0; i < FIELDS; i++)
 		limit->all += ticks[i];
-		limit->busy += i == 3 || i == 4 ? 0 : ticks[i]; /* not idle, not iowait */
-	}
+	limit->stolen = ticks[STEAL];
+	limit->busy = limit->all - ticks[IDLE] - ticks[IOWAIT] - ticks[STEAL];
 }
 
 static int open_file(pid_t pid, const char *name)

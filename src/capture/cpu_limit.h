@@ -20,7 +20,8 @@ struct cpu_limit {
 	uint64_t group_id;     /* hash of that cgroup's path; 0 = none */
 	uint64_t quota_id;     /* the same of the cgroup whose quota is the lowest */
 	uint64_t rss_bytes;    /* physical memory of the process */
-	uint64_t busy, all;    /* of the machine's CPUs, cumulative, in clock ticks */
+	/* Of the machine's CPUs, cumulative, in clock ticks. A hypervisor steals time to run others. */
+	uint64_t busy, stolen, all;
 };
 
 /*

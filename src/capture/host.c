@@ -126,6 +126,11 @@ static int note_users(const struct host *host, struct capture *capture, uint64_t
 	return rc;
 }
 
+static uint32_t percent_of_cpus(uint64_t before, uint64_t after, uint64_t all)
+{
+	return (uint32_t)(100 * cpu_figure_grown(before, after, true) / all);
+}
+
 int host_end(struct host *host, struct capture *capture)
 {
 	const struct cpu_limit *before = &host->before;
@@ -150,9 +155,10 @@ int host_end(struct host *host, struct capture *capture)
 		.used_ns = cpu_figure_grown(before->cpu_ns, after.cpu_ns, true),
 		.length_ns = now_ns() - host->began,
 	};
-	if (after.all > before->all)
-		log.busy_percent = (uint32_t)(100 * cpu_figure_grown(before->busy, after.busy, true) /
-					      (after.all - before->all));
+	if (after.all > before->all) {
+		log.busy_percent = percent_of_cpus(before->busy, after.busy, after.all - before->all);
+		log.stolen_percent = percent_of_cpus(before->stolen, after.stolen, after.all - before->all);
+	}
 	host_log_print(&log, text);
 	rc = note_put(capture, capture->backend->note_flags(capture), text);
 	return rc ? rc : note_users(host, capture, log.length_ns);

@@ -210,9 +210,12 @@ void recording_child_describe(const struct recording_child *child, struct record
 	host->quota_cpus = limit->quota_cpus;
 	host->quota_period = limit->period_ns;
 	host->cpu_ns = cpu_figure_grown(then->cpu_ns, limit->cpu_ns, true);
-	if (limit->all > then->all)
-		host->machine_busy = (double)cpu_figure_grown(then->busy, limit->busy, true) /
-				     (double)(limit->all - then->all);
+	if (limit->all > then->all) {
+		double all = (double)(limit->all - then->all);
+
+		host->machine_busy = (double)cpu_figure_grown(then->busy, limit->busy, true) / all;
+		host->machine_stolen = (double)cpu_figure_grown(then->stolen, limit->stolen, true) / all;
+	}
 	host->throttled = cpu_figure_grown(then->throttled, limit->throttled, same_group);
 	host->throttled_ns = cpu_figure_grown(then->throttled_ns, limit->throttled_ns, same_group);
 	host->tracing_ns = now.cost_ns - before->cost_ns;

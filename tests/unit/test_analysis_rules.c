@@ -462,7 +462,7 @@ static void test_repaired(void **state)
 
 static void test_host_log(void **state)
 {
-	const struct host_log log = {2, 150000, 100000, 3, 7000, 1000, 3000000, 98};
+	const struct host_log log = {2, 150000, 100000, 3, 7000, 1000, 3000000, 98, 1};
 	struct beside_log beside = {.name = "a (PID 1) \xff\n", .pid = 42, .used_ns = 5000}, got;
 	struct host_log parsed;
 	char text[HOST_LOG_TEXT];
@@ -474,6 +474,7 @@ static void test_host_log(void **state)
 	assert_int_equal(parsed.throttled_ns, 7000);
 	assert_int_equal(parsed.used_ns, 1000);
 	assert_int_equal(parsed.busy_percent, 98);
+	assert_int_equal(parsed.stolen_percent, 1);
 	assert_false(host_log_parse("other", text, &parsed));
 	strcat(text, "!");
 	assert_false(host_log_parse("gotrace", text, &parsed));
@@ -491,7 +492,7 @@ static void test_host_log(void **state)
 /* A goroutine has a P for a second, and the trace says that the program used CPUs for 0.2 s. */
 static struct analysis *analyse_starved(struct script *s, uint32_t busy_percent, bool beside)
 {
-	const struct host_log log = {2, 0, 0, 0, 0, 200 * MS, 1000 * MS, busy_percent};
+	const struct host_log log = {2, 0, 0, 0, 0, 200 * MS, 1000 * MS, busy_percent, 0};
 	const struct beside_log loop = {.name = "loop", .pid = 7, .used_ns = 800 * MS};
 	char text[HOST_LOG_TEXT];
 
@@ -538,7 +539,7 @@ static void test_no_neighbour_on_idle_machine(void **state)
 /* `together` goroutines at a time become runnable, `times` times, and wait 10 ms for an idle P. */
 static struct analysis *delayed(struct script *s, unsigned together, unsigned times)
 {
-	const struct host_log log = {2, 0, 0, 0, 0, 200 * MS, 1000 * MS, 20};
+	const struct host_log log = {2, 0, 0, 0, 0, 200 * MS, 1000 * MS, 20, 0};
 	uint32_t entry = stack(s, "main.serve", NULL, 1, NULL), g = 1;
 	char text[HOST_LOG_TEXT];
 
@@ -684,7 +685,7 @@ static void test_neighbour_of_threads(void **state)
 /* A thread that gets a CPU at once 149 times, and then waits for one for 300 ms. */
 static struct analysis *waiting_once(struct script *s, uint32_t busy_percent)
 {
-	const struct host_log log = {2, 0, 0, 0, 0, 300 * MS, 750 * MS, busy_percent};
+	const struct host_log log = {2, 0, 0, 0, 0, 300 * MS, 750 * MS, busy_percent, 0};
 	uint32_t entry = stack(s, "main", NULL, 1, NULL), sleep = stack(s, "nanosleep", "main", 5, NULL);
 	char text[HOST_LOG_TEXT];
 

@@ -323,7 +323,7 @@ static void test_barrier(void **state)
  */
 static void test_quota(void **state)
 {
-	const struct host_log log = {8, 400000, 100000, 9, 800 * MS, 900 * MS, 990 * MS, 50};
+	const struct host_log log = {8, 400000, 100000, 9, 800 * MS, 900 * MS, 990 * MS, 50, 0};
 	struct script *s = two_threads("main [app]", "work [app]");
 	struct analysis *a;
 	char text[HOST_LOG_TEXT];
@@ -339,6 +339,71 @@ static void test_quota(void **state)
 		assert_null(strstr(a->findings[i].text, "GOMAXPROCS"));
 	analysis_free(a);
 	script_free(s);
+}
+
+/* Threads that wait for the memory map, in a call or for a page, wait for one lock, which is not the
+ * program's.
+ */
+static void test_mmap_lock(void **state)
+{
+	struct script *s = two_threads("fill [app]", "drop [app]");
+	uint32_t fault = stack(s, "[page fault]", "fill", 4, "fill [app]");
+	uint32_t map = stack(s, "mmap", "fill", 3, "fill [app]");
+	uint32_t unmap = stack(s, "munmap", "drop", 9, "drop [app]");
+	const struct finding *finding;
+	struct analysis *a;
+
+	(void)state;
+	for (uint32_t i = 0; i < 40; i++) {
+		at(s, i * 20 * MS + MS);
+		block(s, 1, 0, "sync (mmap_lock)", i % 2 ? map : fault);
+		at(s, i * 20 * MS + 9 * MS);
+		wake(s, 2, 1, 1, unmap);
+		start(s, 1, 0);
+	}
+	a = analyse(s, NULL);
+	finding = found(a, "mmap-lock");
+	assert_non_null(finding);
+	assert_int_equal(finding->n, 40);
+	if (!strstr(finding->text, "waited 320 ms in fill (") || !strstr(finding->text, "which drop ("))
+		fail_msg("%s", finding->text);
+	for (unsigned i = 0; i < a->nfindings; i++)
+		assert_int_not_equal(strncmp(a->findings[i].id, "lock-", 5), 0);
+	analysis_free(a);
+	script_free(s);
+}
+
+/* Two threads have CPUs for a second each, the program used 1.5 s, and the hypervisor took a part of the
+ * CPUs. */
+static const struct finding *stolen(struct script *s, struct analysis **a, uint32_t percent)
+{
+	const struct host_log log = {2, 0, 0, 0, 0, 1500 * MS, 1000 * MS, 30, percent};
+	char text[HOST_LOG_TEXT];
+
+	host_log_print(&log, text);
+	add_log(s, 999 * MS, text);
+	*a = analyse(s, NULL);
+	return found(*a, "neighbour");
+}
+
+static void test_stolen(void **state)
+{
+	(void)state;
+	for (unsigned percent = 0; percent <= 20; percent += 20) {
+		struct script *s = two_threads("main [app]", "work [app]");
+		const struct finding *finding;
+		struct analysis *a;
+
+		finding = stolen(s, &a, percent);
+		assert_int_equal(finding != NULL, percent != 0);
+		if (finding) {
+			assert_non_null(
+				strstr(finding->text, "and used them for 1.50 s of it: the hypervisor gave"));
+			assert_non_null(strstr(finding->evidence[0], "20 % of their time was stolen"));
+		}
+		analysis_free(a);
+		script_free(s);
+	}
 }
 
 /* `why` of a thread that waits for one that does not get a CPU. */
@@ -393,6 +458,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_why),
 	cmocka_unit_test(test_barrier),
 	cmocka_unit_test(test_quota),
+	cmocka_unit_test(test_stolen),
+	cmocka_unit_test(test_mmap_lock),
 	cmocka_unit_test(test_work_is_no_answer),
 	cmocka_unit_test(test_semaphores),
 	cmocka_unit_test(test_signaller_is_no_asker),

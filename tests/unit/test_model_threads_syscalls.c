@@ -101,7 +101,11 @@ static void reasons(void **state)
 	reason_is(&x86, (struct wait){.call = 1 + 328, .left = LEFT_DISK},
 		  "disk"); /* pwritev2: the class's last */
 	reason_is(&arm64, (struct wait){.call = 1 + 66, .left = LEFT_DISK}, "disk"); /* writev */
-	reason_is(&x86, (struct wait){.call = 1 + 9, .left = LEFT_DISK}, NULL);      /* mmap */
+	reason_is(&x86, (struct wait){.call = 1 + 9, .left = LEFT_DISK}, "disk");    /* mmap */
+	reason_is(&x86, (struct wait){.call = 1 + 9, .left = LEFT_IN_KERNEL}, "sync (mmap_lock)");
+	reason_is(&x86, (struct wait){.left = LEFT_IN_KERNEL}, "sync (mmap_lock)");
+	reason_is(&x86, (struct wait){.left = LEFT_DISK}, "page fault");
+	reason_is(&x86, (struct wait){.call = 1 + 75, .left = LEFT_IN_KERNEL}, "disk"); /* fdatasync */
 	assert_true(syscall_yields(&known, &x86, 1 + 24));
 	assert_false(syscall_yields(&known, &x86, 1 + 124));
 	syscalls_free(&known);

@@ -9,7 +9,9 @@ enum { LEAST = 10 };
 
 static bool has_free_cpus(const struct analysis *a)
 {
-	return a->options.host.known && a->options.host.machine_busy < 0.6 && !a->options.host.throttled;
+	const struct analysis_host *host = &a->options.host;
+
+	return host->known && host->machine_busy + host->machine_stolen < 0.6 && !host->throttled;
 }
 
 /* Of tasks, each delay is lost. Without tasks, goroutines that were delayed together count once. */

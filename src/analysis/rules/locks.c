@@ -7,10 +7,15 @@
 #include "analysis/rules/rules.h"
 #include "analysis/words.h"
 
-bool lock_matters(const struct analysis *a, const struct resource *res, double *impact)
+bool lock_is_contended(const struct analysis *a, const struct resource *res, double *impact)
 {
 	*impact = share_of_tasks(a, (double)res->waits.sum);
 	return res->lock && res->waits.n >= 5 && res->releases && *impact >= 0.005;
+}
+
+bool lock_matters(const struct analysis *a, const struct resource *res, double *impact)
+{
+	return lock_is_contended(a, res, impact) && res != &a->resources[a->mmap_lock];
 }
 
 /*
@@ -116,7 +121,8 @@ static bool holder_is_idle(const struct analysis *a, const struct resource *res)
  * threads. */
 static bool may_be_no_lock(const struct analysis *a, const struct resource *res)
 {
-	return is_of_threads(a) && !a->stacks[top_first(res->waited)->key].primitive;
+	return is_of_threads(a) && res != &a->resources[a->mmap_lock] &&
+	       !a->stacks[top_first(res->waited)->key].primitive;
 }
 
 void lock_evidence(struct analysis *a, struct finding *finding, const struct resource *res)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Something else uses the CPUs: threads are ready, or seem to run, but have no CPU. */
+/*
+ * Something else uses the CPUs: threads are ready, or seem to run, but have no CPU. It may run on another
+ * virtual machine: the kernel then knows only how much time the hypervisor has stolen.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +21,19 @@ static bool is_throttled(const struct analysis *a, double off)
 	return (double)a->options.host.throttled_ns >= off / 2;
 }
 
+/* What the hypervisor gave to others, of the CPUs that the program may use. */
+static double stolen_ns(const struct analysis *a)
+{
+	const struct analysis_host *host = &a->options.host;
+
+	return host->machine_stolen * host->cpus * (double)watched_ns(a);
+}
+
+static bool is_stolen(const struct analysis *a, double off)
+{
+	return stolen_ns(a) >= off / 2;
+}
+
 /* Names one that used the CPUs, if the trace has it; those that have ended are not known: "other processes
  * used them, among them bash (1.20 s in all)". It may use more than is missing here, and may be of the same
  * program.
@@ -26,7 +42,9 @@ static const char *reason(const struct analysis *a, const char *them, double off
 {
 	if (is_throttled(a, off))
 		return "its CPU quota ran out";
-	if (!a->nbeside && a->options.host.known)
+	if (is_stolen(a, off))
+		snprintf(text, 160, "the hypervisor gave %s to other machines (steal)", them);
+	else if (!a->nbeside && a->options.host.known)
 		snprintf(text, 160, "other processes used %s", them);
 	else if (!a->nbeside)
 		snprintf(text, 160, "other processes used %s, or a CPU quota ran out", them);
@@ -64,7 +82,8 @@ static bool others_took(const struct analysis *a, double off)
 
 	for (unsigned i = 0; i < a->nbeside; i++)
 		named += (double)a->beside[i].used_ns;
-	return !host->known || is_throttled(a, off) || (others > named ? others : named) >= off / 2;
+	return !host->known || is_throttled(a, off) || is_stolen(a, off) ||
+	       (others > named ? others : named) >= off / 2;
 }
 
 /*
@@ -78,10 +97,30 @@ static bool waits_are_long(const struct analysis *a, double used)
 		(double)histogram_sum_from(&a->latency, LONG_WAIT_NS) >= 0.25 * used);
 }
 
-/* Threads that wait for each other, because the program uses all CPUs, do not count. */
-static void of_threads(struct analysis *a)
+/* What the program used by the kernel's count, without what was stolen from it; else by the threads' states.
+ */
+static double used_cpus_ns(const struct analysis *a)
 {
-	double off = (double)a->queued_idle_ns, used = busy_ns(a);
+	return a->options.host.cpu_ns ? (double)a->options.host.cpu_ns : busy_ns(a);
+}
+
+static void name_machine(const struct analysis *a, struct finding *finding)
+{
+	const struct analysis_host *host = &a->options.host;
+
+	if (host->machine_stolen >= 0.01)
+		finding_evidence(finding,
+				 "the machine's CPUs were %.0f %% busy, and %.0f %% of their time was stolen",
+				 100 * host->machine_busy, 100 * host->machine_stolen);
+	else if (host->known)
+		finding_evidence(finding, "the machine's CPUs were %.0f %% busy", 100 * host->machine_busy);
+	name_others(a, finding);
+}
+
+/* Threads that wait for each other, because the program uses all CPUs, do not count. */
+static void of_ready_threads(struct analysis *a)
+{
+	double off = (double)a->queued_idle_ns, used = used_cpus_ns(a);
 	uint64_t p99 = histogram_quantile(&a->latency, 0.99);
 	struct finding *finding;
 	char text[160];
@@ -97,27 +136,40 @@ static void of_threads(struct analysis *a)
 	finding->total_ns = (uint64_t)off;
 	finding_evidence(finding, "CPUs %.0f %% used by this program; latency p99 %s, max %s",
 			 100 * utilisation(a), label_time(p99).text, label_time(a->latency.max).text);
-	name_others(a, finding);
+	name_machine(a, finding);
 	finding_next(finding, "top");
 }
 
 /* Uses the process's CPU time, which is exact, but includes the runtime's own threads. */
-static void by_clock(struct analysis *a, double on_ps)
+static void by_clock(struct analysis *a, double on, double off)
 {
-	double got = (double)a->options.host.cpu_ns, off = on_ps - got;
-	struct finding *finding;
+	struct finding *finding = finding_add(a, "neighbour", off / p_time(a));
 	char text[160];
 
-	if (on_ps <= 0 || off < 0.2 * on_ps || off < 0.05 * p_time(a) || !others_took(a, off))
-		return;
-	finding = finding_add(a, "neighbour", off / p_time(a));
-	finding_text(finding, "Goroutines had a P for %s, and a CPU for %s of it: %s.",
-		     label_time((uint64_t)on_ps).text, label_time((uint64_t)got).text,
+	finding_text(finding,
+		     is_of_threads(a) ? "Threads had CPUs for %s, and used them for %s of it: %s."
+				      : "Goroutines had a P for %s, and a CPU for %s of it: %s.",
+		     label_time((uint64_t)on).text, label_time((uint64_t)(on - off)).text,
 		     reason(a, "the rest", off, text));
 	finding->total_ns = (uint64_t)off;
-	finding_evidence(finding, "the machine's CPUs were %.0f %% busy", 100 * a->options.host.machine_busy);
-	name_others(a, finding);
+	name_machine(a, finding);
 	finding_next(finding, "top");
+}
+
+static bool is_much(const struct analysis *a, double on, double off)
+{
+	return on > 0 && off >= 0.2 * on && off >= 0.05 * p_time(a);
+}
+
+/* The kernel shows a thread on its CPU while the hypervisor has taken that away. */
+static void of_threads(struct analysis *a)
+{
+	double on = busy_ns(a), off = on - used_cpus_ns(a);
+
+	if (off > (double)a->queued_idle_ns && is_much(a, on, off) && is_stolen(a, off))
+		by_clock(a, on, off);
+	else
+		of_ready_threads(a);
 }
 
 void rule_neighbour(struct analysis *a)
@@ -131,7 +183,9 @@ void rule_neighbour(struct analysis *a)
 		return;
 	}
 	if (a->options.host.cpu_ns) {
-		by_clock(a, on_ps);
+		off = on_ps - (double)a->options.host.cpu_ns;
+		if (is_much(a, on_ps, off) && others_took(a, off))
+			by_clock(a, on_ps, off);
 		return;
 	}
 	if (!a->samples) {

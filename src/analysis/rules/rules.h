@@ -34,6 +34,7 @@ void rule_lock_long(struct analysis *a);
 void rule_lock_convoy(struct analysis *a);
 void rule_lock_syscall(struct analysis *a);
 void rule_rw_writer(struct analysis *a);
+void rule_mmap_lock(struct analysis *a);
 void rule_leak(struct analysis *a);
 void rule_burst(struct analysis *a);
 void rule_slow_consumer(struct analysis *a);
@@ -108,6 +109,8 @@ void row_evidence(const struct analysis *a, struct finding *finding, const struc
 /* --- locks.c: shared by the rules about locks --- */
 
 /* True if waits for the lock cost enough for a finding. Sets *impact to their share of task time. */
+bool lock_is_contended(const struct analysis *a, const struct resource *res, double *impact);
+/* The same of the program's own locks. */
 bool lock_matters(const struct analysis *a, const struct resource *res, double *impact);
 /* Shares of what holders did while others waited. */
 double lock_share_io(const struct resource *res);

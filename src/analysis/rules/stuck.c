@@ -4,9 +4,11 @@
  * need not take notice, or a lock that was never released.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/figures.h"
 #include "analysis/finding.h"
+#include "analysis/names.h"
 #include "analysis/rules/rules.h"
 #include "analysis/words.h"
 
@@ -76,6 +78,18 @@ static unsigned gather(const struct analysis *a, struct stuck found[MOST], uint6
 	return places;
 }
 
+/* Where a rwlock of the C library is wanted for writing: readers that come in time can keep it for ever. */
+static bool is_of_writer(const struct analysis *a, uint32_t stack)
+{
+	const struct stack_info *info = &a->stacks[stack];
+
+	for (uint32_t i = 0; i < info->n; i++) {
+		if (strstr(name_text(a, a->frames[info->first + i].func), "pthread_rwlock_wrlock"))
+			return true;
+	}
+	return false;
+}
+
 void rule_stuck(struct analysis *a)
 {
 	struct stuck found[MOST];
@@ -86,7 +100,8 @@ void rule_stuck(struct analysis *a)
 	if (!places)
 		return;
 	finding = finding_add(a, "stuck", 0.2);
-	finding_text(finding, "%llu %s waited for a lock throughout the trace (%s), and none got it: %s%s%s.",
+	finding_text(finding,
+		     "%llu %s waited for a lock throughout the trace (%s), and did not get it: %s%s%s.",
 		     (unsigned long long)n, n == 1 ? words_of(a)->one : words_of(a)->many,
 		     label_time(found[0].ns).text, label_stack(a, found[0].stack).text,
 		     places > 1 ? ", " : "", places > 1 ? label_stack(a, found[1].stack).text : "");
@@ -97,6 +112,9 @@ void rule_stuck(struct analysis *a)
 	for (unsigned i = 0; i < places; i++)
 		finding_evidence(finding, "%llu in %s", (unsigned long long)found[i].n,
 				 label_stack(a, found[i].stack).text);
+	if (is_of_writer(a, found[0].stack))
+		finding_evidence(finding, "readers pass a writer that waits, unless the lock is of the kind "
+					  "PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP");
 	finding_next(finding,
 		     is_of_threads(a) ? "gdb -p %s -batch -ex 'thread apply all bt'" : "gotrace ps -p %s",
 		     label_pid(a).text);

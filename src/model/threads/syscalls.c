@@ -9,10 +9,11 @@
 /* What a thread may sleep for in a call. */
 enum syscall_class {
 	SYSCALL_OTHER,
-	SYSCALL_FILE,  /* on files: an uninterruptible sleep in it waits for a disk */
-	SYSCALL_FUTEX, /* underlies the locks of C libraries */
-	SYSCALL_SLEEP, /* until a time */
-	SYSCALL_POLL,  /* for one of several descriptors, or for none until a time */
+	SYSCALL_FILE,   /* on files: an uninterruptible sleep in it waits for a disk */
+	SYSCALL_MEMORY, /* on the memory map */
+	SYSCALL_FUTEX,  /* underlies the locks of C libraries */
+	SYSCALL_SLEEP,  /* until a time */
+	SYSCALL_POLL,   /* for one of several descriptors, or for none until a time */
 	SYSCALL_EPOLL,
 	SYSCALL_SOCKET,
 	SYSCALL_SIGNAL,
@@ -24,6 +25,8 @@ enum syscall_class {
 
 /* Calls of both architectures; those of no class are left out. */
 static const char *const class_members[SYSCALL_CLASSES] = {
+	[SYSCALL_MEMORY] = " brk madvise mlock mlock2 mlockall mmap mprotect mremap munlock munlockall munmap"
+			   " pkey_mprotect process_madvise remap_file_pages ",
 	[SYSCALL_FUTEX] = " futex futex_wait futex_waitv ",
 	[SYSCALL_SLEEP] = " clock_nanosleep nanosleep ",
 	[SYSCALL_POLL] = " poll ppoll pselect6 select ",
@@ -61,6 +64,9 @@ static const char *const newest[] = {
 	"removexattrat",    "open_tree_attr", "file_getattr",     "file_setattr",
 };
 _Static_assert(FIRST_NEWEST + sizeof(newest) / sizeof(newest[0]) == SYSCALLS_KNOWN, "a call for each number");
+
+/* The lock that all threads of a process take to change its memory map, or to add pages to it. */
+#define MMAP_LOCK "sync (mmap_lock)"
 
 static uint8_t class_of(const char *name)
 {
@@ -161,8 +167,10 @@ static const char *call_reason(enum syscall_class class, const struct wait *wait
 		return "signal";
 	case SYSCALL_SEM:
 		return "sync (semaphore)";
-	case SYSCALL_FILE:
-		return wait->left == LEFT_DISK ? "disk" : NULL;
+	case SYSCALL_FILE: /* the journal of a file system is waited for without counting as I/O */
+		return wait->left == LEFT_DISK || wait->left == LEFT_IN_KERNEL ? "disk" : NULL;
+	case SYSCALL_MEMORY:
+		return wait->left == LEFT_IN_KERNEL ? MMAP_LOCK : wait->left == LEFT_DISK ? "disk" : NULL;
 	default:
 		return NULL;
 	}
@@ -176,7 +184,7 @@ const char *wait_reason(struct syscalls *calls, const struct log_target *target,
 	if (wait->left == LEFT_STOPPED)
 		return "stopped";
 	if (!wait->call) /* in its own code, a program sleeps only for a missing page */
-		return wait->worker ? "io_uring" : "page fault";
+		return wait->worker ? "io_uring" : wait->left == LEFT_IN_KERNEL ? MMAP_LOCK : "page fault";
 	if (class == SYSCALL_LOCK)
 		return "sync (file lock)";
 	reason = file_reason(wait->file);

@@ -61,7 +61,8 @@ struct host_log {
 	uint64_t throttled;           /* periods in which the quota was used up */
 	uint64_t throttled_ns;        /* of all threads together */
 	uint64_t used_ns, length_ns;  /* CPU time of the program; of that time */
-	uint32_t busy_percent;        /* of all CPUs of the machine */
+	/* Of all CPUs of the machine: used, and stolen, that is, used by the hypervisor for others */
+	uint32_t busy_percent, stolen_percent;
 };
 
 /* Another process that used CPUs in that time. */

@@ -6,7 +6,8 @@
  * threads share two places (places), or there are places for all, and a semaphore signals work now and then. Or
  * they write to a pipe whose reader is slow (pipe), or ask a loop that sleeps for each event (loop), or does not. Or
  * they meet after each round, for which one of them takes the longest (barrier), or another one each time. Or
- * each job has a thread of its own (churn), or there are few jobs.
+ * each job has a thread of its own (churn), or there are few jobs. Or each maps memory of its own for each job (map), or
+ * keeps it.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -15,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -282,6 +284,26 @@ __attribute__((noinline)) static void *serve_jobs(void *arg)
 	return arg;
 }
 
+/* The threads share two CPUs, or have one each: some are always about to map, to unmap, or to fill. */
+__attribute__((noinline)) static void *fill_buffers(void *arg)
+{
+	enum { BYTES = 4 << 20 };
+	char *buffer = NULL;
+
+	for (;;) {
+		if (!buffer)
+			buffer = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (buffer == MAP_FAILED)
+			exit(1);
+		memset(buffer, 1, BYTES);
+		if (!clean) {
+			munmap(buffer, BYTES);
+			buffer = NULL;
+		}
+	}
+	return arg;
+}
+
 static void start(int n, void *(*run)(void *))
 {
 	pthread_t thread;
@@ -329,6 +351,8 @@ int main(int argc, char **argv)
 		start(4, simulate);
 	} else if (strcmp(argv[1], "churn") == 0) {
 		start(1, serve_jobs);
+	} else if (strcmp(argv[1], "map") == 0) {
+		start(READERS, fill_buffers);
 	} else {
 		start(1, holder);
 		start(READERS, reader);
