@@ -130,6 +130,7 @@ static void merge_sums(struct resource *to, const struct resource *from)
 	to->contended_ns += from->contended_ns;
 	to->writers += from->writers;
 	to->writers_ns += from->writers_ns;
+	to->given_ns += from->given_ns;
 	to->releases += from->releases;
 	to->by_waiters += from->by_waiters;
 	to->charged_ns += from->charged_ns;
@@ -341,9 +342,11 @@ static void count_hold(struct analysis *a, struct resource *res, struct goroutin
 		since = res->contended_since;
 	/* If it has waited for others since, only what was wanted all the time was surely held all the time.
 	 */
-	if ((latest || (!res->lock && held->since >= res->wanted_since)) &&
-	    histogram_add(&res->holds, a->now - since))
-		a->oom = true;
+	if (latest || (!res->lock && held->since >= res->wanted_since)) {
+		if (histogram_add(&res->holds, a->now - since))
+			a->oom = true;
+		res->given_ns += held->since > held->given ? held->since - held->given : 0;
+	}
 	res->by_waiters++;
 	held_drop(waker, held);
 }
@@ -431,6 +434,7 @@ void resource_wake(struct analysis *a, struct goroutine *g, struct goroutine *wa
 	held_add(a, g,
 		 (struct holding){.resource = index,
 				  .stack = g->stack,
+				  .given = a->now,
 				  .behind_reader = a->stacks[waker_stack].primitive == PRIM_READ_UNLOCK});
 }
 

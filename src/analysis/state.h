@@ -127,6 +127,7 @@ struct last_on_thread {
 struct holding {
 	uint32_t resource;  /* 0 = none */
 	uint32_t stack;     /* of the wait */
+	uint64_t given;     /* ns: it was woken for it */
 	uint64_t since;     /* ns; 0 = set when it next runs */
 	bool behind_reader; /* a reader handed it over */
 };
@@ -255,6 +256,7 @@ struct resource {
 	bool lock;                  /* else a channel, identified by the site of the wait */
 	struct histogram waits;     /* waits for it */
 	struct histogram holds;     /* by goroutines that had waited for it: since they got it */
+	uint64_t given_ns;          /* of those: from when they were woken for it until they ran */
 	struct histogram min_holds; /* lower bound of all holds: since contended_since */
 	uint64_t first, max_at;     /* ns: when the first and the longest wait began */
 	uint64_t max_g, max_waker;  /* goids */

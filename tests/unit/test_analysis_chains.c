@@ -192,6 +192,41 @@ static struct script *one_place(const char *reason, bool threads, bool signalled
 	return s;
 }
 
+/* Two items go round among six. Each that gets one has a P only 5 ms later, and gives the item back 5 ms
+ * after that. */
+static void test_items_given(void **state)
+{
+	struct script *s = script_new(ROUNDS * 5 * MS + 10 * MS);
+	uint32_t entry = stack(s, "main.entry", NULL, 1, NULL);
+	uint32_t wait = stack(s, "runtime.chanrecv", "main.take", 5, "main.main");
+	uint32_t give = stack(s, "runtime.chansend", "main.give", 8, "main.main");
+	struct analysis *a;
+
+	(void)state;
+	procs(s, 2);
+	for (uint32_t g = PRODUCER; g < PRODUCER + 6; g++) {
+		create(s, g, entry);
+		turn(s, g, "chan receive", wait);
+	}
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		uint32_t g = PRODUCER + i % 6, given = PRODUCER + (i + 5) % 6,
+			 holder = PRODUCER + (i + 4) % 6;
+		int32_t p = (int32_t)(i % 2);
+
+		at(s, i * 5 * MS + 5 * MS);
+		wake(s, i < 2 ? 0 : holder, i < 2 ? NO_P : p, g, i < 2 ? 0 : give);
+		if (i >= 2)
+			block(s, holder, p, "chan receive", wait);
+		if (i >= 1)
+			start(s, given, 1 - p);
+	}
+	a = analyse(s, NULL);
+	assert_non_null(found(a, "pool-small"));
+	assert_non_null(strstr(found(a, "pool-small")->text, "for one of about 2, all in use"));
+	analysis_free(a);
+	script_free(s);
+}
+
 static void check_place(const char *reason, bool threads, bool signalled)
 {
 	struct script *s = one_place(reason, threads, signalled);
@@ -396,6 +431,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_forced_collections),
 	cmocka_unit_test(test_serial_loop),
 	cmocka_unit_test(test_readers_are_no_workers),
+	cmocka_unit_test(test_items_given),
 };
 
 UNIT_TESTS(tests, NULL, NULL);

@@ -238,16 +238,15 @@ func must(command *exec.Cmd) string {
 	return strings.TrimSpace(string(out))
 }
 
-// postgres serves one client, so that one backend does all the work.
-func (b *bench) postgres(options ...string) *watched {
-	place := filepath.Join(b.dir, "postgres")
+// postgresServer serves pgbench's tables at a socket in the directory that it returns.
+func (b *bench) postgresServer() (place string, query func(text string) (string, error), end func()) {
+	place = filepath.Join(b.dir, "postgres")
 	socket := []string{"-h", place, "-U", postgresUser}
 	if _, err := os.Stat(place); err != nil {
 		b.initPostgres(place)
 	}
-	server := asPostgres("postgres", "-D", filepath.Join(place, "data"), "-c", "listen_addresses=", "-k", place)
-	endServer := b.background(server)
-	query := func(text string) (string, error) {
+	end = b.background(asPostgres("postgres", "-D", filepath.Join(place, "data"), "-c", "listen_addresses=", "-k", place))
+	query = func(text string) (string, error) {
 		out, err := asPostgres("psql", append(slices.Clone(socket), "-Atc", text)...).Output()
 		return strings.TrimSpace(string(out)), err
 	}
@@ -255,6 +254,13 @@ func (b *bench) postgres(options ...string) *watched {
 	if out, _ := query("select to_regclass('pgbench_accounts')"); out == "" {
 		must(asPostgres("pgbench", append(slices.Clone(socket), "-i", "-q", "-s", "10", "postgres")...))
 	}
+	return place, query, end
+}
+
+// postgres serves one client, so that one backend does all the work.
+func (b *bench) postgres(options ...string) *watched {
+	place, query, endServer := b.postgresServer()
+	socket := []string{"-h", place, "-U", postgresUser}
 	client := asPostgres("pgbench", append(append(slices.Clone(socket), options...), "-n", "-c", "1", "-T", "1000", "-P", "1", "postgres")...)
 	progress := &counter{}
 	client.Stderr = progress

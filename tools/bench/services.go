@@ -39,6 +39,7 @@ var services = []struct {
 	{"prometheus, a query", "prometheus", true, (*bench).prometheus},
 	{"etcd, a put", "etcd", true, (*bench).etcd},
 	{"gRPC, a call", "", true, (*bench).grpc},
+	{"pgx, a query", "pgbench", false, (*bench).pgx},
 	{"redis, a GET", "redis-server", true, (*bench).redisService},
 	{"nginx, a page", "nginx", true, (*bench).nginx},
 	{"pgbench -S", "pgbench", true, (*bench).pgbenchService},
@@ -110,16 +111,23 @@ func (b *bench) etcd() *service {
 	}, end: end, inGo: true, metrics: "http://" + address + "/metrics", request: "%/kv/put%"}
 }
 
-// grpc builds tools/bench/grpc, whose modules come through the Go proxy.
-func (b *bench) grpc() *service {
-	program := filepath.Join(b.dir, "grpc")
+// build builds tools/bench/NAME, whose modules come through the Go proxy. It returns "" if that fails.
+func (b *bench) build(name string) string {
+	program := filepath.Join(b.dir, name)
 	build := exec.Command("go", "build", "-buildvcs=false", "-o", program, ".")
-	build.Dir = "tools/bench/grpc"
+	build.Dir = filepath.Join("tools/bench", name)
 	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Printf("# grpc: %.300s\n", out)
+		fmt.Printf("# %s: %.300s\n", name, out)
+		return ""
+	}
+	return program
+}
+
+func (b *bench) grpc() *service {
+	program, address := b.build("grpc"), freePort()
+	if program == "" {
 		return nil
 	}
-	address := freePort()
 	server := exec.Command(program, "server", address)
 	end := b.background(server)
 	answering(address)
@@ -128,6 +136,23 @@ func (b *bench) grpc() *service {
 		fail(err)
 		return parseAnswers(string(out))
 	}, end: end, inGo: true, request: "%"}
+}
+
+// pgx asks PostgreSQL once for each answer.
+func (b *bench) pgx() *service {
+	program, address := b.build("pgx"), freePort()
+	if program == "" {
+		return nil
+	}
+	place, _, endServer := b.postgresServer()
+	server := exec.Command(program, address, "host="+place+" user="+postgresUser+" dbname=postgres")
+	end := b.background(server)
+	answering(address)
+	return &service{pid: strconv.Itoa(server.Process.Pid), load: func(rate float64, length time.Duration) answers {
+		return driveHTTP(func() (*http.Request, error) {
+			return http.NewRequest("GET", "http://"+address+"/balance", nil)
+		}, rate, length)
+	}, end: func() { end(); endServer() }, inGo: true, request: "GET /balance"}
 }
 
 // parseAnswers reads what the client of gRPC prints: a count, answers a second, p50 and p99 in ns.

@@ -90,7 +90,8 @@ static void of_holders(struct analysis *a, const struct row *row, double impact)
 	hold = histogram_quantile(&res->holds, 0.5);
 	if (histogram_quantile(&row->hist, 0.99) < hold || row->hist.max < 1000000)
 		return;
-	many = (double)res->holds.sum / (double)res->holds.n * (double)res->releases /
+	/* An item is taken from the moment when a goroutine is woken for it. */
+	many = (double)(res->holds.sum + res->given_ns) / (double)res->holds.n * (double)res->releases /
 	       ((double)res->contended_ns + 1);
 	if (many > MAX_MEMBERS)
 		return;
