@@ -499,8 +499,6 @@ int capture_stop(struct capture *capture, enum log_end_reason reason, struct err
 		rc = capture_log_info(capture, err);
 	if (rc == 0 && !capture->origin_noted)
 		rc = log_origin(capture);
-	if (rc == 0)
-		rc = host_end(&capture->host, capture);
 	/* Still recording: the present state of the threads settles the last system calls. */
 	if (rc == 0 && capture->gap.state != GAP_CLOSING)
 		rc = log_boundary(capture, err);
@@ -513,6 +511,8 @@ int capture_stop(struct capture *capture, enum log_end_reason reason, struct err
 		rc = drain_until(&capture->drain, now_ns());
 	if (rc == 0 && capture->gap.state == GAP_CLOSING)
 		rc = gap_update(capture, now_ns(), err);
+	if (rc == 0)
+		rc = host_end(&capture->host, capture);
 	capture->stats.loss.missed = bpf_read_missed(&capture->bpf);
 	if (rc == 0)
 		rc = log_losses(capture);

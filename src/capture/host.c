@@ -120,7 +120,7 @@ static int note_users(const struct host *host, struct capture *capture, uint64_t
 			break;
 		memcpy(log.name, users[i].comm, sizeof(users[i].comm));
 		beside_log_print(&log, text);
-		rc = note_put(capture, capture->backend->note_flags(capture), text);
+		rc = note_put(capture, LOG_NOTE_DATED | capture->backend->note_flags(capture), text);
 	}
 	free(users);
 	return rc;
@@ -160,7 +160,7 @@ int host_end(struct host *host, struct capture *capture)
 		log.stolen_percent = percent_of_cpus(before->stolen, after.stolen, after.all - before->all);
 	}
 	host_log_print(&log, text);
-	rc = note_put(capture, capture->backend->note_flags(capture), text);
+	rc = note_put(capture, LOG_NOTE_DATED | capture->backend->note_flags(capture), text);
 	return rc ? rc : note_users(host, capture, log.length_ns);
 }
 

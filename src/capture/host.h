@@ -18,7 +18,7 @@ struct host {
 
 /* Reads the figures at the beginning. */
 void host_begin(struct host *host, pid_t pid);
-/* Adds notes on what was used since. Returns 0 or a negative errno. */
+/* Adds notes on what was used since, behind the last records. Returns 0 or a negative errno. */
 int host_end(struct host *host, struct capture *capture);
 void host_free(struct host *host);
 

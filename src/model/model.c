@@ -191,7 +191,7 @@ static void feed_note(struct model *md, const struct log_record *record)
 	if (!md->generation.number)
 		return;
 	/* Earlier observations take effect with the snapshot that follows. */
-	if (note->flags & (LOG_NOTE_GAP | LOG_NOTE_RESUMED) && note->time > md->ops.now)
+	if (note->flags & (LOG_NOTE_GAP | LOG_NOTE_RESUMED | LOG_NOTE_DATED) && note->time > md->ops.now)
 		md->ops.now = note->time;
 	if (note->flags & LOG_NOTE_RESUMED)
 		gap_end(md, note->time);

@@ -382,12 +382,14 @@ sys.exit(0 if duration >= float(sys.argv[2]) * 1e9 else "%.3f s" % (duration / 1
 }
 
 case_report_idle_end() { # nothing happens up to the end of a trace, and of a snapshot
-	local binary
+	local binary format
 	binary=$(planted_binary $NEWEST) || die "cannot build"
 	start_target "$binary" idle
-	run_gotrace -p "$target" -d 2500ms -o "$W/trace"
-	want 0
-	lasts "$W/trace" 2.4
+	for format in 1.26 1.19; do
+		run_gotrace -p "$target" -d 2500ms --format $format -o "$W/trace"
+		want 0
+		lasts "$W/trace" 2.4
+	done
 	record -p "$target"
 	sleep 3.2
 	snapshot
