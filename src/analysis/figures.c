@@ -107,6 +107,8 @@ static size_t without_arguments(const char *name, size_t n)
 		depth += name[at] == ')';
 		depth -= name[at] == '(';
 	} while (at && depth);
+	if (n == at + 2 && at >= 8 && memcmp(name + at - 8, "operator", 8) == 0)
+		return n; /* the name of a lambda's function */
 	if (!at || depth || strchr(" .:,(", name[at - 1]) || isdigit((unsigned char)name[at + 1]))
 		return n;
 	return at;

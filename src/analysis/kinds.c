@@ -154,9 +154,24 @@ static const struct keyword primitive_words[] = {
 	{"*std::__basic_future<", PRIM_COND},
 	{"*std::__future_base::", PRIM_COND},
 	{"*std::__atomic_futex_unsigned", PRIM_COND},
+	{"*std::__tree_barrier<", PRIM_WAIT_GROUP},
+	{"*std::barrier<", PRIM_WAIT_GROUP},
 	{"*std::__atomic_wait", PRIM_COND},
 	{"*std::latch::", PRIM_COND},
 	{"*std::thread::join", PRIM_WAIT_GROUP},
+	/* Of GCC's OpenMP, whose own functions have no symbols. */
+	{"GOMP_critical_end", PRIM_UNLOCK},
+	{"GOMP_critical_name_end", PRIM_UNLOCK},
+	{"GOMP_atomic_end", PRIM_UNLOCK},
+	{"GOMP_critical_", PRIM_LOCK},
+	{"GOMP_atomic_start", PRIM_LOCK},
+	{"omp_unset_", PRIM_UNLOCK},
+	{"omp_set_lock", PRIM_LOCK},
+	{"omp_set_nest_lock", PRIM_LOCK},
+	{"gomp_mutex_unlock", PRIM_UNLOCK},
+	{"gomp_mutex_lock", PRIM_LOCK},
+	{"libgomp.so", PRIM_TEAM},
+	{"gomp_", PRIM_TEAM},
 	/* Rust: std::sys::sync; short names are those of line tables; parking_lot */
 	{"*::read_contended", PRIM_READ_LOCK},
 	{"read_contended", PRIM_READ_LOCK},
@@ -214,10 +229,11 @@ const char *io_call_name(uint8_t io_call)
 static enum activity of_primitive(enum primitive primitive)
 {
 	static const uint8_t activities[] = {
-		[PRIM_LOCK] = ACT_LOCK,     [PRIM_READ_LOCK] = ACT_LOCK,  [PRIM_WAIT_GROUP] = ACT_JOIN,
-		[PRIM_COND] = ACT_COND,     [PRIM_SEND] = ACT_SEND,       [PRIM_RECEIVE] = ACT_RECEIVE,
-		[PRIM_SELECT] = ACT_SELECT, [PRIM_NETWORK] = ACT_NETWORK, [PRIM_SLEEP] = ACT_SLEEP,
-		[PRIM_UNLOCK] = ACT_OTHER,  [PRIM_TIMER] = ACT_OTHER,     [PRIM_SEMAPHORE] = ACT_SEMAPHORE,
+		[PRIM_LOCK] = ACT_LOCK,           [PRIM_READ_LOCK] = ACT_LOCK, [PRIM_WAIT_GROUP] = ACT_JOIN,
+		[PRIM_TEAM] = ACT_JOIN,           [PRIM_COND] = ACT_COND,      [PRIM_SEND] = ACT_SEND,
+		[PRIM_RECEIVE] = ACT_RECEIVE,     [PRIM_SELECT] = ACT_SELECT,  [PRIM_NETWORK] = ACT_NETWORK,
+		[PRIM_SLEEP] = ACT_SLEEP,         [PRIM_UNLOCK] = ACT_OTHER,   [PRIM_TIMER] = ACT_OTHER,
+		[PRIM_SEMAPHORE] = ACT_SEMAPHORE,
 	};
 
 	return primitive && activities[primitive] ? (enum activity)activities[primitive] : ACT_OTHER;

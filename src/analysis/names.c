@@ -82,6 +82,8 @@ static uint32_t find_leaf(const struct analysis *a, const struct stack_info *inf
 		leaf = info->site - 1;
 		func = name_text(a, a->frames[info->first + leaf].func);
 	}
+	while (leaf && library_is_address(func))
+		func = name_text(a, a->frames[info->first + --leaf].func);
 	/* C's syscall() makes any call, and "[...]" is no function. */
 	if (!func[0] || func[0] == '[' || strcmp(func, "syscall") == 0 ||
 	    library_in_package(func, "runtime") || primitive_of(func) ||
@@ -130,6 +132,32 @@ static uint32_t find_root(const struct analysis *a, const struct stack_info *inf
 	return last;
 }
 
+/*
+ * Functions of libgomp have no symbols, but for those that programs call. If one of these has no frame, as it
+ * ends with a jump, the wait may also be for a lock.
+ */
+static bool is_named_team(const struct analysis *a, const struct stack_info *info)
+{
+	const char *called = info->site ? name_text(a, a->frames[info->first + info->site - 1].func) : "";
+
+	return library_has(name_text(a, a->frames[info->first + info->site].func)) ||
+	       strncmp(called, "libgomp.so", strlen("libgomp.so")) != 0;
+}
+
+static uint8_t find_primitive(const struct analysis *a, const struct stack_info *info)
+{
+	enum primitive found = PRIM_NONE;
+
+	for (uint32_t i = 0; i < info->n && i <= info->near + 1 && (!found || found == PRIM_TEAM); i++) {
+		enum primitive one = primitive_of(name_text(a, a->frames[info->first + i].func));
+
+		found = one ? one : found;
+	}
+	if (found == PRIM_TEAM && !is_named_team(a, info))
+		found = PRIM_NONE;
+	return (uint8_t)found;
+}
+
 static void look_at_leaf(const struct analysis *a, struct stack_info *info)
 {
 	uint32_t called = find_frame(a, info, library_has);
@@ -144,8 +172,7 @@ static void look_at_leaf(const struct analysis *a, struct stack_info *info)
 	info->leaf = find_leaf(a, info);
 	if (called == UINT32_MAX)
 		called = info->near;
-	for (uint32_t i = 0; i < info->n && i <= info->near + 1 && !info->primitive; i++)
-		info->primitive = (uint8_t)primitive_of(name_text(a, a->frames[info->first + i].func));
+	info->primitive = find_primitive(a, info);
 	/* Frames above the program's own code are a system call, or library code that leads to one. */
 	for (uint32_t i = 0; i < info->n && i < called && !info->io_call; i++)
 		info->io_call = io_call_of(name_text(a, a->frames[info->first + i].func));

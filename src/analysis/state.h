@@ -70,6 +70,8 @@ enum primitive {
 	PRIM_UNLOCK,
 	PRIM_READ_UNLOCK,
 	PRIM_WAIT_GROUP,
+	PRIM_TEAM, /* of threads of OpenMP: a wait for all of them, unless an outer frame says what else for
+		    */
 	PRIM_COND,
 	PRIM_SEMAPHORE,
 	PRIM_NOTIFY, /* signals a condition */

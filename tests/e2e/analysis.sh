@@ -285,9 +285,9 @@ case_report_c_queues() { # threads that queue for a lock, or are woken for nothi
 
 case_report_c_waits() { # threads that wait for a place, for a slow reader, for a loop that sleeps, for each other, and for their memory map
 	local row mode
-	gcc -O2 -g -pthread -o "$E2E/planted-c" tests/e2e/planted/locks.c || die "cannot build the C program"
+	gcc -O2 -g -pthread -fopenmp -o "$E2E/planted-c" tests/e2e/planted/locks.c || die "cannot build the C program"
 	for row in places:pool-small:process pipe:slow-consumer:drain loop:serial-loop:event_loop barrier:straggler:simulate \
-		churn:thread-churn:serve_jobs map:mmap-lock:fill_buffers; do
+		churn:thread-churn:serve_jobs map:mmap-lock:fill_buffers team:straggler:OpenMP; do
 		mode=${row%%:*}
 		row=${row#*:}
 		c_planted "$mode"

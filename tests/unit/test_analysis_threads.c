@@ -120,6 +120,8 @@ static void test_names(void **state)
 	check_name("read(3: /tmp/x)", "read(3: /tmp/x)");
 	check_name("lib.so.1+0xab0 [app]", "lib.so.1+0xab0 [app]");
 	check_name("main.(*T).run [app]", "main.(*T).run [app]");
+	check_name("operator() [app]", "operator() [app]");
+	check_name("shop::operator()(int) [app]", "shop::operator() [app]");
 	check_name("[io_uring]", "[io_uring]");
 }
 
@@ -341,6 +343,61 @@ static void test_quota(void **state)
 	script_free(s);
 }
 
+/* A team of OpenMP: the thread that has begun it waits or works like the others, whose functions have no
+ * names. */
+static void test_team(void **state)
+{
+	struct script *s = two_threads("main [app]", "libgomp.so.1.0.0+0x1cc40 [app]");
+	uint32_t wait = stack(s, "futex", "libgomp.so.1.0.0+0x1f780", 0, "libgomp.so.1.0.0+0x1cc40 [app]");
+	uint32_t post = stack(s, "futex", "libgomp.so.1.0.0+0x1f780", 0, "main [app]");
+	const struct finding *finding;
+	struct analysis *a;
+
+	(void)state;
+	for (uint32_t i = 0; i < 40; i++) {
+		at(s, i * 20 * MS + MS);
+		block(s, 2, 1, "sync (futex)", wait);
+		at(s, i * 20 * MS + 18 * MS);
+		wake(s, 1, 0, 2, post);
+		start(s, 2, 1);
+	}
+	a = analyse(s, NULL);
+	finding = found(a, "straggler");
+	assert_non_null(finding);
+	if (!strstr(finding->text,
+		    "OpenMP's threads waited 680 ms for each other, 100 % of it for thread 5000"))
+		fail_msg("%s", finding->text);
+	analysis_free(a);
+	script_free(s);
+}
+
+static void check_primitive(const char *leaf, const char *own, enum primitive primitive)
+{
+	struct script *s = two_threads("main [app]", "work [app]");
+	uint32_t wait = stack(s, "futex", leaf, 3, own);
+	struct analysis *a;
+
+	block(s, 1, 0, "sync (futex)", wait);
+	a = analyse(s, NULL);
+	if (a->stacks[wait].primitive != primitive)
+		fail_msg("%s in %s: %d", leaf, own, a->stacks[wait].primitive);
+	analysis_free(a);
+	script_free(s);
+}
+
+static void test_primitives(void **state)
+{
+	(void)state;
+	check_primitive("libgomp.so.1.0.0+0x1f780", "GOMP_parallel", PRIM_TEAM);
+	check_primitive("libgomp.so.1.0.0+0x1ef10", "main._omp_fn.0",
+			PRIM_NONE); /* perhaps a critical section */
+	check_primitive("libgomp.so.1.0.0+0x1ef10", "GOMP_critical_start", PRIM_LOCK);
+	check_primitive("libgomp.so.1.0.0+0x1f070", "omp_unset_lock", PRIM_UNLOCK);
+	check_primitive("gomp_team_barrier_wait_end", "work", PRIM_TEAM);
+	check_primitive("std::barrier<std::__empty_completion>::arrive_and_wait()", "operator()",
+			PRIM_WAIT_GROUP);
+}
+
 /* Threads that wait for the memory map, in a call or for a page, wait for one lock, which is not the
  * program's.
  */
@@ -460,6 +517,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_quota),
 	cmocka_unit_test(test_stolen),
 	cmocka_unit_test(test_mmap_lock),
+	cmocka_unit_test(test_team),
+	cmocka_unit_test(test_primitives),
 	cmocka_unit_test(test_work_is_no_answer),
 	cmocka_unit_test(test_semaphores),
 	cmocka_unit_test(test_signaller_is_no_asker),

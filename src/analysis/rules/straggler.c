@@ -19,13 +19,20 @@ static bool applies(const struct analysis *a, const struct row *row, double impa
 	       row->slack_ns / row->slack_n >= 2 * histogram_quantile(&a->latency, 0.99) && impact >= 0.05;
 }
 
-/* Those that wait end each other's waits. One thread is the last in three of five, where each would be in
- * turn. */
-static bool is_lopsided(const struct row *row, double impact)
+static bool is_of_team(const struct analysis *a, const struct row *row)
+{
+	return a->stacks[row->stack].primitive == PRIM_TEAM;
+}
+
+/*
+ * Those that wait end each other's waits. One thread is the last in three of five, where each would be in
+ * turn. The threads of a team have not all begun with the same function: one of them has begun the team.
+ */
+static bool is_lopsided(const struct analysis *a, const struct row *row, double impact)
 {
 	return row->activity == ACT_JOIN && row->hist.n >= MIN_MEETINGS && impact >= 0.05 &&
 	       row->hist.sum / row->hist.n >= MIN_MEETING_NS &&
-	       top_first(row->functions)->key == top_first(row->waker_groups)->key &&
+	       (is_of_team(a, row) || top_first(row->functions)->key == top_first(row->waker_groups)->key) &&
 	       top_first(row->wakers)->weight * 5 >= row->hist.sum * 3;
 }
 
@@ -36,11 +43,13 @@ static void look_at_barrier(struct analysis *a, const struct row *row)
 	const struct pair *pair = pair_heaviest(a, (uint32_t)(row - a->rows));
 	struct finding *finding;
 
-	if (!is_lopsided(row, impact))
+	if (!is_lopsided(a, row, impact))
 		return;
 	finding = finding_add(a, "straggler", impact);
-	finding_text(finding, "%s waited %s for the last one to come, %.0f %% of it for %s: mostly %s.",
-		     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
+	finding_text(finding, "%s waited %s for %s, %.0f %% of it for %s: mostly %s.",
+		     is_of_team(a, row) ? "OpenMP's threads" : label_stack(a, row->stack).text,
+		     label_time(row->hist.sum).text,
+		     is_of_team(a, row) ? "each other" : "the last one to come",
 		     100 * (double)last->weight / (double)row->hist.sum, label_who(a, last->key).text,
 		     pair_did(a, pair).text);
 	/* One that sleeps, or waits for the network, sets the pace. */

@@ -109,7 +109,7 @@ static size_t cut(const char *name, size_t len, char readable[NATIVE_FUNCTION_MA
 static char *cxx_readable(const char *name)
 {
 	return name[1] == 'Z' && written_length(name) <= MAX_WRITTEN
-		       ? cplus_demangle_v3(name, DMGL_PARAMS | DMGL_TYPES)
+		       ? cplus_demangle_v3(name, DMGL_PARAMS | DMGL_TYPES | DMGL_RET_DROP)
 		       : NULL;
 }
 

@@ -10,8 +10,8 @@ static const char *const library_packages[] = {
 };
 /* Beginnings of names of C and C++ libraries, and "[page fault]". */
 static const char *const library_prefixes[] = {
-	"pthread_", "__", "lll_",   "futex_", "std::",   "_IO_",    "epoll_",
-	"[",        "…",  "<std::", "core::", "<core::", "alloc::", "<alloc::",
+	"pthread_", "__",     "lll_",    "futex_",  "std::",    "_IO_",       "epoll_", "[",     "…",
+	"<std::",   "core::", "<core::", "alloc::", "<alloc::", "libgomp.so", "gomp_",  "GOMP_", "omp_",
 };
 /* Functions of the C library that wait. */
 static const char *const library_functions[] = {
@@ -69,10 +69,17 @@ static bool is_compiler_copy(const char *func)
 	return last && last[1] && last[1 + strspn(last + 1, "0123456789")] == '\0';
 }
 
+bool library_is_address(const char *func)
+{
+	return strstr(func, "+0x") != NULL;
+}
+
 static bool library_is_go(const char *func)
 {
 	if (strstr(func, ".("))
 		return true;
+	if (library_is_address(func))
+		return false;
 	return strchr(func, '.') && !strstr(func, "::") && !strchr(func, '(') && !is_compiler_copy(func);
 }
 
@@ -164,7 +171,7 @@ static bool is_shared_library(const char *file)
 {
 	const char *so = strstr(file, ".so");
 
-	return so && (so[3] == '\0' || so[3] == '.');
+	return so && (so[3] == '\0' || so[3] == '.' || so[3] == '+');
 }
 
 /* Folders of glibc's source, and allocators whose functions the library lists do not have. */
@@ -206,7 +213,9 @@ enum code_owner library_owner(const char *func, const char *file)
 	if (!library_is_go(func)) {
 		if (is_c_standard(func, file))
 			return CODE_OF_LIBRARY;
-		return is_shared_library(file) || is_rust_library(file) ? CODE_OF_MODULE : CODE_OF_PROGRAM;
+		return is_shared_library(library_is_address(func) ? func : file) || is_rust_library(file)
+			       ? CODE_OF_MODULE
+			       : CODE_OF_PROGRAM;
 	}
 	if (is_standard(func))
 		return CODE_OF_STANDARD;

@@ -25,6 +25,8 @@ enum code_owner {
 };
 /* The file is that of the function's source, or "". */
 enum code_owner library_owner(const char *func, const char *file);
+/* True for code of a file that has no symbol for it: "libz.so.1.2.13+0x4f80". */
+bool library_is_address(const char *func);
 /* True for a system call as gotrace names it, with its descriptor: "read(7: /data/x)", "epoll_wait(5)". */
 bool library_is_call(const char *func);
 /*

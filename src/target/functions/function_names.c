@@ -57,7 +57,7 @@ static size_t without_parameters(const char *name, size_t len)
 	return at > 1 ? at - 1 : len;
 }
 
-/* Finds the start of the name after a return type, which template functions have. */
+/* Finds the start of the name after a return type, which other tools write of template functions. */
 static size_t behind_type(const char *name, size_t len)
 {
 	size_t begin = 0;
@@ -159,6 +159,7 @@ int function_spec_parse(const char *text, struct function_spec *spec, struct err
 {
 	const char *colon = find_colon(text), *name = colon ? colon + 1 : text;
 	size_t where = colon ? (size_t)(colon - text) : 0, len = strlen(name);
+	size_t begin;
 
 	*spec = (struct function_spec){.parameters = false};
 	if ((colon && !where) || !len)
@@ -167,6 +168,9 @@ int function_spec_parse(const char *text, struct function_spec *spec, struct err
 	if (where >= sizeof(spec->where) || len >= sizeof(spec->name))
 		return error_set(err, EINVAL, "the name '%.*s...' is too long", text_fit(text, 200), text);
 	memcpy(spec->where, text, where);
+	begin = behind_type(name, without_parameters(name, len));
+	name += begin;
+	len -= begin;
 	memcpy(spec->name, name, len + 1);
 	spec->parameters = without_parameters(name, len) < len;
 	last_part(name, without_parameters(name, len), spec->part);
@@ -194,26 +198,17 @@ bool function_is_part(const struct function_symbol *symbol, const char *base, si
 static bool matches_plainly(const struct function_spec *spec, const char *name, size_t len)
 {
 	char plain[FUNCTION_NAME_MAX];
-	size_t begin, plain_len;
 
-	if (function_name_is_same(name, len, spec->name))
-		return true;
-	begin = behind_type(name, len);
-	if (function_name_is_same(name + begin, len - begin, spec->name))
-		return true;
-	plain_len = without_templates(name + begin, len - begin, plain);
-	return function_name_is_same(plain, plain_len, spec->name);
+	return function_name_is_same(name, len, spec->name) ||
+	       function_name_is_same(plain, without_templates(name, len, plain), spec->name);
 }
 
 static bool matches_readable(const struct function_spec *spec, const char *readable)
 {
 	size_t len = strlen(readable), bare = without_parameters(readable, len);
-	size_t begin = behind_type(readable, bare);
 
-	if (!spec->parameters)
-		return matches_plainly(spec, readable, bare);
-	return function_name_is_same(readable, len, spec->name) ||
-	       function_name_is_same(readable + begin, len - begin, spec->name);
+	return spec->parameters ? function_name_is_same(readable, len, spec->name)
+				: matches_plainly(spec, readable, bare);
 }
 
 static bool make_readable(const char *name, size_t len, char readable[FUNCTION_NAME_MAX])
@@ -319,7 +314,7 @@ static void insert(struct similar_functions *similar, const char *name, unsigned
 		(similar->n - at - 1) * sizeof(similar->names[0]));
 	memmove(&similar->distances[at + 1], &similar->distances[at],
 		(similar->n - at - 1) * sizeof(similar->distances[0]));
-	snprintf(similar->names[at], sizeof(similar->names[at]), "%s", name);
+	memcpy(similar->names[at], name, strlen(name) + 1);
 	similar->distances[at] = distance;
 }
 
@@ -327,16 +322,15 @@ void similar_functions_offer(struct similar_functions *similar, const struct fun
 			     const char *name)
 {
 	char readable[FUNCTION_NAME_MAX], part[FUNCTION_NAME_MAX];
-	size_t len = function_base(name), bare, begin;
+	size_t len = function_base(name), bare;
 	unsigned distance;
 
 	if (is_split_off(name + len) || !make_readable(name, len, readable))
 		return;
 	bare = without_parameters(readable, strlen(readable));
-	begin = behind_type(readable, bare);
 	readable[bare] = '\0';
 	last_part(readable, bare, part);
 	distance = name_distance(spec, part);
-	if (distance < NEAR_LEN && strlen(readable + begin) < sizeof(similar->names[0]))
-		insert(similar, readable + begin, distance);
+	if (distance < NEAR_LEN && strlen(readable) < sizeof(similar->names[0]))
+		insert(similar, readable, distance);
 }

@@ -7,7 +7,7 @@
  * they write to a pipe whose reader is slow (pipe), or ask a loop that sleeps for each event (loop), or does not. Or
  * they meet after each round, for which one of them takes the longest (barrier), or another one each time. Or
  * each job has a thread of its own (churn), or there are few jobs. Or each maps memory of its own for each job (map), or
- * keeps it.
+ * keeps it. Or one thread of a team of OpenMP has most of the work (team), or all have the same.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -304,6 +304,16 @@ __attribute__((noinline)) static void *fill_buffers(void *arg)
 	return arg;
 }
 
+__attribute__((noinline)) static void *lead_team(void *arg)
+{
+	for (;;) {
+#pragma omp parallel for num_threads(4) schedule(static)
+		for (int i = 0; i < 4; i++)
+			compute(clean ? 2 : i ? 1 : 12);
+	}
+	return arg;
+}
+
 static void start(int n, void *(*run)(void *))
 {
 	pthread_t thread;
@@ -353,6 +363,8 @@ int main(int argc, char **argv)
 		start(1, serve_jobs);
 	} else if (strcmp(argv[1], "map") == 0) {
 		start(READERS, fill_buffers);
+	} else if (strcmp(argv[1], "team") == 0) {
+		start(1, lead_team);
 	} else {
 		start(1, holder);
 		start(READERS, reader);
