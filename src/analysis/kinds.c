@@ -10,21 +10,23 @@
 #include "trace/ops/gap_log.h"
 
 static const char *const activity_names[ACT_COUNT] = {
-	[ACT_NONE] = "none",        [ACT_CODE] = "run",
-	[ACT_ASSIST] = "GC assist", [ACT_RUNNABLE] = "runnable",
-	[ACT_SYSCALL] = "syscall",  [ACT_NETWORK] = "network",
-	[ACT_LOCK] = "lock",        [ACT_JOIN] = "join",
-	[ACT_COND] = "condition",   [ACT_SEMAPHORE] = "semaphore",
-	[ACT_SEND] = "chan send",   [ACT_RECEIVE] = "chan receive",
-	[ACT_SELECT] = "select",    [ACT_SLEEP] = "sleep",
-	[ACT_DISK] = "disk",        [ACT_MMAP] = "mmap_lock",
-	[ACT_GC] = "GC wait",       [ACT_FOREVER] = "forever",
-	[ACT_OTHER] = "other",      [ACT_UNWATCHED] = "not watched",
+	[ACT_NONE] = "none",           [ACT_CODE] = "run",        [ACT_ASSIST] = "GC assist",
+	[ACT_RUNNABLE] = "runnable",   [ACT_SYSCALL] = "syscall", [ACT_NETWORK] = "network",
+	[ACT_LOCK] = "lock",           [ACT_JOIN] = "join",       [ACT_COND] = "condition",
+	[ACT_SEMAPHORE] = "semaphore", [ACT_SEND] = "chan send",  [ACT_RECEIVE] = "chan receive",
+	[ACT_SELECT] = "select",       [ACT_SLEEP] = "sleep",     [ACT_DISK] = "disk",
+	[ACT_MMAP] = "mmap_lock",      [ACT_GIL] = "GIL",         [ACT_GC] = "GC wait",
+	[ACT_FOREVER] = "forever",     [ACT_OTHER] = "other",     [ACT_UNWATCHED] = "not watched",
 };
 
 const char *activity_name(enum activity activity)
 {
 	return (unsigned)activity < ACT_COUNT ? activity_names[activity] : "?";
+}
+
+bool activity_is_lock(unsigned activity)
+{
+	return activity == ACT_LOCK || activity == ACT_MMAP || activity == ACT_GIL;
 }
 
 const char *delay_name(bool of_threads, enum delay delay)
@@ -229,11 +231,13 @@ const char *io_call_name(uint8_t io_call)
 static enum activity of_primitive(enum primitive primitive)
 {
 	static const uint8_t activities[] = {
-		[PRIM_LOCK] = ACT_LOCK,           [PRIM_READ_LOCK] = ACT_LOCK, [PRIM_WAIT_GROUP] = ACT_JOIN,
-		[PRIM_TEAM] = ACT_JOIN,           [PRIM_COND] = ACT_COND,      [PRIM_SEND] = ACT_SEND,
-		[PRIM_RECEIVE] = ACT_RECEIVE,     [PRIM_SELECT] = ACT_SELECT,  [PRIM_NETWORK] = ACT_NETWORK,
-		[PRIM_SLEEP] = ACT_SLEEP,         [PRIM_UNLOCK] = ACT_OTHER,   [PRIM_TIMER] = ACT_OTHER,
-		[PRIM_SEMAPHORE] = ACT_SEMAPHORE,
+		[PRIM_LOCK] = ACT_LOCK,       [PRIM_READ_LOCK] = ACT_LOCK,
+		[PRIM_WAIT_GROUP] = ACT_JOIN, [PRIM_TEAM] = ACT_JOIN,
+		[PRIM_GIL] = ACT_GIL,         [PRIM_COND] = ACT_COND,
+		[PRIM_SEND] = ACT_SEND,       [PRIM_RECEIVE] = ACT_RECEIVE,
+		[PRIM_SELECT] = ACT_SELECT,   [PRIM_NETWORK] = ACT_NETWORK,
+		[PRIM_SLEEP] = ACT_SLEEP,     [PRIM_UNLOCK] = ACT_OTHER,
+		[PRIM_TIMER] = ACT_OTHER,     [PRIM_SEMAPHORE] = ACT_SEMAPHORE,
 	};
 
 	return primitive && activities[primitive] ? (enum activity)activities[primitive] : ACT_OTHER;
@@ -277,6 +281,8 @@ enum activity wait_activity(struct analysis *a, uint32_t reason, uint32_t stack)
 	 * (condvar_quiesce_and_switch_g1): it does not wait for what they do. */
 	if (activity == GO_SUSPENDED || a->stacks[stack].primitive == PRIM_NOTIFY)
 		return ACT_OTHER;
+	if (a->stacks[stack].primitive == PRIM_GIL)
+		return ACT_GIL;
 	/* A thread that waits for any futex has a lock reason, and statuses have no reason at all. */
 	if ((activity == ACT_LOCK || activity == ACT_OTHER) && by_stack != ACT_OTHER)
 		return by_stack;

@@ -11,6 +11,8 @@ const char *delay_name(bool of_threads, enum delay delay);
 enum activity wait_activity(struct analysis *a, uint32_t reason, uint32_t stack);
 enum activity block_activity(struct analysis *a, uint32_t reason, uint32_t stack);
 enum primitive primitive_of(const char *func);
+/* True for waits for a lock, of the program or of the whole process. */
+bool activity_is_lock(unsigned activity);
 /* Returns 1 + the index of the I/O call that a function or system call ("read(3: path)") makes, else 0. */
 uint8_t io_call_of(const char *func);
 const char *io_call_name(uint8_t io_call); /* "write"; NULL for 0 */

@@ -144,6 +144,31 @@ static bool is_named_team(const struct analysis *a, const struct stack_info *inf
 	       strncmp(called, "libgomp.so", strlen("libgomp.so")) != 0;
 }
 
+/*
+ * True if the condition that is waited for is that of Python's lock: take_gil() waits for it, for 5 ms each
+ * time (Python/ceval_gil.c of 3.2 to 3.14), and is called when bytecode has run for long, or a call has ended
+ * that did not need the lock. It has no symbol in Debian's python3.
+ */
+static bool is_gil(const struct analysis *a, const struct stack_info *info)
+{
+	static const char *const callers[] = {"_PyEval_EvalFrameDefault", "PyEval_RestoreThread",
+					      "PyEval_AcquireThread"};
+
+	for (uint32_t i = info->near; i < info->n; i++) {
+		const char *func = name_text(a, a->frames[info->first + i].func);
+
+		if (strcmp(func, "take_gil") == 0)
+			return true;
+		for (size_t c = 0; c < sizeof(callers) / sizeof(callers[0]); c++) {
+			if (strcmp(func, callers[c]) == 0)
+				return true;
+		}
+		if (!library_is_address(func) && strcmp(func, "PyCOND_TIMEDWAIT") != 0)
+			return false;
+	}
+	return false;
+}
+
 static uint8_t find_primitive(const struct analysis *a, const struct stack_info *info)
 {
 	enum primitive found = PRIM_NONE;
@@ -153,6 +178,8 @@ static uint8_t find_primitive(const struct analysis *a, const struct stack_info 
 
 		found = one ? one : found;
 	}
+	if (found == PRIM_COND && is_gil(a, info))
+		found = PRIM_GIL;
 	if (found == PRIM_TEAM && !is_named_team(a, info))
 		found = PRIM_NONE;
 	return (uint8_t)found;

@@ -11,6 +11,7 @@
 
 #include "analysis/figures.h"
 #include "analysis/intervals.h"
+#include "analysis/kinds.h"
 #include "analysis/names.h"
 #include "util/array.h"
 
@@ -18,8 +19,8 @@ enum { MAX_RESOURCES = 4096, QUEUE = 4, LONG_NS = 500000, MEDIUM_NS = 100000 };
 
 static bool is_resource(unsigned activity)
 {
-	return activity == ACT_LOCK || activity == ACT_MMAP || activity == ACT_SEND ||
-	       activity == ACT_RECEIVE || activity == ACT_SELECT || activity == ACT_SEMAPHORE;
+	return activity_is_lock(activity) || activity == ACT_SEND || activity == ACT_RECEIVE ||
+	       activity == ACT_SELECT || activity == ACT_SEMAPHORE;
 }
 
 static uint32_t root_of(struct analysis *a, uint32_t index)
@@ -67,11 +68,13 @@ static uint32_t resource_at(struct analysis *a, uint32_t stack)
 /* Returns the index of what the goroutine waits for; 0 = none. */
 static uint32_t resource_of(struct analysis *a, const struct goroutine *g)
 {
-	if (g->activity != ACT_MMAP)
+	uint32_t *one = g->activity == ACT_MMAP ? &a->mmap_lock : &a->gil;
+
+	if (g->activity != ACT_MMAP && g->activity != ACT_GIL)
 		return resource_at(a, g->stack);
-	if (!a->mmap_lock)
-		a->mmap_lock = add_resource(a);
-	return a->mmap_lock;
+	if (!*one)
+		*one = add_resource(a);
+	return *one;
 }
 
 /* Returns what the goroutine has of the resource with this index; NULL if nothing is known. */
@@ -209,7 +212,7 @@ void resource_wait(struct analysis *a, struct goroutine *g)
 	res = &a->resources[index];
 	if (!index)
 		return;
-	res->lock = res->lock || g->activity == ACT_LOCK || g->activity == ACT_MMAP;
+	res->lock = res->lock || activity_is_lock(g->activity);
 	pass_time(a, res);
 	g->queued = true;
 	if (!res->waiting++)

@@ -28,6 +28,7 @@ enum activity {
 	ACT_SLEEP,
 	ACT_DISK,
 	ACT_MMAP,    /* the kernel's lock on the memory map of the process (mmap_lock) */
+	ACT_GIL,     /* the lock of Python's interpreter */
 	ACT_GC,      /* waits for the collector */
 	ACT_FOREVER, /* nobody can wake it */
 	ACT_OTHER,
@@ -73,6 +74,7 @@ enum primitive {
 	PRIM_TEAM, /* of threads of OpenMP: a wait for all of them, unless an outer frame says what else for
 		    */
 	PRIM_COND,
+	PRIM_GIL, /* a condition for the lock of Python's interpreter */
 	PRIM_SEMAPHORE,
 	PRIM_NOTIFY, /* signals a condition */
 	PRIM_SEND,
@@ -531,8 +533,8 @@ struct analysis {
 	struct map64 pair_of;
 	struct resource *resources;
 	size_t nresources, resource_capacity;
-	uint32_t mmap_lock; /* index of that resource; 0 = none */
-	struct lock *locks; /* by address; [0] = none */
+	uint32_t mmap_lock, gil; /* indexes of those resources; 0 = none */
+	struct lock *locks;      /* by address; [0] = none */
 	size_t nlocks, lock_capacity;
 	uint64_t locks_left_out; /* logs of locks beyond the limit */
 	struct map64 lock_of;    /* key: address and form */

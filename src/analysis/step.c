@@ -252,7 +252,7 @@ static void note_futile_wake(struct analysis *a, struct goroutine *g)
 	uint32_t herd = g->herd;
 	struct row *row;
 
-	if (!herd || g->activity == ACT_LOCK || g->activity == ACT_MMAP)
+	if (!herd || activity_is_lock(g->activity))
 		return;
 	g->herd = 0;
 	if (g->stack != g->herd_stack || ran >= SHORT_RUN_NS)

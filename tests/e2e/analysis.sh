@@ -302,6 +302,25 @@ case_report_c_waits() { # threads that wait for a place, for a slow reader, for 
 	return 0
 }
 
+case_report_gil() { # threads of Debian's python3, which has no symbol of its lock, compute at the same time, or one alone does
+	local threads
+	for threads in 4 1; do
+		start_target /usr/bin/python3 -c 'import os, sys, threading, time
+def compute():
+    while True:
+        sum(i * i for i in range(1000))
+for _ in range(int(sys.argv[1])):
+    threading.Thread(target=compute, daemon=True).start()
+print("ready", os.getpid(), flush=True)
+while True:
+    time.sleep(1)' $threads
+		report_json -p "$target" -d 2s
+		stop_target
+		[ $threads = 1 ] || first_is gil
+	done
+	! findings_in "$W/report.json" | grep '^gil' || die "one thread waits for itself"
+}
+
 case_report_rust() { # workers that wait for work with a lock are well; one that sleeps with a lock is named, and its library is not
 	local found
 	rustc -O -g -o "$E2E/planted-rust" tests/e2e/planted/pool.rs 2>"$W/rustc.err" || die "cannot build the Rust program: $(head -n 3 "$W/rustc.err")"

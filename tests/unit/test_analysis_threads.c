@@ -393,9 +393,40 @@ static void test_primitives(void **state)
 			PRIM_NONE); /* perhaps a critical section */
 	check_primitive("libgomp.so.1.0.0+0x1ef10", "GOMP_critical_start", PRIM_LOCK);
 	check_primitive("libgomp.so.1.0.0+0x1f070", "omp_unset_lock", PRIM_UNLOCK);
+	check_primitive("pthread_cond_timedwait", "PyEval_RestoreThread", PRIM_GIL);
+	check_primitive("pthread_cond_timedwait", "take_gil", PRIM_GIL);
+	check_primitive("pthread_cond_timedwait", "PyThread_acquire_lock_timed", PRIM_COND);
 	check_primitive("gomp_team_barrier_wait_end", "work", PRIM_TEAM);
 	check_primitive("std::barrier<std::__empty_completion>::arrive_and_wait()", "operator()",
 			PRIM_WAIT_GROUP);
+}
+
+/* A thread of Python waits for the interpreter's lock, 5 ms each time, until the other one gives it up. */
+static void test_gil(void **state)
+{
+	struct script *s = two_threads("main [python3]", "work [python3]");
+	uint32_t take =
+		stack(s, "pthread_cond_timedwait", "python3.11+0x4f92c0", 0, "_PyEval_EvalFrameDefault");
+	uint32_t drop = stack(s, "pthread_cond_signal", "python3.11+0x634310", 0, "_PyEval_EvalFrameDefault");
+	const struct finding *finding;
+	struct analysis *a;
+
+	(void)state;
+	for (uint32_t i = 0; i < 100; i++) {
+		at(s, i * 9 * MS + MS);
+		block(s, 2, 1, "sync (condition)", take);
+		s->now += 5 * MS;
+		wake(s, i % 2 ? 1 : 0, i % 2 ? 0 : NO_P, 2, i % 2 ? drop : 0);
+		start(s, 2, 1);
+	}
+	a = analyse(s, NULL);
+	finding = found(a, "gil");
+	assert_non_null(finding);
+	assert_int_equal(finding->n, 100);
+	assert_non_null(strstr(finding->text, "waited 500 ms for Python's interpreter lock"));
+	assert_null(found(a, "timer-bound"));
+	analysis_free(a);
+	script_free(s);
 }
 
 /* Threads that wait for the memory map, in a call or for a page, wait for one lock, which is not the
@@ -517,6 +548,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_quota),
 	cmocka_unit_test(test_stolen),
 	cmocka_unit_test(test_mmap_lock),
+	cmocka_unit_test(test_gil),
 	cmocka_unit_test(test_team),
 	cmocka_unit_test(test_primitives),
 	cmocka_unit_test(test_work_is_no_answer),

@@ -13,9 +13,17 @@ bool lock_is_contended(const struct analysis *a, const struct resource *res, dou
 	return res->lock && res->waits.n >= 5 && res->releases && *impact >= 0.005;
 }
 
+/* One lock for all threads of the process, whose waits have rules of their own. */
+static bool is_of_process(const struct analysis *a, const struct resource *res)
+{
+	uint32_t index = (uint32_t)(res - a->resources);
+
+	return index == a->mmap_lock || index == a->gil;
+}
+
 bool lock_matters(const struct analysis *a, const struct resource *res, double *impact)
 {
-	return lock_is_contended(a, res, impact) && res != &a->resources[a->mmap_lock];
+	return lock_is_contended(a, res, impact) && !is_of_process(a, res);
 }
 
 /*
@@ -121,7 +129,7 @@ static bool holder_is_idle(const struct analysis *a, const struct resource *res)
  * threads. */
 static bool may_be_no_lock(const struct analysis *a, const struct resource *res)
 {
-	return is_of_threads(a) && res != &a->resources[a->mmap_lock] &&
+	return is_of_threads(a) && !is_of_process(a, res) &&
 	       !a->stacks[top_first(res->waited)->key].primitive;
 }
 
@@ -145,11 +153,12 @@ void lock_evidence(struct analysis *a, struct finding *finding, const struct res
 	finding->stack = (uint32_t)top_first(res->waited)->key;
 	finding->waker_stack = (uint32_t)top_first(res->released)->key;
 	finding->next_stack = did_wait(res->did, res->meanwhile);
-	finding_evidence(finding, "n %llu, total %s, p50 %s, p99 %s, max %s at %s (%s, by %s)",
+	finding_evidence(finding, "n %llu, total %s, p50 %s, p99 %s, max %s at %s (%s%s%s)",
 			 (unsigned long long)res->waits.n, label_time(res->waits.sum).text,
 			 label_time(finding->p50_ns).text, label_time(finding->p99_ns).text,
 			 label_time(res->waits.max).text, label_time(finding->worst_ns).text,
-			 label_who(a, res->max_g).text, label_who(a, res->max_waker).text);
+			 label_who(a, res->max_g).text, res->max_waker ? ", by " : "",
+			 res->max_waker ? label_who(a, res->max_waker).text : "");
 	finding_evidence(finding, "held %s p50, %s max; meanwhile mostly %s in %s",
 			 label_time(histogram_quantile(&res->min_holds, 0.5)).text,
 			 label_time(res->min_holds.max).text, activity_name((enum activity)(did->key & 0xff)),

@@ -35,6 +35,7 @@ void rule_lock_convoy(struct analysis *a);
 void rule_lock_syscall(struct analysis *a);
 void rule_rw_writer(struct analysis *a);
 void rule_mmap_lock(struct analysis *a);
+void rule_gil(struct analysis *a);
 void rule_leak(struct analysis *a);
 void rule_burst(struct analysis *a);
 void rule_slow_consumer(struct analysis *a);
