@@ -135,7 +135,7 @@ static void of_ready_threads(struct analysis *a)
 		reason(a, "them", off, text));
 	finding->total_ns = (uint64_t)off;
 	finding_evidence(finding, "CPUs %.0f %% used by this program; latency p99 %s, max %s",
-			 100 * utilisation(a), label_time(p99).text, label_time(a->latency.max).text);
+			 100 * used / p_time(a), label_time(p99).text, label_time(a->latency.max).text);
 	name_machine(a, finding);
 	finding_next(finding, "top");
 }
