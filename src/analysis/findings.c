@@ -19,6 +19,7 @@ static const struct rule rules[] = {
 	{"procs-high", rule_procs_high, 0, true},
 	{"procs-low", rule_procs_low, 0, true},
 	{"neighbour", rule_neighbour, 0, false},
+	{"kernel-sleep", rule_kernel_sleep, 0, true},
 	{"idle-p", rule_idle_p, 0, true},
 	{"assist", rule_assist, 0, true},
 	{"gc-often", rule_gc_often, 0, true},

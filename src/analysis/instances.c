@@ -236,6 +236,18 @@ void region_begin(struct analysis *a, const struct op *op)
 	spent_now(a, g, region->spent);
 }
 
+/* Nobody else took the CPU of a thread that sleeps. */
+static void count_off_cpu(struct analysis *a, const struct goroutine *g,
+			  const struct region_in_progress *region)
+{
+	const char *reason = off_cpu_region_reason(name_text(a, region->name));
+
+	if (strcmp(reason, "preempted]") == 0 || strcmp(reason, "throttled]") == 0)
+		return;
+	a->slept_ns += a->now - region->begin;
+	top_add(a->slept_groups, g->group, a->now - region->begin);
+}
+
 void region_end(struct analysis *a, const struct op *op)
 {
 	struct goroutine *g = &a->gs[op->g];
@@ -247,6 +259,7 @@ void region_end(struct analysis *a, const struct op *op)
 	region = &g->regions[--g->nregions];
 	/* A region of gotrace's own, for time without a CPU: no work of the program. */
 	if (off_cpu_region_reason(name_text(a, region->name))) {
+		count_off_cpu(a, g, region);
 		if (a->observer.off_cpu)
 			a->observer.off_cpu(a->observer.ctx, a, g->goid, region->begin, region->name);
 		return;

@@ -521,7 +521,9 @@ struct analysis {
 	uint64_t used_ns[P_USE_COUNT];
 	uint64_t procs_ns;
 	double delays[DELAY_COUNT];
-	uint64_t runnable;       /* goroutines that are runnable now */
+	uint64_t runnable; /* goroutines that are runnable now */
+	uint64_t slept_ns; /* of goroutines that ran: their threads slept in the kernel, or were stopped */
+	struct top slept_groups[TOPS];
 	uint64_t queued_idle_ns; /* with both runnable goroutines and idle Ps */
 	struct timeline *timeline;
 

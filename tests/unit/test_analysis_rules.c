@@ -489,8 +489,9 @@ static void test_host_log(void **state)
 	assert_false(beside_log_parse("gotrace", "beside it, x", &got));
 }
 
-/* A goroutine has a P for a second, and the trace says that the program used CPUs for 0.2 s. */
-static struct analysis *analyse_starved(struct script *s, uint32_t busy_percent, bool beside)
+/* A goroutine has a P for a second, in which its thread may sleep in the kernel for 0.74 s, and the trace
+ * says that the program used CPUs for 0.2 s. */
+static struct analysis *analyse_starved(struct script *s, uint32_t busy_percent, bool beside, bool sleeps)
 {
 	const struct host_log log = {2, 0, 0, 0, 0, 200 * MS, 1000 * MS, busy_percent, 0};
 	const struct beside_log loop = {.name = "loop", .pid = 7, .used_ns = 800 * MS};
@@ -499,6 +500,12 @@ static struct analysis *analyse_starved(struct script *s, uint32_t busy_percent,
 	procs(s, 2);
 	create(s, 2, stack(s, "main.serve", NULL, 1, NULL));
 	start(s, 2, 1);
+	if (sleeps) {
+		at(s, 10 * MS);
+		add(s, OP_REGION_BEGIN, 2, 1)->string = str(s, "[off CPU: asleep in the kernel]");
+		at(s, 750 * MS);
+		add(s, OP_REGION_END, 2, 1)->string = str(s, "[off CPU: asleep in the kernel]");
+	}
 	host_log_print(&log, text);
 	add_log(s, 999 * MS, text);
 	beside_log_print(&loop, text);
@@ -510,7 +517,7 @@ static struct analysis *analyse_starved(struct script *s, uint32_t busy_percent,
 static void test_neighbour_named(void **state)
 {
 	struct script *s = script_new(1000 * MS);
-	struct analysis *a = analyse_starved(s, 98, true);
+	struct analysis *a = analyse_starved(s, 98, true, false);
 	const struct finding *finding = found(a, "neighbour");
 
 	(void)state;
@@ -526,10 +533,27 @@ static void test_neighbour_named(void **state)
 static void test_no_neighbour_on_idle_machine(void **state)
 {
 	struct script *s = script_new(1000 * MS);
-	struct analysis *a = analyse_starved(s, 20, false);
+	struct analysis *a = analyse_starved(s, 20, false, false);
 
 	(void)state;
 	assert_null(found(a, "neighbour"));
+	analysis_free(a);
+	script_free(s);
+}
+
+/* Its thread slept in the kernel, so nobody else took the CPU from it. */
+static void test_kernel_sleep(void **state)
+{
+	struct script *s = script_new(1000 * MS);
+	struct analysis *a = analyse_starved(s, 98, true, true);
+	const struct finding *finding = found(a, "kernel-sleep");
+
+	(void)state;
+	assert_null(found(a, "neighbour"));
+	assert_non_null(finding);
+	assert_int_equal(finding->level, LEVEL_INFO);
+	assert_non_null(strstr(finding->text, "kept a P for 740 ms"));
+	assert_non_null(strstr(finding->text, "100 % of it in main.serve"));
 	analysis_free(a);
 	script_free(s);
 }
@@ -865,6 +889,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_repaired),
 	cmocka_unit_test(test_host_log),
 	cmocka_unit_test(test_neighbour_named),
+	cmocka_unit_test(test_kernel_sleep),
 	cmocka_unit_test(test_no_neighbour_on_idle_machine),
 	cmocka_unit_test(test_idle_p),
 	cmocka_unit_test(test_lock_assist_wait),

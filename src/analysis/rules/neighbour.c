@@ -140,7 +140,8 @@ static void of_ready_threads(struct analysis *a)
 	finding_next(finding, "top");
 }
 
-/* Uses the process's CPU time, which is exact, but includes the runtime's own threads. */
+/* Uses the process's CPU time, which is exact, but includes the runtime's own threads. off: what others took.
+ */
 static void by_clock(struct analysis *a, double on, double off)
 {
 	struct finding *finding = finding_add(a, "neighbour", off / p_time(a));
@@ -149,7 +150,7 @@ static void by_clock(struct analysis *a, double on, double off)
 	finding_text(finding,
 		     is_of_threads(a) ? "Threads had CPUs for %s, and used them for %s of it: %s."
 				      : "Goroutines had a P for %s, and a CPU for %s of it: %s.",
-		     label_time((uint64_t)on).text, label_time((uint64_t)(on - off)).text,
+		     label_time((uint64_t)on).text, label_time((uint64_t)used_cpus_ns(a)).text,
 		     reason(a, "the rest", off, text));
 	finding->total_ns = (uint64_t)off;
 	name_machine(a, finding);
@@ -183,7 +184,7 @@ void rule_neighbour(struct analysis *a)
 		return;
 	}
 	if (a->options.host.cpu_ns) {
-		off = on_ps - (double)a->options.host.cpu_ns;
+		off = on_ps - (double)a->options.host.cpu_ns - (double)a->slept_ns;
 		if (is_much(a, on_ps, off) && others_took(a, off))
 			by_clock(a, on_ps, off);
 		return;

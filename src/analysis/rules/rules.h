@@ -21,6 +21,7 @@ void rule_throttled(struct analysis *a);
 void rule_procs_high(struct analysis *a);
 void rule_procs_low(struct analysis *a);
 void rule_neighbour(struct analysis *a);
+void rule_kernel_sleep(struct analysis *a);
 void rule_idle_p(struct analysis *a);
 void rule_assist(struct analysis *a);
 void rule_gc_often(struct analysis *a);
