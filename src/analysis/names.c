@@ -144,26 +144,40 @@ static bool is_named_team(const struct analysis *a, const struct stack_info *inf
 	       strncmp(called, "libgomp.so", strlen("libgomp.so")) != 0;
 }
 
+static bool is_one_of(const char *name, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
 /*
- * True if the condition that is waited for is that of Python's lock: take_gil() waits for it, for 5 ms each
- * time (Python/ceval_gil.c of 3.2 to 3.14), and is called when bytecode has run for long, or a call has ended
- * that did not need the lock. It has no symbol in Debian's python3.
+ * True if the condition that is waited for is that of an interpreter's lock. Python's take_gil() waits for it
+ * 5 ms at a time (Python/ceval_gil.c of 3.2 to 3.14), and is called when bytecode has run for long, or when a
+ * call has ended that did not need the lock. Ruby's gvl_yield() (thread_pthread.c of 2.7 to 3.2) is called
+ * after 100 ms; what else takes that lock cannot be told from other waits. Debian's programs have no symbols
+ * of these functions, but of their callers.
  */
 static bool is_gil(const struct analysis *a, const struct stack_info *info)
 {
-	static const char *const callers[] = {"_PyEval_EvalFrameDefault", "PyEval_RestoreThread",
-					      "PyEval_AcquireThread"};
+	static const char *const callers[] = {"take_gil",
+					      "_PyEval_EvalFrameDefault",
+					      "PyEval_RestoreThread",
+					      "PyEval_AcquireThread",
+					      "gvl_acquire_internal",
+					      "thread_sched_to_running_common",
+					      "rb_threadptr_execute_interrupts"};
+	static const char *const waits[] = {"PyCOND_TIMEDWAIT", "rb_native_cond_wait",
+					    "rb_native_cond_timedwait"};
 
 	for (uint32_t i = info->near; i < info->n; i++) {
 		const char *func = name_text(a, a->frames[info->first + i].func);
 
-		if (strcmp(func, "take_gil") == 0)
+		if (is_one_of(func, callers, sizeof(callers) / sizeof(callers[0])))
 			return true;
-		for (size_t c = 0; c < sizeof(callers) / sizeof(callers[0]); c++) {
-			if (strcmp(func, callers[c]) == 0)
-				return true;
-		}
-		if (!library_is_address(func) && strcmp(func, "PyCOND_TIMEDWAIT") != 0)
+		if (!library_is_address(func) && !is_one_of(func, waits, sizeof(waits) / sizeof(waits[0])))
 			return false;
 	}
 	return false;

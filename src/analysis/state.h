@@ -28,7 +28,7 @@ enum activity {
 	ACT_SLEEP,
 	ACT_DISK,
 	ACT_MMAP,    /* the kernel's lock on the memory map of the process (mmap_lock) */
-	ACT_GIL,     /* the lock of Python's interpreter */
+	ACT_GIL,     /* the lock of an interpreter: Python's GIL, Ruby's GVL */
 	ACT_GC,      /* waits for the collector */
 	ACT_FOREVER, /* nobody can wake it */
 	ACT_OTHER,
@@ -74,7 +74,7 @@ enum primitive {
 	PRIM_TEAM, /* of threads of OpenMP: a wait for all of them, unless an outer frame says what else for
 		    */
 	PRIM_COND,
-	PRIM_GIL, /* a condition for the lock of Python's interpreter */
+	PRIM_GIL, /* a condition for the lock of an interpreter */
 	PRIM_SEMAPHORE,
 	PRIM_NOTIFY, /* signals a condition */
 	PRIM_SEND,

@@ -395,6 +395,8 @@ static void test_primitives(void **state)
 	check_primitive("libgomp.so.1.0.0+0x1f070", "omp_unset_lock", PRIM_UNLOCK);
 	check_primitive("pthread_cond_timedwait", "PyEval_RestoreThread", PRIM_GIL);
 	check_primitive("pthread_cond_timedwait", "take_gil", PRIM_GIL);
+	check_primitive("pthread_cond_wait", "rb_threadptr_execute_interrupts", PRIM_GIL);
+	check_primitive("pthread_cond_wait", "rb_native_cond_wait", PRIM_COND);
 	check_primitive("pthread_cond_timedwait", "PyThread_acquire_lock_timed", PRIM_COND);
 	check_primitive("gomp_team_barrier_wait_end", "work", PRIM_TEAM);
 	check_primitive("std::barrier<std::__empty_completion>::arrive_and_wait()", "operator()",
@@ -423,7 +425,7 @@ static void test_gil(void **state)
 	finding = found(a, "gil");
 	assert_non_null(finding);
 	assert_int_equal(finding->n, 100);
-	assert_non_null(strstr(finding->text, "waited 500 ms for Python's interpreter lock"));
+	assert_non_null(strstr(finding->text, "waited 500 ms for the lock of their interpreter"));
 	assert_null(found(a, "timer-bound"));
 	analysis_free(a);
 	script_free(s);

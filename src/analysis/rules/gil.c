@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Threads of Python wait for each other: only the one that has the interpreter's lock runs bytecode. */
+/* Threads of Python or Ruby wait for each other: only the one that has the interpreter's lock runs bytecode.
+ */
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/rules/rules.h"
 
-/* After so long a waiter asks for the lock; before that, its holder gives it up for its input and output. */
-#define SWITCH_INTERVAL_NS 5000000
+/*
+ * After 5 ms a waiter asks Python for the lock; before that, its holder gives it up for input and output. A
+ * bit less, for the histogram.
+ */
+#define SWITCH_INTERVAL_NS 4900000
 
 void rule_gil(struct analysis *a)
 {
@@ -18,11 +22,11 @@ void rule_gil(struct analysis *a)
 	finding = finding_add(a, "gil", impact);
 	finding_text(
 		finding,
-		"Threads waited %s for Python's interpreter lock (GIL): only one of them runs Python code at "
-		"a time.",
+		"Threads waited %s for the lock of their interpreter (Python's GIL, Ruby's GVL), which only "
+		"one at a time has.",
 		label_time(res->waits.sum).text);
 	lock_evidence(a, finding, res);
 	/* A server that answers many requests at once, which each take little time, is well. */
-	if (finding->p50_ns < SWITCH_INTERVAL_NS)
+	if (histogram_sum_from(&res->waits, SWITCH_INTERVAL_NS) * 2 < res->waits.sum)
 		finding->level = LEVEL_INFO;
 }

@@ -117,6 +117,12 @@ static void name_machine(const struct analysis *a, struct finding *finding)
 	name_others(a, finding);
 }
 
+/* In an idle program a CPU that wakes up is not worth a word. */
+static bool is_little(const struct analysis *a, double off)
+{
+	return off < 0.005 * p_time(a);
+}
+
 /* Threads that wait for each other, because the program uses all CPUs, do not count. */
 static void of_ready_threads(struct analysis *a)
 {
@@ -125,7 +131,8 @@ static void of_ready_threads(struct analysis *a)
 	struct finding *finding;
 	char text[160];
 
-	if (off <= 0 || off < 0.1 * used || !waits_are_long(a, used) || !others_took(a, off))
+	if (off <= 0 || is_little(a, off) || off < 0.1 * used || !waits_are_long(a, used) ||
+	    !others_took(a, off))
 		return;
 	finding = finding_add(a, "neighbour", off / p_time(a));
 	finding_text(
