@@ -153,6 +153,18 @@ static bool is_one_of(const char *name, const char *const *names, size_t n)
 	return false;
 }
 
+/* Code of the interpreter itself, and not of an extension, which has conditions of its own. */
+static bool is_of_interpreter(const char *func)
+{
+	static const char *const files[] = {"python", "libpython", "ruby", "libruby"};
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]) && library_is_address(func); i++) {
+		if (strncmp(func, files[i], strlen(files[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
 /*
  * True if the condition that is waited for is that of an interpreter's lock. Python's take_gil() waits for it
  * 5 ms at a time (Python/ceval_gil.c of 3.2 to 3.14), and is called when bytecode has run for long, or when a
@@ -171,13 +183,16 @@ static bool is_gil(const struct analysis *a, const struct stack_info *info)
 					      "rb_threadptr_execute_interrupts"};
 	static const char *const waits[] = {"PyCOND_TIMEDWAIT", "rb_native_cond_wait",
 					    "rb_native_cond_timedwait"};
+	unsigned between = 0;
 
 	for (uint32_t i = info->near; i < info->n; i++) {
 		const char *func = name_text(a, a->frames[info->first + i].func);
 
 		if (is_one_of(func, callers, sizeof(callers) / sizeof(callers[0])))
 			return true;
-		if (!library_is_address(func) && !is_one_of(func, waits, sizeof(waits) / sizeof(waits[0])))
+		if (is_of_interpreter(func) && between++ < 2)
+			continue;
+		if (!is_one_of(func, waits, sizeof(waits) / sizeof(waits[0])))
 			return false;
 	}
 	return false;

@@ -398,6 +398,7 @@ static void test_primitives(void **state)
 	check_primitive("pthread_cond_wait", "rb_threadptr_execute_interrupts", PRIM_GIL);
 	check_primitive("pthread_cond_wait", "rb_native_cond_wait", PRIM_COND);
 	check_primitive("pthread_cond_timedwait", "PyThread_acquire_lock_timed", PRIM_COND);
+	check_primitive("pthread_cond_timedwait", "libfast.so.1+0x4f92c0", PRIM_COND);
 	check_primitive("gomp_team_barrier_wait_end", "work", PRIM_TEAM);
 	check_primitive("std::barrier<std::__empty_completion>::arrive_and_wait()", "operator()",
 			PRIM_WAIT_GROUP);

@@ -20,8 +20,7 @@ void rule_kernel_sleep(struct analysis *a)
 	finding->level = LEVEL_INFO;
 	finding_text(finding,
 		     "Goroutines kept a P for %s while their threads slept in the kernel, as in fork or for "
-		     "a page: "
-		     "%.0f %% of it in %s.",
+		     "a page: %.0f %% of it in %s.",
 		     label_time(a->slept_ns).text, 100 * (double)most->weight / slept,
 		     label_function(a, a->groups[most->key < a->ngroups ? most->key : 0].func).text);
 	finding->total_ns = a->slept_ns;
