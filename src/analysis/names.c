@@ -238,12 +238,16 @@ static void look_at_leaf(const struct analysis *a, struct stack_info *info)
 }
 
 /*
- * An address for which there is no name, most often of code that the program has generated (a JIT compiler).
- * Each is another one, so that a table by function has one row for all.
+ * An address for which there is no name, most often of code that the program has generated (a JIT compiler),
+ * in memory with or without a file. Each is another one, so that a table by function has one row for all.
  */
 static bool is_address(const char *func)
 {
-	return strncmp(func, "0x", 2) == 0 && func[2] && !func[2 + strspn(func + 2, "0123456789abcdef")];
+	const char *memory = strncmp(func, "memfd:", 6) == 0 ? strstr(func, "+0x") : NULL;
+	const char *number = memory ? memory + 1 : func;
+
+	return strncmp(number, "0x", 2) == 0 && number[2] &&
+	       !number[2 + strspn(number + 2, "0123456789abcdef")];
 }
 
 static uint32_t frame_function(struct analysis *a, uint32_t id)

@@ -24,7 +24,7 @@ static void test_unnamed_code(void **state)
 {
 	struct script *s = script_new(1000 * MS);
 	uint32_t one = stack(s, "0x7f0012345678", NULL, 0, NULL),
-		 two = stack(s, "0x7f00deadbeef", NULL, 0, NULL);
+		 two = stack(s, "memfd:vmem+0x1bc2fa", NULL, 0, NULL);
 	uint32_t named = stack(s, "0xide", NULL, 3, NULL);
 	struct analysis *a;
 	unsigned rows = 0;

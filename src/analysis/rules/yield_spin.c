@@ -15,9 +15,11 @@ enum { LEAST_RATE = 5000, SHORT_RUN_NS = 6000 };
 static void describe(struct analysis *a, const struct group *group, uint64_t n, uint32_t stack, uint64_t ns)
 {
 	struct finding *finding = finding_add(a, "yield-spin", (double)ns / p_time(a));
+	/* A thread that the trace knows only by its name has its group at the end. */
+	uint32_t func = group->func ? group->func : stack_root(a, stack)->func;
 
 	finding_text(finding, "%s yields %.0f times a second in %s, instead of waiting: %s of CPU time.",
-		     label_function(a, group->func).text, (double)n / ((double)watched_ns(a) / 1e9),
+		     label_function(a, func).text, (double)n / ((double)watched_ns(a) / 1e9),
 		     label_stack(a, stack).text, label_time(ns).text);
 	finding->n = n;
 	finding->total_ns = ns;
