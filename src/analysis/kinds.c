@@ -270,6 +270,21 @@ static unsigned of_reason(struct analysis *a, uint32_t reason)
 	return *known - 1u;
 }
 
+/* The format has no reason for a wait that began before the trace. The call that a thread is in says what
+ * for. */
+static enum activity of_call(const struct analysis *a, uint32_t stack)
+{
+	static const struct keyword calls[] = {
+		{"epoll_wait", ACT_NETWORK}, {"epoll_pwait", ACT_NETWORK}, {"accept", ACT_NETWORK},
+		{"recvfrom", ACT_NETWORK},   {"recvmsg", ACT_NETWORK},     {"clock_nanosleep", ACT_SLEEP},
+		{"nanosleep", ACT_SLEEP},
+	};
+	const struct stack_info *info = &a->stacks[stack];
+	const char *leaf = info->n ? strtab_get(a->strings, a->frames[info->first].func, &(size_t){0}) : "";
+
+	return (enum activity)look_up(calls, sizeof(calls) / sizeof(calls[0]), leaf, ACT_OTHER);
+}
+
 enum activity wait_activity(struct analysis *a, uint32_t reason, uint32_t stack)
 {
 	unsigned activity = of_reason(a, reason);
@@ -286,7 +301,7 @@ enum activity wait_activity(struct analysis *a, uint32_t reason, uint32_t stack)
 	/* A thread that waits for any futex has a lock reason, and statuses have no reason at all. */
 	if ((activity == ACT_LOCK || activity == ACT_OTHER) && by_stack != ACT_OTHER)
 		return by_stack;
-	return (enum activity)activity;
+	return reason ? (enum activity)activity : of_call(a, stack);
 }
 
 /*

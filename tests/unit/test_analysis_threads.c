@@ -404,6 +404,33 @@ static void test_primitives(void **state)
 			PRIM_WAIT_GROUP);
 }
 
+/* A thread that waits when the trace begins has no reason, but a call. */
+static void test_no_reason(void **state)
+{
+	struct script *s = script_new(1000 * MS);
+	uint32_t wait[] = {stack(s, "epoll_wait(5)", "serve", 3, "main [app]"),
+			   stack(s, "pause", "main", 4, "main [app]")};
+	struct analysis *a;
+	char *text;
+
+	(void)state;
+	procs(s, 2);
+	for (uint32_t g = 1; g <= 2; g++) {
+		struct op *op = add(s, OP_GO_STATUS, g, NO_P);
+
+		s->goids[g] = 4999 + g;
+		op->status = G_WAITING;
+		op->stack = wait[g - 1];
+	}
+	a = analyse(s, NULL);
+	text = report_of(a);
+	assert_non_null(strstr(text, "network   serve:3 in epoll_wait(5)"));
+	assert_non_null(strstr(text, "other     "));
+	free(text);
+	analysis_free(a);
+	script_free(s);
+}
+
 /* A thread of Python waits for the interpreter's lock, 5 ms each time, until the other one gives it up. */
 static void test_gil(void **state)
 {
@@ -551,6 +578,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_quota),
 	cmocka_unit_test(test_stolen),
 	cmocka_unit_test(test_mmap_lock),
+	cmocka_unit_test(test_no_reason),
 	cmocka_unit_test(test_gil),
 	cmocka_unit_test(test_team),
 	cmocka_unit_test(test_primitives),
