@@ -144,7 +144,7 @@ static bool is_named_team(const struct analysis *a, const struct stack_info *inf
 	       strncmp(called, "libgomp.so", strlen("libgomp.so")) != 0;
 }
 
-static bool is_one_of(const char *name, const char *const *names, size_t n)
+static bool name_is_one_of(const char *name, const char *const *names, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (strcmp(name, names[i]) == 0)
@@ -169,7 +169,7 @@ static bool is_of_interpreter(const char *func)
  * True if the condition that is waited for is that of an interpreter's lock. Python's take_gil() waits for it
  * 5 ms at a time (Python/ceval_gil.c of 3.2 to 3.14), and is called when bytecode has run for long, or when a
  * call has ended that did not need the lock. Ruby's gvl_yield() (thread_pthread.c of 2.7 to 3.2) is called
- * after 100 ms; what else takes that lock cannot be told from other waits. Debian's programs have no symbols
+ * after 100 ms; what else takes that lock looks like other waits. Debian's programs have no symbols
  * of these functions, but of their callers.
  */
 static bool is_gil(const struct analysis *a, const struct stack_info *info)
@@ -188,11 +188,11 @@ static bool is_gil(const struct analysis *a, const struct stack_info *info)
 	for (uint32_t i = info->near; i < info->n; i++) {
 		const char *func = name_text(a, a->frames[info->first + i].func);
 
-		if (is_one_of(func, callers, sizeof(callers) / sizeof(callers[0])))
+		if (name_is_one_of(func, callers, sizeof(callers) / sizeof(callers[0])))
 			return true;
 		if (is_of_interpreter(func) && between++ < 2)
 			continue;
-		if (!is_one_of(func, waits, sizeof(waits) / sizeof(waits[0])))
+		if (!name_is_one_of(func, waits, sizeof(waits) / sizeof(waits[0])))
 			return false;
 	}
 	return false;
