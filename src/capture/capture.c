@@ -512,7 +512,7 @@ int capture_stop(struct capture *capture, enum log_end_reason reason, struct err
 	if (rc == 0 && capture->gap.state == GAP_CLOSING)
 		rc = gap_update(capture, now_ns(), err);
 	if (rc == 0)
-		rc = host_end(&capture->host, capture);
+		rc = host_end(&capture->host, capture, not_past_end(capture, now_ns()));
 	capture->stats.loss.missed = bpf_read_missed(&capture->bpf);
 	if (rc == 0)
 		rc = log_losses(capture);

@@ -105,7 +105,12 @@ static void subtract(const struct host *host, struct cpu_user *users, size_t n)
 		qsort(users, n, sizeof(*users), by_use);
 }
 
-static int note_users(const struct host *host, struct capture *capture, uint64_t length)
+static int put_last_note(struct capture *capture, uint64_t end, const char *text)
+{
+	return note_put_at(capture, end, LOG_NOTE_DATED | capture->backend->note_flags(capture), text);
+}
+
+static int note_users(const struct host *host, struct capture *capture, uint64_t end, uint64_t length)
 {
 	struct cpu_user *users;
 	size_t n = read_users(host->meter.pid, &users);
@@ -120,7 +125,7 @@ static int note_users(const struct host *host, struct capture *capture, uint64_t
 			break;
 		memcpy(log.name, users[i].comm, sizeof(users[i].comm));
 		beside_log_print(&log, text);
-		rc = note_put(capture, LOG_NOTE_DATED | capture->backend->note_flags(capture), text);
+		rc = put_last_note(capture, end, text);
 	}
 	free(users);
 	return rc;
@@ -131,7 +136,7 @@ static uint32_t percent_of_cpus(uint64_t before, uint64_t after, uint64_t all)
 	return (uint32_t)(100 * cpu_figure_grown(before, after, true) / all);
 }
 
-int host_end(struct host *host, struct capture *capture)
+int host_end(struct host *host, struct capture *capture, uint64_t end)
 {
 	const struct cpu_limit *before = &host->before;
 	struct cpu_limit after;
@@ -160,8 +165,8 @@ int host_end(struct host *host, struct capture *capture)
 		log.stolen_percent = percent_of_cpus(before->stolen, after.stolen, after.all - before->all);
 	}
 	host_log_print(&log, text);
-	rc = note_put(capture, LOG_NOTE_DATED | capture->backend->note_flags(capture), text);
-	return rc ? rc : note_users(host, capture, log.length_ns);
+	rc = put_last_note(capture, end, text);
+	return rc ? rc : note_users(host, capture, end, log.length_ns);
 }
 
 void host_free(struct host *host)

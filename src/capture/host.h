@@ -18,8 +18,9 @@ struct host {
 
 /* Reads the figures at the beginning. */
 void host_begin(struct host *host, pid_t pid);
-/* Adds notes on what was used since, behind the last records. Returns 0 or a negative errno. */
-int host_end(struct host *host, struct capture *capture);
+/* Adds notes on what was used since, behind the last records. end: of the recording, ns. Returns 0 or a
+ * negative errno. */
+int host_end(struct host *host, struct capture *capture, uint64_t end);
 void host_free(struct host *host);
 
 #endif
