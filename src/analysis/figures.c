@@ -114,14 +114,57 @@ static size_t without_arguments(const char *name, size_t n)
 	return at;
 }
 
+enum { LONG_NAME = 30 }; /* bytes: what most columns have room for */
+
 struct label label_name(const struct analysis *a, uint32_t string)
 {
 	return label_text(name_text(a, string), is_of_threads(a));
 }
 
+/* Returns the end of template arguments that begin here, or NULL: '<' may be an operator's, or begin a name.
+ */
+static const char *behind_template(const char *name, const char *at, const char *end)
+{
+	unsigned depth = 0;
+
+	if (*at != '<' || at == name || !(isalnum((unsigned char)at[-1]) || at[-1] == '_') ||
+	    (at >= name + 8 && memcmp(at - 8, "operator", 8) == 0))
+		return NULL;
+	for (; at < end; at++) {
+		depth += *at == '<';
+		depth -= *at == '>' && at[-1] != '-';
+		if (!depth)
+			return at + 1;
+	}
+	return NULL;
+}
+
+/* Copies "a::b<c, d>::e" as "a::b<…>::e", because the arguments can be longer than a line. Returns the
+ * length. */
+static size_t shorten_templates(const char *name, size_t n, char *to, size_t room)
+{
+	static const char short_form[] = "<…>";
+	const char *end = name + n;
+	size_t used = 0;
+
+	for (const char *at = name; at < end && used + sizeof(short_form) < room;) {
+		const char *behind = behind_template(name, at, end);
+
+		if (behind && (size_t)(behind - at) > sizeof(short_form)) {
+			memcpy(to + used, short_form, sizeof(short_form) - 1);
+			used += sizeof(short_form) - 1;
+			at = behind;
+		} else {
+			to[used++] = *at++;
+		}
+	}
+	return used;
+}
+
 struct label label_text(const char *func, bool of_threads)
 {
 	const char *name = short_function(func), *end = strstr(name, " [");
+	char plain[512];
 	struct label label;
 	struct text shown, rest;
 	size_t n;
@@ -132,6 +175,10 @@ struct label label_text(const char *func, bool of_threads)
 	n = of_threads ? without_arguments(name, (size_t)(end - name)) : (size_t)(end - name);
 	while (strncmp(end, " [clone ", 8) == 0)
 		end += strcspn(end, "]") + (strchr(end, ']') != NULL);
+	if (of_threads && n > LONG_NAME) {
+		n = shorten_templates(name, n, plain, sizeof(plain));
+		name = plain;
+	}
 	shown = text_name(name, n, 60);
 	rest = text_name(end, strlen(end), 30);
 	snprintf(label.text, sizeof(label.text), "%.*s%.*s", text_fit(shown.bytes, 80), shown.bytes,

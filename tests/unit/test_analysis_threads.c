@@ -121,6 +121,15 @@ static void test_names(void **state)
 	check_name("lib.so.1+0xab0 [app]", "lib.so.1+0xab0 [app]");
 	check_name("main.(*T).run [app]", "main.(*T).run [app]");
 	check_name("operator() [app]", "operator() [app]");
+	check_name("rocksdb::InlineSkipList<rocksdb::MemTableRep::KeyComparator const&>::Next(int) [app]",
+		   "rocksdb::InlineSkipList<…>::Next [app]");
+	check_name("a::long_enough_to_be_shortened<b<c, d>, e>::f<int>(b<c, d>) const [app]",
+		   "a::long_enough_to_be_shortened<…>::f<int> [app]");
+	check_name("std::operator<< <std::char_traits<char> >(std::ostream&, char) [app]",
+		   "std::operator<< <std::char_traits<char> > [app]");
+	check_name("<alloc::vec::Vec<T, A> as core::ops::drop::Drop>::drop [app]",
+		   "<alloc::vec::Vec<T, A> as core::ops::drop::Drop>::drop [app]");
+	check_name("a::b<int>::operator-><c>() [app]", "a::b<int>::operator-><c> [app]");
 	check_name("shop::operator()(int) [app]", "shop::operator() [app]");
 	check_name("[io_uring]", "[io_uring]");
 }
