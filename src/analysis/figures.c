@@ -114,7 +114,7 @@ static size_t without_arguments(const char *name, size_t n)
 	return at;
 }
 
-enum { LONG_NAME = 30 }; /* bytes: what most columns have room for */
+enum { LONG_NAME = 30 }; /* bytes: what most columns can show */
 
 struct label label_name(const struct analysis *a, uint32_t string)
 {
@@ -141,13 +141,13 @@ static const char *behind_template(const char *name, const char *at, const char 
 
 /* Copies "a::b<c, d>::e" as "a::b<…>::e", because the arguments can be longer than a line. Returns the
  * length. */
-static size_t shorten_templates(const char *name, size_t n, char *to, size_t room)
+static size_t shorten_templates(const char *name, size_t n, char *to, size_t space)
 {
 	static const char short_form[] = "<…>";
 	const char *end = name + n;
 	size_t used = 0;
 
-	for (const char *at = name; at < end && used + sizeof(short_form) < room;) {
+	for (const char *at = name; at < end && used + sizeof(short_form) < space;) {
 		const char *behind = behind_template(name, at, end);
 
 		if (behind && (size_t)(behind - at) > sizeof(short_form)) {
