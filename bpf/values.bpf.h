@@ -31,6 +31,7 @@ struct value_reader {
 	uint64_t regs[REG_WORDS]; /* a copy of struct pt_regs */
 	uint64_t pair[2];         /* of a string: its address and length */
 	volatile uint64_t at;
+	volatile uint64_t flags; /* of all values */
 	uint64_t sp;
 };
 
@@ -229,15 +230,31 @@ static __always_inline void read_values(const struct pt_regs *ctx, struct value_
 		n = VALUES_MAX;
 	bpf_probe_read_kernel(in->regs, sizeof(*ctx), ctx);
 	in->sp = sp;
+	in->flags = 0;
 	in->at = n * sizeof(struct raw_value);
 	for (uint32_t i = 0; i < VALUES_MAX; i++) {
 		if (i >= n)
 			break;
 		read_value(in, &rules->rules[i], &in->values[i]);
+		in->flags |= in->values[i].flags;
 	}
 	text->len = n * sizeof(struct raw_value);
 	text->len2 = in->at - text->len;
 	text->away_len = text->away_len2 = 0;
+}
+
+/* ns: a program whose texts are never in memory would wake the consumer at each hit. */
+#define AWAY_WAKE_NS 10000000
+
+uint64_t away_wake_ns; /* when the consumer was last woken for a text */
+
+/* The consumer reads a text that is not in memory. The program may free it, or end, before it would drain. */
+static __always_inline void wake_for_away(const struct value_reader *in, uint64_t now)
+{
+	if (!(in->flags & VALUE_AWAY) || now - away_wake_ns < AWAY_WAKE_NS)
+		return;
+	away_wake_ns = now;
+	wake_consumer();
 }
 
 /*
@@ -260,6 +277,7 @@ static __always_inline void put_values(const struct pt_regs *ctx, struct raw_rec
 	*(struct raw_record *)in->head = *rec;
 	((struct raw_record *)in->head)->flags |= RAW_VALUES;
 	put(in->head, sizeof(in->head) + (in->at & (2 * TEXT_MAX - 1)));
+	wake_for_away(in, rec->time);
 	give_back(s);
 }
 
