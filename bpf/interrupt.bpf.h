@@ -93,8 +93,7 @@ static __always_inline bool in_network(uint64_t block)
 	       BPF_CORE_READ(net, in_net_rx_action);
 }
 
-/* An interrupt that wakes a thread that waits for I/O is the disk's, unless it is a timer's or the network's.
- */
+/* What wakes a thread that waits for I/O is the disk's interrupt, unless it is a timer's or the network's. */
 static __always_inline enum interrupt interrupt_that_wakes(uint64_t block, uint32_t count,
 							   const struct task_struct *woken)
 {

@@ -47,7 +47,7 @@ static __always_inline enum left left_in(uint64_t state)
 	return state & TASK_INTERRUPTIBLE ? LEFT_ASLEEP : LEFT_DISK;
 }
 
-/* A thread in io_schedule waits for a disk, or for another one that does. */
+/* True for a thread in io_schedule, which waits for a disk, or for another thread that does. */
 static __always_inline bool waits_for_io(const struct task_struct *task)
 {
 	return probed_tasks ? BPF_CORE_READ_BITFIELD_PROBED(task, in_iowait)

@@ -280,7 +280,8 @@ static enum activity of_call(const struct analysis *a, uint32_t stack)
 		{"nanosleep", ACT_SLEEP},
 	};
 	const struct stack_info *info = &a->stacks[stack];
-	const char *leaf = info->n ? strtab_get(a->strings, a->frames[info->first].func, &(size_t){0}) : "";
+	size_t len;
+	const char *leaf = info->n ? strtab_get(a->strings, a->frames[info->first].func, &len) : "";
 
 	return (enum activity)look_up(calls, sizeof(calls) / sizeof(calls[0]), leaf, ACT_OTHER);
 }

@@ -9,6 +9,7 @@
 #include "code/symbol/library.h"
 #include "code/symbol/symbol.h"
 #include "util/array.h"
+#include "util/text.h"
 
 uint32_t name_string(struct analysis *a, uint32_t id)
 {
@@ -111,11 +112,7 @@ static bool is_lookup(const char *func)
 		if (strncmp(func, begins[i], strlen(begins[i])) == 0)
 			return true;
 	}
-	for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++) {
-		if (strcmp(func, whole[i]) == 0)
-			return true;
-	}
-	return false;
+	return text_is_one_of(func, whole, sizeof(whole) / sizeof(whole[0]));
 }
 
 /* The function that a goroutine or thread began with, or that the runtime called on a thread's own stack. */
@@ -136,21 +133,12 @@ static uint32_t find_root(const struct analysis *a, const struct stack_info *inf
  * Functions of libgomp have no symbols, but for those that programs call. If one of these has no frame, as it
  * ends with a jump, the wait may also be for a lock.
  */
-static bool is_named_team(const struct analysis *a, const struct stack_info *info)
+static bool is_surely_team(const struct analysis *a, const struct stack_info *info)
 {
 	const char *called = info->site ? name_text(a, a->frames[info->first + info->site - 1].func) : "";
 
 	return library_has(name_text(a, a->frames[info->first + info->site].func)) ||
 	       strncmp(called, "libgomp.so", strlen("libgomp.so")) != 0;
-}
-
-static bool name_is_one_of(const char *name, const char *const *names, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (strcmp(name, names[i]) == 0)
-			return true;
-	}
-	return false;
 }
 
 /* Code of the interpreter itself, and not of an extension, which has conditions of its own. */
@@ -169,8 +157,8 @@ static bool is_of_interpreter(const char *func)
  * True if the condition that is waited for is that of an interpreter's lock. Python's take_gil() waits for it
  * 5 ms at a time (Python/ceval_gil.c of 3.2 to 3.14), and is called when bytecode has run for long, or when a
  * call has ended that did not need the lock. Ruby's gvl_yield() (thread_pthread.c of 2.7 to 3.2) is called
- * after 100 ms; what else takes that lock looks like other waits. Debian's programs have no symbols
- * of these functions, but of their callers.
+ * after 100 ms; what else takes that lock looks like other waits. Debian's programs have symbols of the
+ * callers of these functions, and not of the functions.
  */
 static bool is_gil(const struct analysis *a, const struct stack_info *info)
 {
@@ -188,11 +176,11 @@ static bool is_gil(const struct analysis *a, const struct stack_info *info)
 	for (uint32_t i = info->near; i < info->n; i++) {
 		const char *func = name_text(a, a->frames[info->first + i].func);
 
-		if (name_is_one_of(func, callers, sizeof(callers) / sizeof(callers[0])))
+		if (text_is_one_of(func, callers, sizeof(callers) / sizeof(callers[0])))
 			return true;
 		if (is_of_interpreter(func) && between++ < 2)
 			continue;
-		if (!name_is_one_of(func, waits, sizeof(waits) / sizeof(waits[0])))
+		if (!text_is_one_of(func, waits, sizeof(waits) / sizeof(waits[0])))
 			return false;
 	}
 	return false;
@@ -209,7 +197,7 @@ static uint8_t find_primitive(const struct analysis *a, const struct stack_info 
 	}
 	if (found == PRIM_COND && is_gil(a, info))
 		found = PRIM_GIL;
-	if (found == PRIM_TEAM && !is_named_team(a, info))
+	if (found == PRIM_TEAM && !is_surely_team(a, info))
 		found = PRIM_NONE;
 	return (uint8_t)found;
 }

@@ -68,13 +68,15 @@ static uint32_t resource_at(struct analysis *a, uint32_t stack)
 /* Returns the index of what the goroutine waits for; 0 = none. */
 static uint32_t resource_of(struct analysis *a, const struct goroutine *g)
 {
-	uint32_t *one = g->activity == ACT_MMAP ? &a->mmap_lock : &a->gil;
+	uint32_t *of_process = g->activity == ACT_MMAP  ? &a->mmap_lock
+			       : g->activity == ACT_GIL ? &a->gil
+							: NULL;
 
-	if (g->activity != ACT_MMAP && g->activity != ACT_GIL)
+	if (!of_process)
 		return resource_at(a, g->stack);
-	if (!*one)
-		*one = add_resource(a);
-	return *one;
+	if (!*of_process)
+		*of_process = add_resource(a);
+	return *of_process;
 }
 
 /* Returns what the goroutine has of the resource with this index; NULL if nothing is known. */

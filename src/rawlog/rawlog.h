@@ -458,8 +458,9 @@ enum log_note_flags {
 	LOG_NOTE_RENEW = 16,
 	/* Part of the program is not observed: the trace is incomplete, as the text says. */
 	LOG_NOTE_INCOMPLETE = 64,
-	LOG_NOTE_DATED =
-		128, /* no record from before its time follows: it has its own time, not the last record's */
+	/* No record from before its time follows, so the note takes effect then, and not with the last
+	   record. */
+	LOG_NOTE_DATED = 128,
 	LOG_NOTE_SPANS = 4, /* until the next note, only starts of goroutines are observed (SITE_RESUME) */
 };
 

@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "util/text.h"
+
 bool request_flags_are_harmless(uint64_t flags)
 {
 	const uint64_t harmless = O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_DIRECTORY | O_NOFOLLOW | O_PATH |
@@ -58,15 +60,6 @@ static bool is_map_file(const char *rest)
 	return is_hex(&rest) && !*rest;
 }
 
-static bool is_one_of(const char *text, const char *const *names, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (strcmp(text, names[i]) == 0)
-			return true;
-	}
-	return false;
-}
-
 /* task/TID/NAME: files of a thread that reveal no more than the process's. */
 static bool is_of_thread(const char *rest)
 {
@@ -76,14 +69,14 @@ static bool is_of_thread(const char *rest)
 	if (strncmp(rest, "task/", 5) != 0)
 		return false;
 	rest += 5;
-	return take_pid(&rest, &tid) && *rest == '/' && is_one_of(rest + 1, names, 4);
+	return take_pid(&rest, &tid) && *rest == '/' && text_is_one_of(rest + 1, names, 4);
 }
 
 static enum request_kind request_kind_of_path(const char *rest)
 {
 	static const char *const texts[] = {"maps", "comm", "stat", "status", "task"};
 
-	if (is_one_of(rest, texts, sizeof(texts) / sizeof(texts[0])) || is_of_thread(rest))
+	if (text_is_one_of(rest, texts, sizeof(texts) / sizeof(texts[0])) || is_of_thread(rest))
 		return REQUEST_PROC;
 	if (strcmp(rest, "exe") == 0 || is_map_file(rest))
 		return REQUEST_LINK;

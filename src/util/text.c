@@ -129,3 +129,12 @@ struct text_path text_path(const char *path)
 	text_make_printable(text.bytes);
 	return text;
 }
+
+bool text_is_one_of(const char *text, const char *const *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(text, list[i]) == 0)
+			return true;
+	}
+	return false;
+}

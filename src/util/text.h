@@ -4,6 +4,7 @@
 #define GOTRACE_UTIL_TEXT_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,5 +27,7 @@ struct text_path {
 	char bytes[PATH_MAX];
 };
 struct text_path text_path(const char *path);
+/* True if the text is one of these n. */
+bool text_is_one_of(const char *text, const char *const *list, size_t n);
 
 #endif

@@ -552,7 +552,7 @@ static void test_kernel_sleep(void **state)
 	assert_null(found(a, "neighbour"));
 	assert_non_null(finding);
 	assert_int_equal(finding->level, LEVEL_INFO);
-	assert_non_null(strstr(finding->text, "kept a P for 740 ms"));
+	assert_non_null(strstr(finding->text, "kept a P for at least 740 ms"));
 	assert_non_null(strstr(finding->text, "100 % of it in main.serve"));
 	analysis_free(a);
 	script_free(s);

@@ -22,8 +22,8 @@ void rule_gil(struct analysis *a)
 	finding = finding_add(a, "gil", impact);
 	finding_text(
 		finding,
-		"Threads waited %s for the lock of their interpreter (Python's GIL, Ruby's GVL), which only "
-		"one at a time has.",
+		"Threads waited %s for the lock of their interpreter (Python's GIL, Ruby's GVL), which one "
+		"thread holds at a time.",
 		label_time(res->waits.sum).text);
 	lock_evidence(a, finding, res);
 	/* A server that answers many requests at once, which each take little time, is well. */

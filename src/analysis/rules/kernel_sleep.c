@@ -19,7 +19,8 @@ void rule_kernel_sleep(struct analysis *a)
 	finding = finding_add(a, "kernel-sleep", slept / p_time(a));
 	finding->level = LEVEL_INFO;
 	finding_text(finding,
-		     "Goroutines kept a P for %s while their threads slept in the kernel, as in fork or for "
+		     "Goroutines kept a P for at least %s while their threads slept in the kernel, as in "
+		     "fork or for "
 		     "a page: %.0f %% of it in %s.",
 		     label_time(a->slept_ns).text, 100 * (double)most->weight / slept,
 		     label_function(a, a->groups[most->key < a->ngroups ? most->key : 0].func).text);

@@ -113,8 +113,9 @@ void rule_stuck(struct analysis *a)
 		finding_evidence(finding, "%llu in %s", (unsigned long long)found[i].n,
 				 label_stack(a, found[i].stack).text);
 	if (is_of_writer(a, found[0].stack))
-		finding_evidence(finding, "readers pass a writer that waits, unless the lock is of the kind "
-					  "PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP");
+		finding_evidence(finding,
+				 "in glibc, readers pass a writer that waits, unless the lock is of the kind "
+				 "PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP");
 	finding_next(finding,
 		     is_of_threads(a) ? "gdb -p %s -batch -ex 'thread apply all bt'" : "gotrace ps -p %s",
 		     label_pid(a).text);

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The lock that all threads of a process take to change its memory map, or to add pages to it. */
+#define MMAP_LOCK "sync (mmap_lock)"
+
 /* What a thread may sleep for in a call. */
 enum syscall_class {
 	SYSCALL_OTHER,
@@ -64,9 +67,6 @@ static const char *const newest[] = {
 	"removexattrat",    "open_tree_attr", "file_getattr",     "file_setattr",
 };
 _Static_assert(FIRST_NEWEST + sizeof(newest) / sizeof(newest[0]) == SYSCALLS_KNOWN, "a call for each number");
-
-/* The lock that all threads of a process take to change its memory map, or to add pages to it. */
-#define MMAP_LOCK "sync (mmap_lock)"
 
 static uint8_t class_of(const char *name)
 {
@@ -151,6 +151,13 @@ static const char *file_reason(uint64_t file)
 	}
 }
 
+static const char *memory_reason(uint8_t left)
+{
+	if (left == LEFT_IN_KERNEL)
+		return MMAP_LOCK;
+	return left == LEFT_DISK ? "disk" : NULL;
+}
+
 static const char *call_reason(enum syscall_class class, const struct wait *wait)
 {
 	switch (class) {
@@ -170,7 +177,7 @@ static const char *call_reason(enum syscall_class class, const struct wait *wait
 	case SYSCALL_FILE: /* the journal of a file system is waited for without counting as I/O */
 		return wait->left == LEFT_DISK || wait->left == LEFT_IN_KERNEL ? "disk" : NULL;
 	case SYSCALL_MEMORY:
-		return wait->left == LEFT_IN_KERNEL ? MMAP_LOCK : wait->left == LEFT_DISK ? "disk" : NULL;
+		return memory_reason(wait->left);
 	default:
 		return NULL;
 	}
@@ -183,8 +190,10 @@ const char *wait_reason(struct syscalls *calls, const struct log_target *target,
 
 	if (wait->left == LEFT_STOPPED)
 		return "stopped";
+	if (!wait->call && wait->worker)
+		return "io_uring";
 	if (!wait->call) /* in its own code, a program sleeps only for a missing page */
-		return wait->worker ? "io_uring" : wait->left == LEFT_IN_KERNEL ? MMAP_LOCK : "page fault";
+		return wait->left == LEFT_IN_KERNEL ? MMAP_LOCK : "page fault";
 	if (class == SYSCALL_LOCK)
 		return "sync (file lock)";
 	reason = file_reason(wait->file);

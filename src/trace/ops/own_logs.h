@@ -61,7 +61,7 @@ struct host_log {
 	uint64_t throttled;           /* periods in which the quota was used up */
 	uint64_t throttled_ns;        /* of all threads together */
 	uint64_t used_ns, length_ns;  /* CPU time of the program; of that time */
-	/* Of all CPUs of the machine: used, and stolen, that is, used by the hypervisor for others */
+	/* of the time of all CPUs of the machine; stolen: used by the hypervisor for other machines */
 	uint32_t busy_percent, stolen_percent;
 };
 
@@ -72,7 +72,7 @@ struct beside_log {
 	uint64_t used_ns;
 };
 
-enum { HOST_LOG_TEXT = 160, MAX_BESIDE = 4 };
+enum { HOST_LOG_TEXT = 240, MAX_BESIDE = 4 };
 
 void host_log_print(const struct host_log *log, char text[HOST_LOG_TEXT]);
 bool host_log_parse(const char *category, const char *message, struct host_log *log);
