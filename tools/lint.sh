@@ -55,7 +55,7 @@ BEGIN {
 	module_reads("util", "")
 	module_reads("rawlog", "bpf")
 	module_reads("code/isa", "bpf")
-	module_reads("code/symbol", "bpf rawlog")
+	module_reads("code/symbol", "bpf rawlog code/isa")
 	module_reads("code/elf", "rawlog")
 	module_reads("target", "bpf code/isa rawlog code/symbol")
 	module_reads("target/names", "rawlog code/symbol code/elf target")

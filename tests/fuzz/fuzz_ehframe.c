@@ -13,12 +13,13 @@
 
 #include "code/symbol/native_walk.h"
 #include "target/names/modules.h"
+#include "code/symbol/depth_amd64.h"
 #include "code/symbol/plt_arm64.h"
 
 #define BASE 0x401000ull
 #define SIZE 0x3000ull
 
-enum { AS_FILE = 1, AS_DEBUG = 2, AS_ARM64 = 4, AS_PLT = 8 };
+enum { AS_FILE = 1, AS_DEBUG = 2, AS_ARM64 = 4, AS_PLT = 8, AS_CODE = 16 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -103,6 +104,34 @@ static void as_plt(const uint8_t *data, size_t size, struct ehframe_input *input
 	plt_arm64_free(&spans);
 }
 
+/* The bytes serve as code without a description, and as the addresses of its functions. */
+static void as_code(const uint8_t *data, size_t size, struct stack *stack)
+{
+	struct ehframe_input input = {.base = BASE, .end = BASE + SIZE};
+	struct budget budget = {.cpu_ns = 1000000000};
+	struct depth_spans spans = {.n = 0};
+	struct ehframe_rows rows;
+	uint64_t starts[4];
+
+	size = size < SIZE ? size : SIZE;
+	for (size_t i = 0; i < 4; i++)
+		starts[i] = BASE + (i < size ? data[i] : i);
+	budget_start(&budget);
+	if (depth_amd64_add(&spans, data, size, BASE, &(struct depth_starts){starts, 4}, &budget))
+		abort();
+	for (size_t i = 0; i < spans.n; i++) {
+		if (spans.list[i].start >= spans.list[i].end ||
+		    (i && spans.list[i].start < spans.list[i - 1].end) || spans.list[i].end > BASE + size)
+			abort();
+	}
+	input.spans = spans.list;
+	input.nspans = spans.n;
+	if (ehframe_parse(&input, &rows) == 0)
+		use(&rows, BASE, SIZE, stack);
+	ehframe_free(&rows);
+	depth_amd64_free(&spans);
+}
+
 static void as_file(const uint8_t *data, size_t size, struct stack *stack)
 {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
@@ -130,6 +159,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	section = (struct ehframe_section){data + 1, size - 1, 0x402000};
 	if (*data & AS_FILE) {
 		(*data & AS_ARM64 ? as_arm64_file : as_file)(data + 1, size - 1, &stack);
+		return 0;
+	}
+	if (*data & AS_CODE) {
+		as_code(data + 1, size - 1, &stack);
 		return 0;
 	}
 	input.arm64 = *data & AS_ARM64;

@@ -10,9 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "code/symbol/depth_amd64.h"
 #include "code/symbol/plt_arm64.h"
 #include "code/symbol/vdso_arm64.h"
 #include "target/memory.h"
+#include "util/array.h"
 #include "util/files.h"
 #include "util/machine.h"
 #include "util/safe_elf.h"
@@ -24,6 +26,10 @@
 #define MAX_PLTS    4u
 #define MAX_CODE    (1ull << 30) /* of one file; Chromium has a fifth of it */
 #define PAGE_MASK   0xfffull
+
+/* Bytes of code without a description: shorter pieces (padding, .init, the linker's stubs) are in every
+ * library, and the rows need not be made again for them. */
+#define LEAST_UNKNOWN 256u
 
 static bool is_named(const struct proc_mapping *mapping, const char *name)
 {
@@ -281,6 +287,72 @@ static int read_plts(struct source *source, const struct module_code *code, stru
 	return rc;
 }
 
+/* Functions that have symbols, of a library at least those that it exports. */
+static int read_starts(const struct source *source, uint64_t **starts, size_t *n)
+{
+	size_t capacity = 0;
+	Elf_Scn *scn = NULL;
+
+	while ((scn = elf_nextscn(source->elf, scn))) {
+		GElf_Shdr header;
+		Elf_Data *data;
+		GElf_Sym symbol;
+
+		if (!gelf_getshdr(scn, &header) || header.sh_size > MAX_SECTION ||
+		    (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
+			continue;
+		data = elf_getdata(scn, NULL);
+		for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
+			if (GELF_ST_TYPE(symbol.st_info) != STT_FUNC || !symbol.st_value)
+				continue;
+			if (array_grow(starts, &capacity, *n + 1, sizeof(**starts)))
+				return -ENOMEM;
+			(*starts)[(*n)++] = symbol.st_value;
+		}
+	}
+	return 0;
+}
+
+/* Adds rules for the code from the row at i to the next, if it has none and is not short. */
+static int add_depths(const struct source *source, const struct module_code *code, size_t i,
+		      const struct depth_starts *starts, struct depth_spans *spans)
+{
+	const struct unwind_row *row = &code->rows.rows[i];
+	uint64_t end = i + 1 < code->rows.n ? code->base + row[1].start : source->input.end;
+	struct plt_range at = {code->base + row->start, end - code->base - row->start};
+	const uint8_t *bytes;
+
+	if (row->rule != UNWIND_RULE(source->input.between, 0, 0) || at.size < LEAST_UNKNOWN)
+		return 0;
+	bytes = code_bytes(source, code, at);
+	return bytes ? depth_amd64_add(spans, bytes, at.size, at.start, starts, source->input.budget) : 0;
+}
+
+/* Reads the frames of code without a description from the code itself, and makes the rows again. */
+static int read_depths(struct source *source, struct module_code *code)
+{
+	struct depth_spans spans = {.n = 0};
+	struct ehframe_rows rows;
+	uint64_t *starts = NULL;
+	size_t nstarts = 0;
+	int rc = read_starts(source, &starts, &nstarts);
+
+	for (size_t i = 0; i < code->rows.n && rc == 0; i++)
+		rc = add_depths(source, code, i, &(struct depth_starts){starts, nstarts}, &spans);
+	free(starts);
+	source->input.spans = spans.list;
+	source->input.nspans = spans.n;
+	if (rc == 0 && spans.n) {
+		rc = ehframe_parse(&source->input, &rows);
+		if (rc == 0) {
+			ehframe_free(&code->rows);
+			code->rows = rows;
+		}
+	}
+	depth_amd64_free(&spans);
+	return rc == -ETIME ? 0 : rc; /* the rows of the descriptions are there */
+}
+
 static int read_elf(Elf *elf, uint64_t size, uint16_t machine, struct module_code *code)
 {
 	struct source source = {.elf = elf, .size = size};
@@ -315,6 +387,8 @@ static int read_elf(Elf *elf, uint64_t size, uint16_t machine, struct module_cod
 	if (rc == 0)
 		rc = ehframe_parse(&source.input, &code->rows);
 	plt_arm64_free(&spans);
+	if (rc == 0 && !source.is_go && !source.input.arm64)
+		rc = read_depths(&source, code);
 	return rc;
 }
 
