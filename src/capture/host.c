@@ -49,15 +49,24 @@ static bool is_own_process(const struct proc_stat *stat)
 	return stat->pid == (uint32_t)getpid() || stat->parent == getpid();
 }
 
-/* Reads the CPU time of all processes but pid and gotrace's own. Returns their number; *users is to be freed.
- */
-static size_t read_users(pid_t pid, struct cpu_user **users)
+static struct cpu_user user_of(const struct proc_stat *stat)
+{
+	struct cpu_user user = {.pid = stat->pid, .start_ticks = stat->start_ticks, .ticks = stat->cpu_ticks};
+
+	memcpy(user.comm, stat->comm, sizeof(user.comm));
+	return user;
+}
+
+/* Reads the CPU time of all processes but pid; of gotrace's own into *own, ticks. Returns the number of the
+ * others; *users is to be freed. */
+static size_t read_users(pid_t pid, struct cpu_user **users, uint64_t *own)
 {
 	DIR *proc = opendir("/proc");
 	size_t n = 0, capacity = 0;
 	struct dirent *entry;
 
 	*users = NULL;
+	*own = 0;
 	while (proc && n < MAX_USERS && (entry = readdir(proc))) {
 		unsigned long id = strtoul(entry->d_name, NULL, 10);
 		struct proc_stat stat;
@@ -66,12 +75,12 @@ static size_t read_users(pid_t pid, struct cpu_user **users)
 		if (!id || id == (unsigned long)pid)
 			continue;
 		snprintf(path, sizeof(path), "/proc/%lu/stat", id);
-		if (!proc_stat_read(path, &stat) || is_own_process(&stat) ||
-		    array_grow(users, &capacity, n + 1, sizeof(**users)))
+		if (!proc_stat_read(path, &stat))
 			continue;
-		(*users)[n] = (struct cpu_user){
-			.pid = stat.pid, .start_ticks = stat.start_ticks, .ticks = stat.cpu_ticks};
-		memcpy((*users)[n++].comm, stat.comm, sizeof(stat.comm));
+		if (is_own_process(&stat))
+			*own += stat.cpu_ticks;
+		else if (!array_grow(users, &capacity, n + 1, sizeof(**users)))
+			(*users)[n++] = user_of(&stat);
 	}
 	if (proc)
 		closedir(proc);
@@ -82,7 +91,7 @@ void host_begin(struct host *host, pid_t pid)
 {
 	cpu_meter_open(&host->meter, pid);
 	cpu_meter_read(&host->meter, &host->before);
-	host->nusers = read_users(pid, &host->users);
+	host->nusers = read_users(pid, &host->users, &host->own_ticks);
 	if (host->nusers)
 		qsort(host->users, host->nusers, sizeof(*host->users), by_pid);
 	host->began = now_ns();
@@ -110,10 +119,9 @@ static int put_last_note(struct capture *capture, uint64_t end, const char *text
 	return note_put_at(capture, end, LOG_NOTE_DATED | capture->backend->note_flags(capture), text);
 }
 
-static int note_users(const struct host *host, struct capture *capture, uint64_t end, uint64_t length)
+static int note_users(const struct host *host, struct capture *capture, uint64_t end, uint64_t length,
+		      struct cpu_user *users, size_t n)
 {
-	struct cpu_user *users;
-	size_t n = read_users(host->meter.pid, &users);
 	int rc = 0;
 
 	subtract(host, users, n);
@@ -127,7 +135,6 @@ static int note_users(const struct host *host, struct capture *capture, uint64_t
 		beside_log_print(&log, text);
 		rc = put_last_note(capture, end, text);
 	}
-	free(users);
 	return rc;
 }
 
@@ -141,8 +148,11 @@ int host_end(struct host *host, struct capture *capture, uint64_t end)
 	const struct cpu_limit *before = &host->before;
 	struct cpu_limit after;
 	char text[HOST_LOG_TEXT];
+	struct cpu_user *users;
 	struct host_log log;
+	uint64_t own;
 	bool same_group;
+	size_t n;
 	int rc;
 
 	if (!host->began || !before->known)
@@ -150,6 +160,8 @@ int host_end(struct host *host, struct capture *capture, uint64_t end)
 	cpu_meter_read(&host->meter, &after);
 	if (!after.known)
 		return 0;
+	n = read_users(host->meter.pid, &users, &own);
+	own = cpu_figure_grown(host->own_ticks, own, true);
 	same_group = before->quota_id == after.quota_id;
 	log = (struct host_log){
 		.cpus = (uint32_t)after.cpus,
@@ -161,12 +173,16 @@ int host_end(struct host *host, struct capture *capture, uint64_t end)
 		.length_ns = now_ns() - host->began,
 	};
 	if (after.all > before->all) {
-		log.busy_percent = percent_of_cpus(before->busy, after.busy, after.all - before->all);
+		/* What gotrace uses is the cost of tracing, and no neighbour. */
+		log.busy_percent = percent_of_cpus(before->busy + own, after.busy, after.all - before->all);
 		log.stolen_percent = percent_of_cpus(before->stolen, after.stolen, after.all - before->all);
 	}
 	host_log_print(&log, text);
 	rc = put_last_note(capture, end, text);
-	return rc ? rc : note_users(host, capture, end, log.length_ns);
+	if (rc == 0)
+		rc = note_users(host, capture, end, log.length_ns, users, n);
+	free(users);
+	return rc;
 }
 
 void host_free(struct host *host)

@@ -13,7 +13,8 @@ struct host {
 	struct cpu_limit before;
 	struct cpu_user *users; /* at the beginning, by PID; NULL = none */
 	size_t nusers;
-	uint64_t began; /* ns; 0 = not begun */
+	uint64_t own_ticks; /* CPU time of gotrace and its workers at the beginning */
+	uint64_t began;     /* ns; 0 = not begun */
 };
 
 /* Reads the figures at the beginning. */
