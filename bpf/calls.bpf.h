@@ -75,9 +75,21 @@ static __always_inline uint64_t wait_on(struct task_struct *task, uint32_t fd, b
 	return WAIT_MAKE(epoll ? FILE_EPOLL : kind_of(mode, magic), fd, wait_mark(number));
 }
 
+/*
+ * What a thread waits for at a futex is not known by the call, except for a lock: the kernel's own (_PI), or
+ * one whose value says that it is taken and has waiters. That is 2 in glibc, GLib, Go and Rust ("Futexes Are
+ * Tricky", Ulrich Drepper), and the owner with bit 31 in musl. Conditions count upwards, and -1 is a parked
+ * thread (std::thread::park of Rust).
+ */
 static __always_inline uint64_t futex_in_call(const struct user_regs *regs)
 {
-	return FUTEX_DOES_NOT_WAIT >> (FUTEX_COMMAND(regs->args[1]) & 31) & 1 ? 0 : WAIT_FUTEX(regs->args[0]);
+	uint32_t command = FUTEX_COMMAND(regs->args[1]) & 31;
+	int32_t value = (int32_t)regs->args[2];
+	bool lock = FUTEX_IS_LOCK >> command & 1 || value == 2 || value < -1;
+
+	if (FUTEX_DOES_NOT_WAIT >> command & 1)
+		return 0;
+	return WAIT_FUTEX(lock ? FILE_LOCK : FILE_FUTEX, regs->args[0]);
 }
 
 /*

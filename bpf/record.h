@@ -92,6 +92,7 @@ enum file_kind {
 	FILE_EPOLL = 6,   /* assumed to be network */
 	FILE_EVENT = 7,   /* eventfd, timerfd, signalfd and the like */
 	FILE_FUTEX = 8,   /* no file: the call waits on a futex; WAIT_FUTEX_ADDRESS */
+	FILE_LOCK = 9,    /* the same, and its value is that of a lock with waiters */
 };
 
 #define WAIT_FD(wait)   ((uint32_t)(wait))               /* unless FILE_NONE */
@@ -100,8 +101,9 @@ enum file_kind {
 #define WAIT_MAKE(kind, fd, mark)                                                                            \
 	((uint64_t)(uint32_t)(fd) | (uint64_t)(uint8_t)(kind) << 32 | (uint64_t)(mark) << 40)
 /* A user-space address has at most 56 bits. */
-#define WAIT_FUTEX(address)      WAIT_MAKE(FILE_FUTEX, address, (uint64_t)(address) >> 32)
-#define WAIT_FUTEX_ADDRESS(wait) ((uint64_t)WAIT_MARK(wait) << 32 | WAIT_FD(wait))
+#define WAIT_FUTEX(kind, address) WAIT_MAKE(kind, address, (uint64_t)(address) >> 32)
+#define WAIT_FUTEX_ADDRESS(wait)  ((uint64_t)WAIT_MARK(wait) << 32 | WAIT_FD(wait))
+#define WAIT_IS_FUTEX(wait)       (WAIT_KIND(wait) == FILE_FUTEX || WAIT_KIND(wait) == FILE_LOCK)
 
 /*
  * Attach cookie of a --region or --task probe: the function's number; the distance from the stack pointer at

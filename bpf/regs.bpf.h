@@ -41,6 +41,7 @@
 #define CALL_ARG_0(regs)   ((regs)->di)
 #define CALL_ARG_1(regs)   ((regs)->si)
 #define CALL_ARG_2(regs)   ((regs)->dx)
+#define CALL_ARG_2(regs)   ((regs)->dx)
 #define CALL_ARG_4(regs)   ((regs)->r8)
 #define IS_USER_MODE(regs) (((regs)->cs & 3) == 3)
 
@@ -126,6 +127,7 @@ static inline __attribute__((always_inline)) int reg_offset(__u32 number)
 #define CALL_OF(ctx)           ((__s64)(ctx)->syscallno)
 #define CALL_ARG_0(ctx)        ((ctx)->orig_x0)
 #define CALL_ARG_1(ctx)        ((ctx)->regs[1])
+#define CALL_ARG_2(ctx)        ((ctx)->regs[2])
 #define CALL_ARG_2(ctx)        ((ctx)->regs[2])
 #define CALL_ARG_4(ctx)        ((ctx)->regs[4])
 #define IS_USER_MODE(ctx)      (((ctx)->pstate & 0xf) == 0) /* EL0t: arch/arm64/include/asm/ptrace.h */

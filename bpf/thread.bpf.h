@@ -112,7 +112,7 @@ struct user_regs {
 	uint64_t call;
 	uint64_t ip; /* as in native_stack_from() */
 	uint64_t sp, bp;
-	uint64_t args[2]; /* of the call */
+	uint64_t args[3]; /* of the call */
 	LINK_FIELD
 };
 
@@ -139,6 +139,7 @@ static __always_inline void take_regs(struct user_regs *to, const struct pt_regs
 	KEEP_LINK(to, regs);
 	to->args[0] = CALL_ARG_0(regs);
 	to->args[1] = CALL_ARG_1(regs);
+	to->args[2] = CALL_ARG_2(regs);
 }
 
 #if defined(__TARGET_ARCH_arm64)
@@ -148,10 +149,9 @@ static __always_inline void take_regs(struct user_regs *to, const struct pt_regs
 static __always_inline bool probe_regs(struct user_regs *to, const struct pt_regs *from)
 {
 	struct pt_regs_tail tail;
-	uint64_t second = 0;
 
 	if (bpf_probe_read_kernel(&tail, sizeof(tail), &from->regs[29]) ||
-	    bpf_probe_read_kernel(&second, sizeof(second), &from->regs[1]))
+	    bpf_probe_read_kernel(&to->args[1], 2 * sizeof(to->args[1]), &from->regs[1]))
 		return false;
 	to->call = tail.syscallno >= 0 ? (uint64_t)tail.syscallno + 1 : 0;
 	to->ip = tail.pc + (tail.syscallno < 0);
@@ -159,7 +159,6 @@ static __always_inline bool probe_regs(struct user_regs *to, const struct pt_reg
 	to->bp = tail.fp;
 	to->link = tail.link;
 	to->args[0] = tail.orig_x0;
-	to->args[1] = second;
 	return true;
 }
 

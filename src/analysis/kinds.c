@@ -66,6 +66,9 @@ static unsigned look_up(const struct keyword *words, size_t n, const char *text,
 enum {
 	/* A Mutex, a WaitGroup or a semaphore of the runtime: the stack shows which. */
 	GO_SYNC = ACT_COUNT,
+	/* A futex of a thread: of a lock, or of anything. */
+	FUTEX_LOCK,
+	FUTEX_OTHER,
 	/* By the collector or the tracer (suspendG, runtime/preempt.go), in any function. */
 	GO_SUSPENDED,
 };
@@ -79,7 +82,8 @@ static const struct keyword reason_words[] = {
 	{"select", ACT_SELECT},
 	{"sync.(*Cond)", ACT_COND},
 	{"sync (condition", ACT_COND},
-	{"sync (mutex", ACT_LOCK},
+	{"sync (mutex", FUTEX_LOCK},
+	{"sync (futex", FUTEX_OTHER},
 	{"sync (mmap_lock", ACT_MMAP},
 	{"sync (join", ACT_JOIN},
 	{"sync (barrier", ACT_JOIN},
@@ -185,6 +189,43 @@ static const struct keyword primitive_words[] = {
 	{"*::lock_exclusive_slow", PRIM_LOCK},
 	{"*RawMutex::lock_slow", PRIM_LOCK},
 	{"*RawMutex>::lock_slow", PRIM_LOCK},
+	/* LLVM's OpenMP, GLib, Qt, Boost, and Abseil in a namespace of its release. */
+	{"libomp.so", PRIM_TEAM},
+	{"__kmp", PRIM_TEAM},
+	{"g_mutex_unlock", PRIM_UNLOCK},
+	{"g_mutex_", PRIM_LOCK},
+	{"g_rec_mutex_unlock", PRIM_UNLOCK},
+	{"g_rec_mutex_", PRIM_LOCK},
+	{"g_rw_lock_reader_lock", PRIM_READ_LOCK},
+	{"g_rw_lock_writer_lock", PRIM_LOCK},
+	{"g_cond_wait", PRIM_COND},
+	{"g_cond_", PRIM_NOTIFY},
+	{"QBasicMutex::unlock", PRIM_UNLOCK},
+	{"QBasicMutex::", PRIM_LOCK},
+	{"QMutex::unlock", PRIM_UNLOCK},
+	{"QMutex::", PRIM_LOCK},
+	{"QRecursiveMutex::unlock", PRIM_UNLOCK},
+	{"QRecursiveMutex::", PRIM_LOCK},
+	{"QReadWriteLock::unlock", PRIM_UNLOCK},
+	{"QReadWriteLock::lockForRead", PRIM_READ_LOCK},
+	{"QReadWriteLock::tryLockForRead", PRIM_READ_LOCK},
+	{"QReadWriteLock::", PRIM_LOCK},
+	{"QWaitCondition::wake", PRIM_NOTIFY},
+	{"QWaitCondition::", PRIM_COND},
+	{"QSemaphore::", PRIM_SEMAPHORE},
+	{"boost::shared_mutex::unlock_shared", PRIM_READ_UNLOCK},
+	{"boost::shared_mutex::unlock", PRIM_UNLOCK},
+	{"boost::shared_mutex::lock_shared", PRIM_READ_LOCK},
+	{"boost::shared_mutex::lock", PRIM_LOCK},
+	{"boost::mutex::lock", PRIM_LOCK},
+	{"boost::mutex::unlock", PRIM_UNLOCK},
+	{"boost::condition_variable::notify", PRIM_NOTIFY},
+	{"boost::condition_variable::", PRIM_COND},
+	{"*::Mutex::UnlockSlow", PRIM_UNLOCK},
+	{"*::Mutex::LockSlow", PRIM_LOCK},
+	{"*::Mutex::AwaitCommon", PRIM_COND},
+	{"*::CondVar::Wait", PRIM_COND},
+	{"*::CondVar::Signal", PRIM_NOTIFY},
 };
 
 enum primitive primitive_of(const char *func)
@@ -286,9 +327,27 @@ static enum activity of_call(const struct analysis *a, uint32_t stack)
 	return (enum activity)look_up(calls, sizeof(calls) / sizeof(calls[0]), leaf, ACT_OTHER);
 }
 
+bool stack_waits_for_lock(const struct analysis *a, uint32_t stack)
+{
+	const struct stack_info *info = &a->stacks[stack];
+
+	if (info->primitive)
+		return info->primitive == PRIM_LOCK || info->primitive == PRIM_READ_LOCK;
+	return info->locks && info->locks / 9 >= info->futexes;
+}
+
+static unsigned count_futex(struct analysis *a, unsigned activity, uint32_t stack)
+{
+	struct stack_info *info = &a->stacks[stack];
+
+	info->locks += activity == FUTEX_LOCK;
+	info->futexes += activity == FUTEX_OTHER;
+	return activity == FUTEX_LOCK || activity == FUTEX_OTHER ? ACT_LOCK : activity;
+}
+
 enum activity wait_activity(struct analysis *a, uint32_t reason, uint32_t stack)
 {
-	unsigned activity = of_reason(a, reason);
+	unsigned activity = count_futex(a, of_reason(a, reason), stack);
 	enum activity by_stack = of_primitive((enum primitive)a->stacks[stack].primitive);
 
 	if (activity == GO_SYNC)
@@ -300,6 +359,8 @@ enum activity wait_activity(struct analysis *a, uint32_t reason, uint32_t stack)
 	if (a->stacks[stack].primitive == PRIM_GIL)
 		return ACT_GIL;
 	/* A thread that waits for any futex has a lock reason, and statuses have no reason at all. */
+	if (activity == ACT_COND && a->stacks[stack].made_of_condition)
+		return by_stack;
 	if ((activity == ACT_LOCK || activity == ACT_OTHER) && by_stack != ACT_OTHER)
 		return by_stack;
 	return reason ? (enum activity)activity : of_call(a, stack);

@@ -11,6 +11,9 @@ const char *delay_name(bool of_threads, enum delay delay);
 enum activity wait_activity(struct analysis *a, uint32_t reason, uint32_t stack);
 enum activity block_activity(struct analysis *a, uint32_t reason, uint32_t stack);
 enum primitive primitive_of(const char *func);
+/* Whether a thread or goroutine that waits with this stack waits for a lock, by its functions or, where these
+ * are unknown, by the futex's value. A condition that counts has the value of a lock now and then. */
+bool stack_waits_for_lock(const struct analysis *a, uint32_t stack);
 /* True for waits for a lock, of the program or of the whole process. */
 bool activity_is_lock(unsigned activity);
 /* Returns 1 + the index of the I/O call that a function or system call ("read(3: path)") makes, else 0. */

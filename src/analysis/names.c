@@ -85,8 +85,8 @@ static uint32_t find_leaf(const struct analysis *a, const struct stack_info *inf
 	}
 	while (leaf && library_is_address(func))
 		func = name_text(a, a->frames[info->first + --leaf].func);
-	/* C's syscall() makes any call, and "[...]" is no function. */
-	if (!func[0] || func[0] == '[' || strcmp(func, "syscall") == 0 ||
+	/* C's syscall() makes any call, a futex is of any lock, and "[...]" is no function. */
+	if (!func[0] || func[0] == '[' || strcmp(func, "syscall") == 0 || strcmp(func, "futex") == 0 ||
 	    library_in_package(func, "runtime") || primitive_of(func) ||
 	    library_is_kernel(func, name_text(a, a->frames[info->first + leaf].file)))
 		return info->site;
@@ -186,20 +186,40 @@ static bool is_gil(const struct analysis *a, const struct stack_info *info)
 	return false;
 }
 
-static uint8_t find_primitive(const struct analysis *a, const struct stack_info *info)
+/* Whether a library makes one of the other: locks and teams of conditions, and a team's critical section. */
+static bool is_made_of(enum primitive outer, enum primitive inner)
+{
+	switch (inner) {
+	case PRIM_NONE:
+	case PRIM_TEAM:
+		return outer != PRIM_NONE;
+	case PRIM_COND:
+		return outer == PRIM_LOCK || outer == PRIM_READ_LOCK || outer == PRIM_SEMAPHORE ||
+		       outer == PRIM_TEAM;
+	case PRIM_NOTIFY:
+		return outer == PRIM_UNLOCK || outer == PRIM_READ_UNLOCK || outer == PRIM_SEMAPHORE;
+	default:
+		return false;
+	}
+}
+
+static void find_primitive(const struct analysis *a, struct stack_info *info)
 {
 	enum primitive found = PRIM_NONE;
 
-	for (uint32_t i = 0; i < info->n && i <= info->near + 1 && (!found || found == PRIM_TEAM); i++) {
+	for (uint32_t i = 0; i < info->n && i <= info->near + 1; i++) {
 		enum primitive one = primitive_of(name_text(a, a->frames[info->first + i].func));
 
-		found = one ? one : found;
+		if (!is_made_of(one, found))
+			continue;
+		info->made_of_condition = found == PRIM_COND;
+		found = one;
 	}
 	if (found == PRIM_COND && is_gil(a, info))
 		found = PRIM_GIL;
 	if (found == PRIM_TEAM && !is_surely_team(a, info))
 		found = PRIM_NONE;
-	return (uint8_t)found;
+	info->primitive = (uint8_t)found;
 }
 
 static void look_at_leaf(const struct analysis *a, struct stack_info *info)
@@ -216,7 +236,7 @@ static void look_at_leaf(const struct analysis *a, struct stack_info *info)
 	info->leaf = find_leaf(a, info);
 	if (called == UINT32_MAX)
 		called = info->near;
-	info->primitive = find_primitive(a, info);
+	find_primitive(a, info);
 	/* Frames above the program's own code are a system call, or library code that leads to one. */
 	for (uint32_t i = 0; i < info->n && i < called && !info->io_call; i++)
 		info->io_call = io_call_of(name_text(a, a->frames[info->first + i].func));

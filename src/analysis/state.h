@@ -87,15 +87,18 @@ enum primitive {
 };
 
 struct stack_info {
-	uint32_t first, n; /* range in frames */
-	uint32_t site;     /* index of the first frame of the program's own code, else near */
-	uint32_t leaf;     /* index of the library function that the site is in; else site */
-	uint32_t near;     /* index of the first frame outside runtime and sync */
-	uint32_t resource; /* index of the one waited for or released at near; 0 = not looked up */
-	uint8_t primitive; /* enum primitive */
-	uint8_t io_call;   /* I/O call, for io_call_name(); 0 = none */
-	bool lookup;       /* resolves a host name */
-	bool outside;      /* the frame names a waker outside the program: a process, an interrupt */
+	uint32_t first, n;      /* range in frames */
+	uint32_t site;          /* index of the first frame of the program's own code, else near */
+	uint32_t leaf;          /* index of the library function that the site is in; else site */
+	uint32_t near;          /* index of the first frame outside runtime and sync */
+	uint32_t resource;      /* index of the one waited for or released at near; 0 = not looked up */
+	uint8_t primitive;      /* enum primitive */
+	uint32_t locks;         /* of waits for a futex, those whose value is that of a lock */
+	uint32_t futexes;       /* the others */
+	uint8_t io_call;        /* I/O call, for io_call_name(); 0 = none */
+	bool made_of_condition; /* as some libraries make locks, or OpenMP its teams */
+	bool lookup;            /* resolves a host name */
+	bool outside;           /* the frame names a waker outside the program: a process, an interrupt */
 };
 
 /* The heaviest keys, by weight (Space-Saving, Metwally et al. 2005): any key with over a quarter is in it. */

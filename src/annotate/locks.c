@@ -48,7 +48,7 @@ static void locks_observe(struct annotations *all, const struct probe_hit *hit)
 
 	if (hit->rec->site == SITE_PARK && has_address(locks, awaited))
 		write_log(locks, emit(all->view->ops, OP_LOG, hit->m), awaited, hit->stack);
-	if (hit->rec->site == SITE_SWITCH && WAIT_KIND(awaited) == FILE_FUTEX)
+	if (hit->rec->site == SITE_SWITCH && WAIT_IS_FUTEX(awaited))
 		write_log(locks, emit(all->view->ops, OP_LOG, hit->m), awaited, 0);
 }
 

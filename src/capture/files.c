@@ -22,7 +22,7 @@ bool files_is_unknown(const struct files *files, uint64_t key)
 {
 	const uint32_t *tries;
 
-	if (WAIT_KIND(key) == FILE_NONE || WAIT_KIND(key) == FILE_FUTEX)
+	if (WAIT_KIND(key) == FILE_NONE || WAIT_IS_FUTEX(key))
 		return false;
 	tries = map64_get(&files->logged, key);
 	return !tries || *tries < LOGGED;

@@ -199,7 +199,7 @@ static void test_threads(void **state)
 	(void)state;
 	begin(&story, true, 0, LOG_TARGET_THREADS);
 	hit(&story, (struct raw_record){.site = SITE_SYSCALL, .goid = 100, .arg = 203});
-	away.arg2 = WAIT_FUTEX(0x7f0012345678);
+	away.arg2 = WAIT_FUTEX(FILE_FUTEX, 0x7f0012345678);
 	hit(&story, away);
 	back.tid = 0;
 	story.now += 1000;

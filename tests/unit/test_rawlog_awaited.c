@@ -23,12 +23,12 @@ static void test_fields(void **state)
 
 static void test_futex(void **state)
 {
-	uint64_t wait = WAIT_FUTEX(0x7f12345678acull);
+	uint64_t wait = WAIT_FUTEX(FILE_FUTEX, 0x7f12345678acull);
 
 	(void)state;
 	assert_int_equal(WAIT_KIND(wait), FILE_FUTEX);
 	assert_true(WAIT_FUTEX_ADDRESS(wait) == 0x7f12345678acull);
-	assert_true(WAIT_FUTEX_ADDRESS(WAIT_FUTEX((1ull << 56) - 4)) == (1ull << 56) - 4);
+	assert_true(WAIT_FUTEX_ADDRESS(WAIT_FUTEX(FILE_FUTEX, (1ull << 56) - 4)) == (1ull << 56) - 4);
 }
 
 static void test_listed(void **state)

@@ -4,8 +4,10 @@
 #include "analysis/finding.h"
 #include "analysis/intervals.h"
 #include "analysis/kinds.h"
+#include "analysis/names.h"
 #include "analysis/rules/rules.h"
 #include "analysis/words.h"
+#include "code/symbol/library.h"
 
 bool lock_is_contended(const struct analysis *a, const struct resource *res, double *impact)
 {
@@ -96,9 +98,23 @@ struct label lock_waiter(const struct analysis *a, const struct resource *res)
 	return label_stack(a, (uint32_t)top_first(res->waited)->key);
 }
 
+static bool is_in_program(const struct analysis *a, uint32_t stack)
+{
+	const struct code_place *site = stack_site(a, stack);
+
+	return library_owner(name_text(a, site->func), name_text(a, site->file)) == CODE_OF_PROGRAM;
+}
+
+/* A library's unlock has no caller on the stack if the compiler has made a jump of the call. What the holder
+ * did meanwhile shows who it is. */
 struct label lock_holder(const struct analysis *a, const struct resource *res)
 {
-	return label_stack(a, (uint32_t)top_first(res->released)->key);
+	uint32_t released = (uint32_t)top_first(res->released)->key;
+	uint32_t did = (uint32_t)(top_first(res->did)->key >> 8);
+
+	return label_stack(a, is_of_threads(a) && did && !is_in_program(a, released) && is_in_program(a, did)
+				      ? did
+				      : released);
 }
 
 /* Returns NULL if there are no waits in that activity with that stack. */
@@ -125,12 +141,13 @@ static bool holder_is_idle(const struct analysis *a, const struct resource *res)
 	       row_is_for_answers(a, work) != ANSWERS_CERTAIN;
 }
 
-/* A futex in no function of a known lock may be anything: a thread parks, a virtual machine stops its
- * threads. */
+/* A futex of no known lock may be anything: a thread parks, a virtual machine stops its threads. */
 static bool may_be_no_lock(const struct analysis *a, const struct resource *res)
 {
-	return is_of_threads(a) && !is_of_process(a, res) &&
-	       !a->stacks[top_first(res->waited)->key].primitive;
+	uint32_t stack = (uint32_t)top_first(res->waited)->key;
+
+	return is_of_threads(a) && !is_of_process(a, res) && !a->stacks[stack].primitive &&
+	       !stack_waits_for_lock(a, stack);
 }
 
 void lock_evidence(struct analysis *a, struct finding *finding, const struct resource *res)
@@ -164,7 +181,8 @@ void lock_evidence(struct analysis *a, struct finding *finding, const struct res
 			 label_time(res->min_holds.max).text, activity_name((enum activity)(did->key & 0xff)),
 			 did->key >> 8 ? label_stack(a, (uint32_t)(did->key >> 8)).text
 				       : lock_holder(a, res).text);
-	finding_evidence(finding, "released at %s", lock_holder(a, res).text);
+	finding_evidence(finding, "released at %s",
+			 label_stack(a, (uint32_t)top_first(res->released)->key).text);
 	finding_next(finding, "gotrace why %s %s %llu --at %.6fs", a->options.file, words_of(a)->option,
 		     (unsigned long long)res->max_g, (double)(finding->worst_ns + res->waits.max / 2) / 1e9);
 }

@@ -8,6 +8,7 @@
 
 #include "analysis/figures.h"
 #include "analysis/finding.h"
+#include "analysis/kinds.h"
 #include "analysis/names.h"
 #include "analysis/rules/rules.h"
 #include "analysis/words.h"
@@ -37,10 +38,8 @@ static int by_count(const void *one, const void *other)
  */
 static bool is_of_lock(const struct analysis *a, const struct row *row)
 {
-	uint8_t primitive = a->stacks[row->stack].primitive;
-
 	return row->activity == ACT_LOCK && row->stack && !row->hist.n && row->cut_max >= least_wait(a) &&
-	       (!is_of_threads(a) || primitive == PRIM_LOCK || primitive == PRIM_READ_LOCK);
+	       (!is_of_threads(a) || stack_waits_for_lock(a, row->stack));
 }
 
 static uint64_t count_waiters(const struct analysis *a, uint32_t stack)

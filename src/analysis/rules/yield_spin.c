@@ -5,6 +5,7 @@
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/intervals.h"
+#include "analysis/kinds.h"
 #include "analysis/names.h"
 #include "analysis/rules/rules.h"
 #include "code/symbol/library.h"
@@ -12,21 +13,44 @@
 /* A loop that does work between yields runs longer. The probes of a yield take 2 or 3 us of it. */
 enum { LEAST_RATE = 5000, SHORT_RUN_NS = 6000 };
 
+/* Threads of LLVM's OpenMP that have done their share yield until the last one has, if there are fewer CPUs
+ * than threads (KMP_BLOCKTIME in openmp/docs of LLVM 14). */
+static bool is_team(const struct analysis *a, uint32_t stack)
+{
+	const struct stack_info *info = &a->stacks[stack];
+
+	for (uint32_t i = 0; i < info->n; i++) {
+		if (primitive_of(name_text(a, a->frames[info->first + i].func)) == PRIM_TEAM)
+			return true;
+	}
+	return false;
+}
+
 static void describe(struct analysis *a, const struct group *group, uint64_t n, uint32_t stack, uint64_t ns)
 {
 	struct finding *finding = finding_add(a, "yield-spin", (double)ns / p_time(a));
 	/* A thread that the trace knows only by its name has its group at the end. */
 	uint32_t func = group->func ? group->func : stack_root(a, stack)->func;
+	double seconds = (double)watched_ns(a) / 1e9;
 
-	finding_text(finding, "%s yields %.0f times a second in %s, instead of waiting: %s of CPU time.",
-		     label_function(a, func).text, (double)n / ((double)watched_ns(a) / 1e9),
-		     label_stack(a, stack).text, label_time(ns).text);
+	if (is_team(a, stack))
+		finding_text(finding,
+			     "Threads of OpenMP yield %.0f times a second until the rest of their team has "
+			     "done its share: %s of CPU time.",
+			     (double)n / seconds, label_time(ns).text);
+	else
+		finding_text(finding,
+			     "%s yields %.0f times a second in %s, instead of waiting: %s of CPU time.",
+			     label_function(a, func).text, (double)n / seconds, label_stack(a, stack).text,
+			     label_time(ns).text);
 	finding->n = n;
 	finding->total_ns = ns;
 	finding->stack = stack;
 	finding_evidence(finding, "%llu yields, %s of running before each; it blocked %llu times",
 			 (unsigned long long)n, label_time(ns / n).text, (unsigned long long)group->blocks);
-	finding_next(finding, "a Mutex, a channel or a condition in place of the loop");
+	finding_next(finding, is_team(a, stack)
+				      ? "equal shares, as by schedule(dynamic); OMP_WAIT_POLICY=passive"
+				      : "a Mutex, a channel or a condition in place of the loop");
 }
 
 /* runtime.GC and others of the runtime yield while they wait for the collector (src/runtime/mgc.go). Go's own

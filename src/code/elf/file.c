@@ -242,6 +242,15 @@ static void native_file_add_unknown(const struct native_file *file, uint64_t add
 	draft_add(draft, text, NULL, 0);
 }
 
+/* The source of a function that only has a symbol is not known, but its library is: "libQt5Core.so.5.15.8".
+ */
+static const char *library_name(const struct native_file *file)
+{
+	const char *name = native_file_base_name(file);
+
+	return strstr(name, ".so") ? name : NULL;
+}
+
 /* Machine code of the system call exit(2). */
 static const struct ending {
 	uint8_t size, bytes[8];
@@ -305,7 +314,7 @@ static enum native_found native_file_find_frames(struct native_file *file, const
 	    !native_dwarf_frames(file->dwarf, address, symbol, draft)) {
 		if (!symbol)
 			return without_symbol(file, address, offset, draft);
-		draft_add(draft, symbol->name, NULL, 0);
+		draft_add(draft, symbol->name, library_name(file), 0);
 	}
 	draft_finish(draft, native_file_is_libc(file));
 	return NATIVE_NAMED;

@@ -10,8 +10,39 @@ static const char *const library_packages[] = {
 };
 /* Beginnings of names of C and C++ libraries, and "[page fault]". */
 static const char *const library_prefixes[] = {
-	"pthread_", "__",     "lll_",    "futex_",  "std::",    "_IO_",       "epoll_", "[",     "…",
-	"<std::",   "core::", "<core::", "alloc::", "<alloc::", "libgomp.so", "gomp_",  "GOMP_", "omp_",
+	"pthread_",
+	"__",
+	"lll_",
+	"futex_",
+	"std::",
+	"_IO_",
+	"epoll_",
+	"[",
+	"…",
+	"<std::",
+	"core::",
+	"<core::",
+	"alloc::",
+	"<alloc::",
+	"libgomp.so",
+	"gomp_",
+	"GOMP_",
+	"omp_",
+	"libomp.so",
+	"absl::",
+	"AbslInternal",
+	"boost::",
+	"g_mutex_",
+	"g_cond_",
+	"g_rec_mutex_",
+	"g_rw_lock_",
+	"QBasicMutex::",
+	"QMutex::",
+	"QMutexLocker",
+	"QRecursiveMutex::",
+	"QReadWriteLock::",
+	"QWaitCondition::",
+	"QSemaphore::",
 };
 /* Functions of the C library that wait. */
 static const char *const library_functions[] = {
@@ -167,6 +198,13 @@ static bool is_rust_library(const char *file)
 	return false;
 }
 
+/* Functions that are only in headers are compiled into the program: Boost, Eigen, Abseil in part. */
+static bool is_header_of_system(const char *file)
+{
+	return strncmp(file, "/usr/include/", 13) == 0 || strncmp(file, "/usr/local/include/", 19) == 0 ||
+	       strncmp(file, "/usr/lib/gcc/", 13) == 0 || strncmp(file, "/usr/lib/llvm-", 14) == 0;
+}
+
 static bool is_shared_library(const char *file)
 {
 	const char *so = strstr(file, ".so");
@@ -213,7 +251,8 @@ enum code_owner library_owner(const char *func, const char *file)
 	if (!library_is_go(func)) {
 		if (is_c_standard(func, file))
 			return CODE_OF_LIBRARY;
-		return is_shared_library(library_is_address(func) ? func : file) || is_rust_library(file)
+		return is_shared_library(library_is_address(func) ? func : file) || is_rust_library(file) ||
+				       is_header_of_system(file)
 			       ? CODE_OF_MODULE
 			       : CODE_OF_PROGRAM;
 	}

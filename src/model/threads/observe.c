@@ -66,6 +66,7 @@ static void fall_asleep(struct model *md, struct thread_life *t, const struct ra
 	struct early_waking waking = t->waking;
 	struct wait wait = {.call = rec->arg,
 			    .file = wait_file(rec->arg2),
+			    .lock = WAIT_KIND(rec->arg2) == FILE_LOCK,
 			    .left = rec->status,
 			    .hint = thread_stack_hint(md, rec->stack),
 			    .worker = worker};

@@ -151,6 +151,7 @@ static void take_stack(struct model *md, struct thread_life *t, const struct log
 {
 	struct wait wait = {.call = lt->arg,
 			    .file = wait_file(lt->arg2),
+			    .lock = WAIT_KIND(lt->arg2) == FILE_LOCK,
 			    .left = lt->left,
 			    .hint = thread_stack_hint(md, lt->stack),
 			    .worker = thread_is_worker(md, t)};

@@ -120,7 +120,7 @@ bool syscall_yields(struct syscalls *calls, const struct log_target *target, uin
 	return find(calls, target, call)->class == SYSCALL_YIELD;
 }
 
-static const char *futex_reason(uint8_t hint)
+static const char *futex_reason(uint8_t hint, bool lock)
 {
 	static const char *const reasons[] = {
 		[HINT_MUTEX] = "sync (mutex)",   [HINT_COND] = "sync (condition)",
@@ -129,7 +129,9 @@ static const char *futex_reason(uint8_t hint)
 	};
 	const char *reason = hint < sizeof(reasons) / sizeof(reasons[0]) ? reasons[hint] : NULL;
 
-	return reason ? reason : "sync (futex)";
+	if (!reason)
+		reason = lock ? reasons[HINT_MUTEX] : "sync (futex)";
+	return reason;
 }
 
 static const char *file_reason(uint64_t file)
@@ -162,7 +164,7 @@ static const char *call_reason(enum syscall_class class, const struct wait *wait
 {
 	switch (class) {
 	case SYSCALL_FUTEX:
-		return futex_reason(wait->hint);
+		return futex_reason(wait->hint, wait->lock);
 	case SYSCALL_SLEEP:
 		return "sleep";
 	case SYSCALL_POLL:

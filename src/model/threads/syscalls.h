@@ -25,13 +25,14 @@ struct wait {
 	uint64_t file; /* WAIT_* */
 	uint8_t left;  /* enum left */
 	uint8_t hint;  /* enum log_symbol_hint: the innermost in its stack */
+	bool lock;     /* by its value, the futex is a lock's */
 	bool worker;   /* of io_uring: a thread that never leaves the kernel */
 };
 
 /* Returns the file of a WAIT_*; 0 if it has none. */
 static inline uint64_t wait_file(uint64_t wait)
 {
-	return WAIT_KIND(wait) == FILE_FUTEX ? 0 : wait;
+	return WAIT_IS_FUTEX(wait) ? 0 : wait;
 }
 
 void syscalls_free(struct syscalls *calls);
