@@ -120,6 +120,10 @@ static const struct keyword primitive_words[] = {
 	{"runtime.selectnb", PRIM_SELECT},
 	{"internal/poll.runtime_pollWait", PRIM_NETWORK},
 	{"net.runtime_pollWait", PRIM_NETWORK},
+	/* semacquire of work.startSema, work.markDoneSema and worldsema (src/runtime/mgc.go, proc.go) */
+	{"runtime.gcStart", PRIM_GC},
+	{"runtime.gcMarkDone", PRIM_GC},
+	{"runtime.stopTheWorld", PRIM_GC},
 	{"time.Sleep", PRIM_SLEEP},
 	{"time.goFunc", PRIM_TIMER},
 	{"time.sendTime", PRIM_TIMER},
@@ -279,6 +283,7 @@ static enum activity of_primitive(enum primitive primitive)
 		[PRIM_SELECT] = ACT_SELECT,   [PRIM_NETWORK] = ACT_NETWORK,
 		[PRIM_SLEEP] = ACT_SLEEP,     [PRIM_UNLOCK] = ACT_OTHER,
 		[PRIM_TIMER] = ACT_OTHER,     [PRIM_SEMAPHORE] = ACT_SEMAPHORE,
+		[PRIM_GC] = ACT_GC,
 	};
 
 	return primitive && activities[primitive] ? (enum activity)activities[primitive] : ACT_OTHER;

@@ -84,6 +84,7 @@ enum primitive {
 	PRIM_NETWORK,
 	PRIM_SLEEP,
 	PRIM_TIMER,
+	PRIM_GC, /* a semaphore of the collector's */
 };
 
 struct stack_info {
