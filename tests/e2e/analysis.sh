@@ -283,6 +283,15 @@ case_report_c_queues() { # threads that queue for a lock, or are woken for nothi
 	return 0
 }
 
+case_report_c_own() { # a lock that the program makes of a futex, known by its value
+	gcc -O2 -g -pthread -fopenmp -o "$E2E/planted-c" tests/e2e/planted/locks.c || die "cannot build the C program"
+	c_planted own
+	grep -q '"id":"lock-io","level":"high",[^}]*"text":"take_turn[^"]* waited [^"]* for pass_turn' "$W/report.json" ||
+		die "no lock in take_turn: $(findings_in "$W/report.json" | tr '\n' ' ')"
+	c_planted own clean
+	! findings_in "$W/report.json" | grep '^lock' || die "a lock without the fault"
+}
+
 case_report_c_waits() { # threads that wait for a place, for a slow reader, for a loop that sleeps, for each other, and for their memory map
 	local row mode
 	gcc -O2 -g -pthread -fopenmp -o "$E2E/planted-c" tests/e2e/planted/locks.c || die "cannot build the C program"

@@ -413,6 +413,149 @@ static void test_primitives(void **state)
 			PRIM_WAIT_GROUP);
 }
 
+/* Locks that libraries make of conditions, and those with an inline namespace. */
+static void test_library_locks(void **state)
+{
+	(void)state;
+	check_primitive("g_mutex_lock", "work", PRIM_LOCK);
+	check_primitive("g_cond_wait", "work", PRIM_COND);
+	check_primitive("QBasicMutex::lockInternal()", "work", PRIM_LOCK);
+	check_primitive("absl::lts_20220623::Mutex::LockSlow(absl::MuHow)", "work", PRIM_LOCK);
+	check_primitive("absl::debian3::Mutex::UnlockSlow(absl::SynchWaitParams*)", "work", PRIM_UNLOCK);
+	check_primitive("pthread_cond_wait", "boost::shared_mutex::lock_shared()", PRIM_READ_LOCK);
+	check_primitive("pthread_cond_broadcast", "boost::shared_mutex::unlock()", PRIM_UNLOCK);
+	check_primitive("pthread_cond_wait", "QReadWriteLock::lockForWrite()", PRIM_LOCK);
+	check_primitive("pthread_cond_wait", "libomp.so.5+0x7bdb0", PRIM_TEAM);
+	check_primitive("pthread_cond_wait", "serve", PRIM_COND);
+}
+
+/* A reader of boost::shared_mutex waits for a condition by its reason, and for a lock by its functions. */
+static void test_lock_of_conditions(void **state)
+{
+	struct script *s = two_threads("main [app]", "work [app]");
+	uint32_t wait = stack(s, "pthread_cond_wait", "boost::shared_mutex::lock()", 3, "work [app]");
+	uint32_t other = stack(s, "pthread_cond_wait", "take", 3, "main [app]");
+	struct analysis *a;
+
+	(void)state;
+	block(s, 1, 0, "sync (condition)", other);
+	block(s, 2, 1, "sync (condition)", wait);
+	a = analyse(s, NULL);
+	assert_int_equal(a->gs[1].activity, ACT_COND);
+	assert_int_equal(a->gs[2].activity, ACT_LOCK);
+	analysis_free(a);
+	script_free(s);
+}
+
+/* Two threads hand on a futex that no function names. nth: each nth wait has the value of a lock. */
+static struct analysis *handed_on_by_value(unsigned nth)
+{
+	struct script *s = two_threads("work [app]", "work [app]");
+	uint32_t wait = stack(s, "futex", "libx.so.1+0x10", 0, "work [app]");
+	uint32_t pause = stack(s, "clock_nanosleep", "work [app]", 3, NULL);
+	struct analysis *a;
+
+	for (uint32_t i = 0; i < 40; i++) {
+		at(s, i * 20 * MS + MS);
+		block(s, 2, 1, i % nth ? "sync (futex)" : "sync (mutex)", wait);
+		block(s, 1, 0, "sleep", pause);
+		at(s, i * 20 * MS + 18 * MS);
+		wake(s, 0, NO_P, 1, 0);
+		start(s, 1, 0);
+		wake(s, 1, 0, 2, wait);
+		start(s, 2, 1);
+	}
+	a = analyse(s, NULL);
+	script_free(s);
+	return a;
+}
+
+/* A condition that counts has the value of a lock now and then. */
+static void test_futex_values(void **state)
+{
+	static const struct {
+		unsigned nth;
+		bool lock;
+	} cases[] = {{1, true}, {2, false}, {41, false}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct analysis *a = handed_on_by_value(cases[i].nth);
+		const struct finding *finding = found(a, "lock-io");
+
+		assert_non_null(finding);
+		assert_int_equal(finding->level > LEVEL_INFO, cases[i].lock);
+		analysis_free(a);
+	}
+}
+
+/* Threads of LLVM's OpenMP yield until the last one is done, which is no loop of the program's. */
+static void test_team_yields(void **state)
+{
+	struct script *s = two_threads("main [app]", "libomp.so.5+0xaf6e0 [app]");
+	uint32_t yield = stack(s, "sched_yield", "libomp.so.5+0x7bdb0", 0, "libomp.so.5+0xaf6e0 [app]");
+	const struct finding *finding;
+	struct analysis *a;
+
+	(void)state;
+	for (uint32_t i = 0; i < 8000; i++) {
+		s->now += 1500;
+		call(s, 2, 1, 1000, yield);
+	}
+	block(s, 2, 1, "sync (futex)", yield);
+	a = analyse(s, NULL);
+	finding = found(a, "yield-spin");
+	assert_non_null(finding);
+	assert_non_null(strstr(finding->text, "Threads of OpenMP yield"));
+	assert_non_null(strstr(finding->next, "schedule(dynamic)"));
+	analysis_free(a);
+	script_free(s);
+}
+
+/* libuv's threads never wait for work, or half of the time. */
+static const struct finding *uv_pool(bool idle, struct analysis **made)
+{
+	struct script *s = two_threads("worker [node]", "worker [node]");
+	uint32_t loop = stack(s, "epoll_wait(5)", "uv__io_poll", 3, "main [node]");
+	uint32_t lookup = stack(s, "poll(7)", "getaddrinfo", 3, "worker [node]");
+	uint32_t work = stack(s, "pthread_cond_wait", "uv_cond_wait", 3, "worker [node]");
+
+	s->goids[3] = 5002;
+	create(s, 3, stack(s, "main [node]", NULL, 1, NULL));
+	for (uint32_t i = 0; i < 40; i++) {
+		at(s, i * 20 * MS + MS);
+		for (uint32_t g = 1; g <= 2; g++)
+			block(s, g, (int32_t)g - 1, idle && i % 2 ? "sync (condition)" : "network",
+			      idle && i % 2 ? work : lookup);
+		start(s, 3, 0);
+		block(s, 3, 0, "network", loop);
+		at(s, i * 20 * MS + 20 * MS);
+		wake(s, 0, NO_P, 3, 0);
+		for (uint32_t g = 1; g <= 2; g++) {
+			wake(s, 0, NO_P, g, 0);
+			start(s, g, (int32_t)g - 1);
+		}
+	}
+	*made = analyse(s, NULL);
+	script_free(s);
+	return found(*made, "pool-small");
+}
+
+static void test_uv_pool(void **state)
+{
+	const struct finding *finding;
+	struct analysis *a;
+
+	(void)state;
+	finding = uv_pool(false, &a);
+	assert_non_null(finding);
+	assert_non_null(strstr(finding->text, "All 2 threads of libuv's pool"));
+	assert_string_equal(finding->next, "UV_THREADPOOL_SIZE=8");
+	analysis_free(a);
+	assert_null(uv_pool(true, &a));
+	analysis_free(a);
+}
+
 /* A thread that waits when the trace begins has no reason, but a call. */
 static void test_no_reason(void **state)
 {
@@ -591,6 +734,11 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_gil),
 	cmocka_unit_test(test_team),
 	cmocka_unit_test(test_primitives),
+	cmocka_unit_test(test_library_locks),
+	cmocka_unit_test(test_lock_of_conditions),
+	cmocka_unit_test(test_futex_values),
+	cmocka_unit_test(test_team_yields),
+	cmocka_unit_test(test_uv_pool),
 	cmocka_unit_test(test_work_is_no_answer),
 	cmocka_unit_test(test_semaphores),
 	cmocka_unit_test(test_signaller_is_no_asker),

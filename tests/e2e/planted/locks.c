@@ -7,9 +7,11 @@
  * they write to a pipe whose reader is slow (pipe), or ask a loop that sleeps for each event (loop), or does not. Or
  * they meet after each round, for which one of them takes the longest (barrier), or another one each time. Or
  * each job has a thread of its own (churn), or there are few jobs. Or each maps memory of its own for each job (map), or
- * keeps it. Or one thread of a team of OpenMP has most of the work (team), or all have the same.
+ * keeps it. Or one thread of a team of OpenMP has most of the work (team), or all have the same. Or threads take turns
+ * with a lock made of a futex (own), and sleep while they have it, or before.
  */
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
@@ -18,6 +20,7 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -314,6 +317,41 @@ __attribute__((noinline)) static void *lead_team(void *arg)
 	return arg;
 }
 
+/* --- a lock of the program's own: 0 = free, 1 = taken, 2 = taken, and others may wait ("Futexes Are Tricky") --- */
+
+static int turn;
+
+static void take_turn(void)
+{
+	int was = 0;
+
+	if (__atomic_compare_exchange_n(&turn, &was, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return;
+	while (__atomic_exchange_n(&turn, 2, __ATOMIC_ACQUIRE))
+		syscall(SYS_futex, &turn, FUTEX_WAIT_PRIVATE, 2, NULL, NULL, 0);
+}
+
+static void pass_turn(void)
+{
+	if (__atomic_exchange_n(&turn, 0, __ATOMIC_RELEASE) == 2)
+		syscall(SYS_futex, &turn, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+__attribute__((noinline)) static void *write_record(void *arg)
+{
+	for (;;) {
+		if (clean)
+			nap(2000);
+		take_turn();
+		if (!clean)
+			nap(2000);
+		shared++;
+		pass_turn();
+		compute(1);
+	}
+	return arg;
+}
+
 static void start(int n, void *(*run)(void *))
 {
 	pthread_t thread;
@@ -365,6 +403,8 @@ int main(int argc, char **argv)
 		start(READERS, fill_buffers);
 	} else if (strcmp(argv[1], "team") == 0) {
 		start(1, lead_team);
+	} else if (strcmp(argv[1], "own") == 0) {
+		start(READERS, write_record);
 	} else {
 		start(1, holder);
 		start(READERS, reader);
