@@ -75,6 +75,10 @@ static __always_inline uint64_t wait_on(struct task_struct *task, uint32_t fd, b
 	return WAIT_MAKE(epoll ? FILE_EPOLL : kind_of(mode, magic), fd, wait_mark(number));
 }
 
+/* A futex in the frame of the waiting thread is its own: a condition of musl, whose waiters have the value 2
+ * (__pthread_cond_timedwait of 1.2.3), or a one-shot event. */
+#define OWN_FRAME 1024u
+
 /*
  * What a thread waits for at a futex is not known by the call, except for a lock: the kernel's own (_PI), or
  * one whose value says that it is taken and has waiters. That is 2 in glibc, GLib, Go and Rust ("Futexes Are
@@ -85,10 +89,11 @@ static __always_inline uint64_t futex_in_call(const struct user_regs *regs)
 {
 	uint32_t command = FUTEX_COMMAND(regs->args[1]) & 31;
 	int32_t value = (int32_t)regs->args[2];
-	bool lock = FUTEX_IS_LOCK >> command & 1 || value == 2 || value < -1;
+	bool lock = (value == 2 || value < -1) && regs->args[0] - regs->sp >= OWN_FRAME;
 
 	if (FUTEX_DOES_NOT_WAIT >> command & 1)
 		return 0;
+	lock |= FUTEX_IS_LOCK >> command & 1;
 	return WAIT_FUTEX(lock ? FILE_LOCK : FILE_FUTEX, regs->args[0]);
 }
 
