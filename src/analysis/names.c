@@ -212,13 +212,15 @@ static void find_primitive(const struct analysis *a, struct stack_info *info)
 
 		if (!is_made_of(one, found))
 			continue;
-		info->made_of_condition = found == PRIM_COND;
+		info->made_of_condition |= found == PRIM_COND;
 		found = one;
 	}
 	if (found == PRIM_COND && is_gil(a, info))
 		found = PRIM_GIL;
-	if (found == PRIM_TEAM && !is_surely_team(a, info))
+	if (found == PRIM_TEAM && !is_surely_team(a, info)) {
 		found = PRIM_NONE;
+		info->made_of_condition = false;
+	}
 	info->primitive = (uint8_t)found;
 }
 
