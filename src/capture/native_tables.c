@@ -12,7 +12,6 @@
 #include "capture/map_array.h"
 #include "capture/native_modules.h"
 #include "code/symbol/native_walk.h"
-#include "target/memory.h"
 #include "util/clock.h"
 
 #define SPACES        64u              /* distinct lists of mappings, if there are several processes */
@@ -690,16 +689,31 @@ int native_tables_place(struct native_tables *tables, const struct bpf_object *o
 	return 0;
 }
 
+struct thread_memory {
+	pid_t pid;
+	const struct memory_piece *known;
+};
+
 static size_t native_tables_read_memory(void *ctx, uint64_t address, void *to, size_t size)
 {
-	ssize_t n = memory_read_some(*(const pid_t *)ctx, address, to, size);
+	const struct thread_memory *reader = ctx;
+	const struct memory_piece *known = reader->known;
+	uint64_t skip = known ? address - known->address : 0;
+	ssize_t n;
 
+	if (known && known->bytes && skip < known->size) {
+		size = size < known->size - skip ? size : known->size - skip;
+		memcpy(to, known->bytes + skip, size);
+		return size;
+	}
+	n = memory_read_some(reader->pid, address, to, size);
 	return n < 0 ? 0 : (size_t)n;
 }
 
 size_t native_tables_walk(const struct native_tables *tables, pid_t pid, struct unwind_regs regs,
-			  uint64_t *pcs, size_t max, uint16_t *flags)
+			  const struct memory_piece *known, uint64_t *pcs, size_t max, uint16_t *flags)
 {
+	struct thread_memory reader = {pid, known};
 	const struct table_process *process = process_of(tables, pid);
 	const struct list *list = process ? &tables->spaces[process->space].list : NULL;
 	const struct unwind_tables walked = {
@@ -715,7 +729,7 @@ size_t native_tables_walk(const struct native_tables *tables, pid_t pid, struct 
 	if (!list)
 		return 0;
 	return native_walk(&walked, (struct unwind_space){.count = (uint16_t)list->n}, regs,
-			   native_tables_read_memory, &pid, pcs, max, flags);
+			   native_tables_read_memory, &reader, pcs, max, flags);
 }
 
 void native_tables_stats(const struct native_tables *tables, struct native_tables_stats *stats)

@@ -17,6 +17,7 @@
 #include <sys/types.h>
 
 #include "bpf/unwind.h"
+#include "target/memory.h"
 #include "target/names/modules.h"
 #include "util/error.h"
 
@@ -63,12 +64,12 @@ int native_tables_prepare(struct native_tables *tables, struct bpf_object *objec
 int native_tables_place(struct native_tables *tables, const struct bpf_object *object, struct error *err);
 
 /*
- * Walks a stack of a process from its registers, as bpf/unwind.bpf.h does. Stores at most max addresses, all
- * to be looked up at pc - 1, and sets *flags for the struct raw_stack. Returns the number of addresses (0:
- * unknown process).
+ * Walks a stack of a process from its registers, as bpf/unwind.bpf.h does. known: memory of the stack that
+ * has been read already; NULL = none. Stores at most max addresses, all to be looked up at pc - 1, and sets
+ * *flags for the struct raw_stack. Returns the number of addresses (0: unknown process).
  */
 size_t native_tables_walk(const struct native_tables *tables, pid_t pid, struct unwind_regs regs,
-			  uint64_t *pcs, size_t max, uint16_t *flags);
+			  const struct memory_piece *known, uint64_t *pcs, size_t max, uint16_t *flags);
 
 void native_tables_stats(const struct native_tables *tables, struct native_tables_stats *stats);
 

@@ -17,12 +17,14 @@
 #include "capture/snapshot.h"
 #include "capture/tally.h"
 #include "capture/thread_detail.h"
+#include "target/memory.h"
 #include "util/clock.h"
 #include "util/message.h"
 
 enum {
 	THREADS_PER_RECORD = 1024,
-	STACKS_AT_ONCE = 16, /* read between two rounds of draining */
+	STACKS_AT_ONCE = 64, /* read between two rounds of draining */
+	STACK_END = 768,     /* bytes; a wait in glibc, and a few frames */
 	REFRESH_MS = 1000,   /* interval between readings of the mappings if no records show changes */
 	KERNEL_DEPTH = 64,   /* frames in the kernel, as in bpf/unwind.bpf.h */
 	REFRESH_PART = 2,    /* reading takes at most a third of the time */
@@ -213,7 +215,8 @@ static unsigned read_kernel_stack(struct capture *capture, const struct raw_thre
 
 /* Walks and logs the stack of a thread that is not running. Returns its hash, or 0 if there is none. Without
  * kernel frames, the BPF programs would compute the same hash. */
-static uint64_t thread_snapshot_put_stack(struct capture *capture, const struct raw_thread *thread)
+static uint64_t thread_snapshot_put_stack(struct capture *capture, const struct raw_thread *thread,
+					  const struct memory_piece *known)
 {
 	struct unwind_regs regs = {
 		.ip = thread->ip, .sp = thread->sp, .bp = thread->bp, .link = thread->link};
@@ -222,7 +225,7 @@ static uint64_t thread_snapshot_put_stack(struct capture *capture, const struct 
 	uint16_t flags = 0;
 	unsigned kernel = read_kernel_stack(capture, thread, stack->pcs);
 
-	stack->n = kernel + (uint32_t)native_tables_walk(capture->tables, (pid_t)thread->tgid, regs,
+	stack->n = kernel + (uint32_t)native_tables_walk(capture->tables, (pid_t)thread->tgid, regs, known,
 							 stack->pcs + kernel, STACK_DEPTH - kernel, &flags);
 	stack->site = SITE_STACK;
 	stack->skip = 0;
@@ -250,6 +253,35 @@ static int threads_backend_list(const struct capture *capture, struct raw_thread
 	return bpf_list_threads(&capture->bpf, tgid, found, err);
 }
 
+static bool has_stack(const struct raw_thread *thread)
+{
+	return thread->ip && !thread->on_cpu && !thread->exiting;
+}
+
+/*
+ * Reads the lower ends of the stacks of threads of one process, which most walks do not leave, at once: a
+ * message to the process that reads for each thread takes longer than the walk. Leaves in pieces[i].bytes
+ * that of threads[i], or NULL.
+ */
+static void read_stack_ends(struct memory_batch *batch, const struct raw_thread *threads, int n,
+			    struct memory_piece pieces[STACKS_AT_ONCE])
+{
+	struct memory_piece wanted[STACKS_AT_ONCE];
+	size_t nwanted = 0;
+
+	batch->pid = (pid_t)threads->tgid;
+	for (int i = 0; i < n; i++) {
+		pieces[i] = (struct memory_piece){
+			.address = threads[i].sp & ~7ull, .size = STACK_END, .owner = (uint32_t)i};
+		if (has_stack(&threads[i]) && threads[i].tgid == threads->tgid)
+			wanted[nwanted++] = pieces[i];
+	}
+	if (!nwanted || memory_gather(batch, wanted, nwanted))
+		return;
+	for (size_t i = 0; i < nwanted; i++)
+		pieces[wanted[i].owner] = wanted[i];
+}
+
 /*
  * Reads the stacks of threads that are not running. They may resume while being read. On a busy machine this
  * takes seconds if there are many: the rings are drained meanwhile, and when the recording has to end, the
@@ -258,6 +290,8 @@ static int threads_backend_list(const struct capture *capture, struct raw_thread
 static int thread_snapshot_read_stacks(struct capture *capture, struct thread_snapshot *snapshot,
 				       struct error *err)
 {
+	struct memory_piece pieces[STACKS_AT_ONCE];
+	struct memory_batch batch = {0};
 	struct raw_thread *found;
 	int n = threads_backend_list(capture, &found, err), rc = 0;
 
@@ -266,20 +300,25 @@ static int thread_snapshot_read_stacks(struct capture *capture, struct thread_sn
 	snapshot->stacks = calloc((size_t)n, sizeof(*snapshot->stacks));
 	for (int i = 0; i < n && snapshot->stacks && rc >= 0; i++) {
 		const struct raw_thread *thread = &found[i];
+		int at = i % STACKS_AT_ONCE;
 
-		if (i % STACKS_AT_ONCE == 0) {
+		if (at == 0) {
 			if (control_wait(&capture->control, -1, -1, 0))
 				break;
 			rc = capture_drain(capture);
+			read_stack_ends(&batch, thread, n - i < STACKS_AT_ONCE ? n - i : STACKS_AT_ONCE,
+					pieces);
 		}
-		if (!thread->ip || thread->on_cpu || thread->exiting)
+		if (!has_stack(thread))
 			continue;
-		snapshot->stacks[snapshot->nstacks++] =
-			(struct seen_stack){.tid = thread->tid,
-					    .switches = thread->switches,
-					    .ip = thread->ip,
-					    .hash = thread_snapshot_put_stack(capture, thread)};
+		snapshot->stacks[snapshot->nstacks++] = (struct seen_stack){
+			.tid = thread->tid,
+			.switches = thread->switches,
+			.ip = thread->ip,
+			.hash = thread_snapshot_put_stack(capture, thread, &pieces[at]),
+		};
 	}
+	memory_batch_free(&batch);
 	free(found);
 	if (!snapshot->stacks)
 		return error_set(err, ENOMEM, "out of memory");

@@ -107,13 +107,18 @@ static size_t broker_reply_bytes(const struct broker *broker, const struct broke
 	return n;
 }
 
-static ssize_t broker_ask_memory(void *ctx, pid_t pid, uint64_t address, void *to, size_t size)
+static ssize_t broker_ask_memory(void *ctx, pid_t pid, const struct iovec *from, unsigned n, void *to,
+				 size_t size)
 {
-	struct broker_message message = {.ask = BROKER_MEMORY, .pid = pid, .address = address, .size = size};
+	struct broker_message message = {.ask = BROKER_MEMORY, .pid = pid};
 	struct broker_reply reply;
+	int64_t value;
 	int fd;
-	int64_t value = broker_ask(ctx, &message, -1, &reply, &fd);
 
+	n = n < BROKER_PIECES ? n : BROKER_PIECES;
+	message.path_len = (uint32_t)(n * sizeof(*from));
+	memcpy(message.pieces, from, message.path_len);
+	value = broker_ask(ctx, &message, -1, &reply, &fd);
 	return value < 0 ? value : (ssize_t)broker_reply_bytes(ctx, &reply, to, size);
 }
 

@@ -341,9 +341,10 @@ static int without_reading(int fd)
 static struct answer server_read_memory(struct server *server, const struct broker_message *message)
 {
 	struct held_process *process = server_process(server, message->pid);
-	struct iovec from = {.iov_base = (void *)(uintptr_t)message->address,
-			     .iov_len = message->size < WINDOW_BYTES ? message->size : WINDOW_BYTES};
-	ssize_t n = process ? held_process_read(process, server->part, from.iov_len, &from, 1) : -ESRCH;
+	size_t pieces = message->path_len / sizeof(message->pieces[0]);
+	ssize_t n = process ? held_process_read(process, server->part, WINDOW_BYTES, message->pieces,
+						pieces < BROKER_PIECES ? pieces : BROKER_PIECES)
+			    : -ESRCH;
 
 	return (struct answer){.value = n, .fd = -1, .bytes = server->part, .size = n > 0 ? (size_t)n : 0};
 }

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 #include "sandbox/descriptors.h"
 #include "util/error.h"
@@ -23,14 +24,14 @@ enum broker_ask {
 	BROKER_SHARE,   /* number; the file */
 	BROKER_KEEP,    /* number: a set of capabilities -> struct broker_reply */
 	/* On the socket for reading, each -> struct broker_reply: */
-	BROKER_MEMORY,  /* pid, address, size -> bytes in the window */
+	BROKER_MEMORY,  /* pid, pieces in place of the path -> their bytes in the window */
 	BROKER_MAPS,    /* pid -> a file */
 	BROKER_MAPPING, /* pid, path and the mapping's numbers -> a file */
 	BROKER_EXE,     /* pid, size -> a file, its first bytes in the window */
 	BROKER_LOST,    /* a /proc/PID/mem -> 1: its program is gone */
 };
 
-enum { BROKER_PATH = 4096 };
+enum { BROKER_PATH = 4096, BROKER_PIECES = BROKER_PATH / sizeof(struct iovec) };
 
 struct broker_message {
 	uint32_t ask;
@@ -38,8 +39,11 @@ struct broker_message {
 	uint64_t number, address, size;
 	uint64_t start, end, inode; /* of a mapping */
 	uint32_t major, minor;
-	uint32_t path_len; /* length of the path that was sent */
-	char path[BROKER_PATH];
+	uint32_t path_len; /* bytes that were sent of what follows */
+	union {
+		char path[BROKER_PATH];
+		struct iovec pieces[BROKER_PIECES]; /* of another process's memory */
+	};
 };
 
 struct broker_reply {

@@ -24,10 +24,13 @@
 /* In a worker, the data arrives in the window and is copied from there. */
 static ssize_t read_vector(pid_t pid, const struct iovec *remote, unsigned n, void *to, size_t size)
 {
+	const struct target_reads *reads = target_reads();
 	struct window window = window_of_process();
 	struct iovec local = {.iov_base = window.bytes ? window.bytes : to, .iov_len = size};
 	ssize_t got;
 
+	if (reads)
+		return reads->memory(reads->ctx, pid, remote, n, to, size);
 	if (window.bytes && size > window.size)
 		local.iov_len = window.size;
 	got = process_vm_readv(pid, &local, 1, remote, n, 0);
@@ -36,21 +39,13 @@ static ssize_t read_vector(pid_t pid, const struct iovec *remote, unsigned n, vo
 	return got < 0 ? -errno : got;
 }
 
-static ssize_t read_some(pid_t pid, uint64_t address, void *to, size_t size)
-{
-	const struct target_reads *reads = target_reads();
-	struct iovec remote = {.iov_base = (void *)(uintptr_t)address, .iov_len = size};
-
-	return reads ? reads->memory(reads->ctx, pid, address, to, size)
-		     : read_vector(pid, &remote, 1, to, size);
-}
-
 ssize_t memory_read_some(pid_t pid, uint64_t address, void *to, size_t size)
 {
 	size_t done = 0;
 
 	while (done < size) {
-		ssize_t n = read_some(pid, address + done, (uint8_t *)to + done, size - done);
+		struct iovec rest = {.iov_base = (void *)(uintptr_t)(address + done), .iov_len = size - done};
+		ssize_t n = read_vector(pid, &rest, 1, (uint8_t *)to + done, rest.iov_len);
 
 		if (n < 0)
 			return done ? (ssize_t)done : n;

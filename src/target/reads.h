@@ -10,13 +10,17 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 struct proc_mapping;
 
 /* All functions return a negative errno on failure; -EIO if there is no answer in time. */
 struct target_reads {
-	/* Returns the number of bytes read, less than size if memory is missing. */
-	ssize_t (*memory)(void *ctx, pid_t pid, uint64_t address, void *to, size_t size);
+	/*
+	 * Reads n pieces one after the other, together at most `size` bytes. Returns the number of bytes
+	 * read, less if memory is missing, or if these are more than are read at once.
+	 */
+	ssize_t (*memory)(void *ctx, pid_t pid, const struct iovec *from, unsigned n, void *to, size_t size);
 	int (*maps)(void *ctx, pid_t pid); /* returns a descriptor with the text of /proc/PID/maps */
 	/*
 	 * Both return O_PATH descriptors: closing any other kind calls into the file system, which may block.

@@ -49,8 +49,8 @@ static __attribute__((noinline)) void walk_here(struct walked *walked)
 
 	__asm__ volatile("lea 1f(%%rip), %0\n\tmov %%rsp, %1\n\tmov %%rbp, %2\n1:"
 			 : "=a"(regs.ip), "=c"(regs.sp), "=d"(regs.bp));
-	walked->n =
-		native_tables_walk(walked->tables, getpid(), regs, walked->pcs, STACK_DEPTH, &walked->flags);
+	walked->n = native_tables_walk(walked->tables, getpid(), regs, NULL, walked->pcs, STACK_DEPTH,
+				       &walked->flags);
 	walked->ntheirs = 0;
 	_Unwind_Backtrace(keep_theirs, walked);
 	__asm__ volatile(""); /* prevents a tail call */
@@ -251,7 +251,7 @@ static bool is_known(const struct native_tables *tables, uint64_t address)
 	uint64_t pcs[4];
 	uint16_t flags;
 
-	assert_int_equal(native_tables_walk(tables, getpid(), regs, pcs, 4, &flags), 1);
+	assert_int_equal(native_tables_walk(tables, getpid(), regs, NULL, pcs, 4, &flags), 1);
 	return flags == RAW_STACK_NATIVE;
 }
 
@@ -323,9 +323,9 @@ static void several_processes(void **state)
 	assert_int_equal(native_tables_refresh(tables, child, &err), 0);
 	native_tables_stats(tables, &after);
 	assert_memory_equal(&before, &after, sizeof(before));
-	assert_int_equal(native_tables_walk(tables, child, regs, pcs, 4, &flags), 1);
+	assert_int_equal(native_tables_walk(tables, child, regs, NULL, pcs, 4, &flags), 1);
 	native_tables_forget(tables, child);
-	assert_int_equal(native_tables_walk(tables, child, regs, pcs, 4, &flags), 0);
+	assert_int_equal(native_tables_walk(tables, child, regs, NULL, pcs, 4, &flags), 0);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	assert_int_equal(native_tables_refresh(tables, child, &err), -ESRCH);
@@ -346,19 +346,19 @@ static void a_fork_is_believed(void **state)
 	(void)state;
 	assert_non_null(tables);
 	assert_int_equal(native_tables_fork(tables, getpid(), CHILD), 0); /* its parent is unknown */
-	assert_int_equal(native_tables_walk(tables, CHILD, regs, pcs, 4, &flags), 0);
+	assert_int_equal(native_tables_walk(tables, CHILD, regs, NULL, pcs, 4, &flags), 0);
 	assert_int_equal(native_tables_refresh(tables, getpid(), &err), 0);
 	assert_int_equal(native_tables_fork(tables, getpid(), CHILD), 0);
 	assert_int_equal(native_tables_fork(tables, CHILD, GRANDCHILD), 0);
 	/* The pid belongs to another process now. */
 	assert_int_equal(native_tables_fork(tables, getpid(), CHILD), 0);
 	native_tables_forget(tables, getpid());
-	assert_int_equal(native_tables_walk(tables, getpid(), regs, pcs, 4, &flags), 0);
-	assert_int_equal(native_tables_walk(tables, CHILD, regs, pcs, 4, &flags), 1);
-	assert_int_equal(native_tables_walk(tables, GRANDCHILD, regs, pcs, 4, &flags), 1);
+	assert_int_equal(native_tables_walk(tables, getpid(), regs, NULL, pcs, 4, &flags), 0);
+	assert_int_equal(native_tables_walk(tables, CHILD, regs, NULL, pcs, 4, &flags), 1);
+	assert_int_equal(native_tables_walk(tables, GRANDCHILD, regs, NULL, pcs, 4, &flags), 1);
 	native_tables_forget(tables, CHILD);
 	native_tables_forget(tables, GRANDCHILD);
-	assert_int_equal(native_tables_walk(tables, GRANDCHILD, regs, pcs, 4, &flags), 0);
+	assert_int_equal(native_tables_walk(tables, GRANDCHILD, regs, NULL, pcs, 4, &flags), 0);
 	native_tables_free(tables);
 }
 

@@ -17,6 +17,8 @@
 #include "sandbox/inspection.h"
 #include "sandbox/child.h"
 #include "sandbox/privilege.h"
+#include "target/memory.h"
+#include "target/reads.h"
 
 static uint64_t now_ms(void)
 {
@@ -242,6 +244,13 @@ static void none_outlives_its_parent(void **state)
 
 /* --- the broker --- */
 
+static ssize_t read_by(const struct target_reads *reads, uint64_t address, void *to, size_t size)
+{
+	const struct iovec from = {(void *)(uintptr_t)address, size};
+
+	return reads->memory(reads->ctx, getpid(), &from, 1, to, size);
+}
+
 static void reading_goes_by_the_broker(void **state)
 {
 	static const char here[] = "what is here";
@@ -253,13 +262,50 @@ static void reading_goes_by_the_broker(void **state)
 	(void)state;
 	assert_non_null(broker);
 	reads = broker_reads(broker);
-	assert_int_equal(reads->memory(reads->ctx, getpid(), (uintptr_t)here, bytes, sizeof(bytes)), -ESRCH);
+	assert_int_equal(read_by(reads, (uintptr_t)here, bytes, sizeof(bytes)), -ESRCH);
 	broker_allow(broker, getpid());
-	assert_int_equal(reads->memory(reads->ctx, getpid(), (uintptr_t)here, bytes, sizeof(bytes)),
-			 sizeof(here));
+	assert_int_equal(read_by(reads, (uintptr_t)here, bytes, sizeof(bytes)), sizeof(here));
 	assert_string_equal(bytes, here);
-	assert_true(reads->memory(reads->ctx, getpid(), 8, bytes, sizeof(bytes)) < 0);
+	assert_true(read_by(reads, 8, bytes, sizeof(bytes)) < 0);
 	assert_false(broker_has_exited(broker));
+	broker_free(broker);
+}
+
+/* More pieces than one message has, in memory apart from each other, and one that is not there. */
+static void many_pieces_are_read_by_the_broker(void **state)
+{
+	enum { PIECES = 600, APART = 1024, MISSING = 300 };
+	static uint64_t there[PIECES * APART / 8];
+	struct memory_piece pieces[PIECES];
+	struct memory_batch batch = {.pid = getpid()};
+	struct error err;
+	struct broker *broker = broker_new(&err);
+
+	(void)state;
+	assert_non_null(broker);
+	broker_allow(broker, getpid());
+	target_reads_set_delegate(broker_reads(broker));
+	for (uint32_t i = 0; i < PIECES; i++) {
+		there[i * APART / 8] = i;
+		pieces[i] =
+			(struct memory_piece){.address = i == MISSING ? 8 : (uintptr_t)&there[i * APART / 8],
+					      .size = 8,
+					      .owner = i};
+	}
+	assert_int_equal(memory_gather(&batch, pieces, PIECES), 0);
+	for (uint32_t i = 0; i < PIECES; i++) {
+		uint64_t number;
+
+		if (pieces[i].owner == MISSING) {
+			assert_null(pieces[i].bytes);
+			continue;
+		}
+		assert_non_null(pieces[i].bytes);
+		memcpy(&number, pieces[i].bytes, sizeof(number));
+		assert_int_equal(number, pieces[i].owner);
+	}
+	memory_batch_free(&batch);
+	target_reads_set_delegate(NULL);
 	broker_free(broker);
 }
 
@@ -272,6 +318,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(an_answer_has_an_end),
 	cmocka_unit_test(none_outlives_its_parent),
 	cmocka_unit_test(reading_goes_by_the_broker),
+	cmocka_unit_test(many_pieces_are_read_by_the_broker),
 };
 
 UNIT_TESTS(tests, NULL, NULL);
