@@ -365,6 +365,7 @@ int flight_record(struct recorder *recorder, const struct found_process *process
 	rc = begin(flight, err);
 	if (rc == 0) {
 		flight->recording.began_ns = now_ns();
+		recorder->server.target = process->pid;
 		report_begin(flight);
 		if (began)
 			began(ctx);
@@ -372,6 +373,7 @@ int flight_record(struct recorder *recorder, const struct found_process *process
 		if (run(flight) != LOG_END_ERROR)
 			*status = session_lost(&flight->session) || recorder->failures ? STATUS_CUT
 										       : STATUS_WHOLE;
+		recorder->server.target = 0;
 	}
 	close_flight(flight);
 	return rc;

@@ -251,7 +251,7 @@ static const struct option_parser flight_parser = {
 			"\v"
 			"Examples:\n  sudo gotrace flight -p 1234 -o /var/tmp/flight\n  sudo gotrace "
 			"snapshot "
-			"-p RECORDER-PID   write what is kept now, print the file's name\n  sudo "
+			"-p 1234   write what is kept now, print the file's name\n  sudo "
 			"gotrace flight --comm server --user www --on 'blocked>50ms' --after 2s --every 1m "
 			"-o "
 			"/var/tmp/flight\nExit status: 0 ended normally, 1 could not record, 2 wrong usage, "
@@ -291,7 +291,7 @@ enum snapshot_key {
 };
 
 static const struct argp_option snapshot_table[] = {
-	{"pid", 'p', "PID", 0, "The recorder", 1},
+	{"pid", 'p', "PID", 0, "The recorded process, or its recorder", 1},
 	{"all", KEY_ALL, NULL, 0, "Every recorder here (that your user may ask)", 1},
 	{"at", KEY_AT, "TIME", 0,
 	 "End at this wall-clock time, now or later, or before: 2026-11-26T21:05:00.25Z, @SECONDS (default: "
@@ -335,7 +335,7 @@ static const struct option_parser snapshot_parser = {
 			"the "
 			"same seconds."},
 	.bindings = snapshot_bindings,
-	.usage = "gotrace snapshot -p RECORDER-PID | --all",
+	.usage = "gotrace snapshot -p PID | --all",
 };
 
 int options_snapshot(int argc, char **argv, struct snapshot_options *options, struct error *err)
@@ -350,6 +350,6 @@ int options_snapshot(int argc, char **argv, struct snapshot_options *options, st
 		return error_set(err, EINVAL, "--at: more than an hour from now");
 	if (rc == 0 && !options->pid && !options->all)
 		return error_set(err, EINVAL,
-				 "no recorder given: use -p with the PID that gotrace flight printed");
+				 "no recorder given: use -p with the PID of the recorded process, or --all");
 	return rc;
 }

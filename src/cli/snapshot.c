@@ -90,15 +90,38 @@ static unsigned take_answers(const struct asked_recorder *asked, unsigned n)
 	return written;
 }
 
+/* Keeps the recorder of this PID or, if it is that of a recorded process, those of that process. Returns how
+ * many there are. */
+static int keep_recorders_of(pid_t pid, pid_t *pids, int n)
+{
+	int kept = 0;
+
+	for (int i = 0; i < n; i++) {
+		if (pids[i] == pid) {
+			pids[0] = pid;
+			return 1;
+		}
+	}
+	for (int i = 0; i < n && !signals_seen(); i++) {
+		if (snapshot_socket_target(pids[i]) == pid)
+			pids[kept++] = pids[i];
+	}
+	return kept;
+}
+
 static int find_recorders(const struct snapshot_options *options, pid_t pids[MAX_RECORDERS],
 			  struct error *err)
 {
-	int n = 1;
+	int n = snapshot_socket_list(pids, MAX_RECORDERS, err);
 
-	pids[0] = options->pid;
+	if (n < 0)
+		return n;
 	if (options->all)
-		n = snapshot_socket_list(pids, MAX_RECORDERS, err);
-	return n ? n : error_set(err, ENOENT, "no gotrace flight recorder is running here");
+		return n ? n : error_set(err, ENOENT, "no gotrace flight recorder is running here");
+	n = keep_recorders_of(options->pid, pids, n);
+	return n ? n
+		 : error_set(err, ENOENT, "PID %d is not a gotrace flight recorder, and none here records it",
+			     (int)options->pid);
 }
 
 int command_snapshot(int argc, char **argv)

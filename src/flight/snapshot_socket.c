@@ -13,13 +13,16 @@
 
 #include "util/clock.h"
 
-/* The protocol: one line in each direction. The question may have a window, ns since 1970. */
+/* The protocol: one line in each direction. The question may have a window, ns since 1970; or it asks for the
+ * PID that is recorded. */
 #define QUESTION           "snapshot\n"
+#define QUESTION_OF_TARGET "target\n"
 #define QUESTION_OF_WINDOW "snapshot %" SCNu64 " %" SCNu64 "%n"
 #define WRITTEN            "written "
 #define FAILED             "failed "
+#define TARGET             "target "
 
-enum { BACKLOG = 64, MAX_QUESTION = 64, MAX_PIECES = 8, CONNECT_S = 5 };
+enum { BACKLOG = 64, MAX_QUESTION = 64, MAX_PIECES = 8, CONNECT_S = 5, TARGET_S = 1 };
 
 #define LISTENING 0x10000u /* __SO_ACCEPTCON of the kernel (include/linux/net.h) */
 
@@ -130,20 +133,25 @@ static bool parse_question(const char *text, size_t n, struct time_window *windo
 	       window->until_ns <= clock_ns(CLOCK_REALTIME) + WINDOW_AHEAD_NS + REQUEST_MS * 1000000ull;
 }
 
-/* A request is short and arrives in one piece. */
-static void read_request(struct snapshot_client *client, uint64_t now_ns)
+/* A request is short and arrives in one piece. target: the PID that is recorded. */
+static void read_request(struct snapshot_client *client, pid_t target, uint64_t now_ns)
 {
-	char text[MAX_QUESTION];
+	char text[MAX_QUESTION], number[16];
 	ssize_t n = recv(client->fd, text, sizeof(text) - 1, MSG_DONTWAIT);
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR) &&
 	    now_ns < client->accepted_ns + REQUEST_MS * 1000000ull)
 		return;
 	text[n > 0 ? n : 0] = '\0';
-	if (parse_question(text, n > 0 ? (size_t)n : 0, &client->window))
+	if (parse_question(text, n > 0 ? (size_t)n : 0, &client->window)) {
 		client->asked = true;
-	else
-		close_client(client); /* the client is gone, or is not gotrace */
+		return;
+	}
+	if (strcmp(text, QUESTION_OF_TARGET) == 0) {
+		snprintf(number, sizeof(number), "%d", (int)target);
+		send_answer(client->fd, TARGET, number);
+	}
+	close_client(client); /* it has its answer, is gone, or is not gotrace */
 }
 
 bool snapshot_socket_poll(struct snapshot_socket *server, uint64_t now_ns)
@@ -155,7 +163,7 @@ bool snapshot_socket_poll(struct snapshot_socket *server, uint64_t now_ns)
 		struct snapshot_client *client = &server->clients[i];
 
 		if (client->fd >= 0 && !client->asked)
-			read_request(client, now_ns);
+			read_request(client, server->target, now_ns);
 		asked |= client->asked && !client->awaited && !client->window.until_ns;
 	}
 	return asked;
@@ -211,10 +219,9 @@ void snapshot_socket_close(struct snapshot_socket *server)
 
 /* --- the client side --- */
 
-static int reach(pid_t recorder, int fd, const struct time_window *window, struct error *err)
+static int reach(pid_t recorder, int fd, const char *question, struct error *err)
 {
 	const struct timeval patience = {.tv_sec = CONNECT_S};
-	char question[MAX_QUESTION] = QUESTION;
 	struct sockaddr_un name;
 	socklen_t size = snapshot_socket_name_of(recorder, &name);
 	struct ucred peer;
@@ -233,9 +240,6 @@ static int reach(pid_t recorder, int fd, const struct time_window *window, struc
 			"PID %d belongs to another user: run gotrace snapshot as that user or as root",
 			(int)recorder);
 	/* A recorder that refuses may already have answered and closed the connection. */
-	if (window->until_ns)
-		snprintf(question, sizeof(question), "snapshot %" PRIu64 " %" PRIu64 "\n", window->from_ns,
-			 window->until_ns);
 	if (send(fd, question, strlen(question), MSG_NOSIGNAL) < 0 && errno != EPIPE && errno != ECONNRESET)
 		return error_set(err, errno, "the recorder, PID %d, has ended", (int)recorder);
 	return 0;
@@ -306,14 +310,40 @@ int snapshot_socket_list(pid_t *recorders, unsigned most, struct error *err)
 	return (int)n;
 }
 
-int snapshot_socket_ask(pid_t recorder, const struct time_window *window, struct error *err)
+static int ask_recorder(pid_t recorder, const char *question, struct error *err)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), rc;
 
 	if (fd < 0)
 		return error_set(err, errno, "cannot create a socket: %s", strerror(errno));
-	rc = reach(recorder, fd, window, err);
+	rc = reach(recorder, fd, question, err);
 	if (rc)
 		close(fd);
 	return rc ? rc : fd;
+}
+
+int snapshot_socket_ask(pid_t recorder, const struct time_window *window, struct error *err)
+{
+	char question[MAX_QUESTION] = QUESTION;
+
+	if (window->until_ns)
+		snprintf(question, sizeof(question), "snapshot %" PRIu64 " %" PRIu64 "\n", window->from_ns,
+			 window->until_ns);
+	return ask_recorder(recorder, question, err);
+}
+
+pid_t snapshot_socket_target(pid_t recorder)
+{
+	const struct timeval patience = {.tv_sec = TARGET_S};
+	int fd = ask_recorder(recorder, QUESTION_OF_TARGET, NULL), target = 0, end = 0;
+	char text[MAX_QUESTION];
+	ssize_t n;
+
+	if (fd < 0)
+		return 0;
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	n = receive_answer(fd, text, sizeof(text));
+	close(fd);
+	return n > 0 && sscanf(text, TARGET "%d%n", &target, &end) == 1 && end == n && target > 0 ? target
+												  : 0;
 }

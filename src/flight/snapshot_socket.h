@@ -33,7 +33,8 @@ struct snapshot_client {
 };
 
 struct snapshot_socket {
-	int fd; /* -1: no requests are accepted */
+	int fd;       /* -1: no requests are accepted */
+	pid_t target; /* the process that is recorded now; 0 = none */
 	struct snapshot_client clients[MAX_SNAPSHOT_CLIENTS];
 };
 
@@ -60,6 +61,9 @@ int snapshot_socket_ask(pid_t recorder, const struct time_window *window, struct
  * process can take such a name. Returns their number, or a negative errno and sets *err.
  */
 int snapshot_socket_list(pid_t *recorders, unsigned most, struct error *err);
+/* Asks a recorder which process it records. Returns 0 if it does not answer within a second, or may not be
+ * asked. */
+pid_t snapshot_socket_target(pid_t recorder);
 /*
  * Waits for the recorder's answer. path has PATH_MAX bytes; its contents come from the recorder and are
  * untrusted, because a recorder that root asks may belong to any user. Returns 0, or a negative errno and

@@ -196,6 +196,10 @@ case_flight_window() {
 		want 0
 		cat "$W/out" >>"$W/files"
 	done
+	# By the PID of what is recorded, too.
+	run_gotrace snapshot -p "$target" --at "@$((to / 1000000)).$(printf %06d $((to % 1000000)))" --last 2s
+	want 0
+	cat "$W/out" >>"$W/files"
 	while read -r file; do
 		strict "$file"
 		head -c 16 "$file" | grep -q 'go 1.21 trace' || covers "$file" $((to - 2000000)) "$to"

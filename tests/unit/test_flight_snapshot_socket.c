@@ -141,6 +141,21 @@ static void other_questions_are_not(void **state)
 	}
 }
 
+static void a_recorder_names_its_target(void **state)
+{
+	int fd = reach();
+	char text[256];
+
+	(void)state;
+	server.target = 4711;
+	send_request(fd, "target\n");
+	assert_false(snapshot_socket_poll(&server, 0));
+	assert_true(receive(fd, text) > 0);
+	assert_string_equal(text, "target 4711\n");
+	is_closed(fd);
+	assert_int_equal(snapshot_socket_target(1), 0); /* no recorder */
+}
+
 static void silence_has_an_end(void **state)
 {
 	int fd = reach();
@@ -225,8 +240,10 @@ static void what_others_send_is_not_read(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 static const struct CMUnitTest tests[] = {
-	TEST(a_question_is_answered), TEST(windows_are_answered_apart), TEST(other_questions_are_not),
-	TEST(silence_has_an_end),     TEST(only_so_many_wait),          TEST(what_others_send_is_not_read),
+	TEST(a_question_is_answered),      TEST(windows_are_answered_apart),
+	TEST(other_questions_are_not),     TEST(silence_has_an_end),
+	TEST(only_so_many_wait),           TEST(what_others_send_is_not_read),
+	TEST(a_recorder_names_its_target),
 };
 
 UNIT_TESTS(tests, NULL, NULL);
