@@ -691,13 +691,13 @@ int native_tables_place(struct native_tables *tables, const struct bpf_object *o
 
 struct thread_memory {
 	pid_t pid;
-	const struct memory_piece *known;
+	const struct memory_piece *known; /* has been read already; NULL = none */
 };
 
 static size_t native_tables_read_memory(void *ctx, uint64_t address, void *to, size_t size)
 {
-	const struct thread_memory *reader = ctx;
-	const struct memory_piece *known = reader->known;
+	const struct thread_memory *memory = ctx;
+	const struct memory_piece *known = memory->known;
 	uint64_t skip = known ? address - known->address : 0;
 	ssize_t n;
 
@@ -706,14 +706,14 @@ static size_t native_tables_read_memory(void *ctx, uint64_t address, void *to, s
 		memcpy(to, known->bytes + skip, size);
 		return size;
 	}
-	n = memory_read_some(reader->pid, address, to, size);
+	n = memory_read_some(memory->pid, address, to, size);
 	return n < 0 ? 0 : (size_t)n;
 }
 
 size_t native_tables_walk(const struct native_tables *tables, pid_t pid, struct unwind_regs regs,
 			  const struct memory_piece *known, uint64_t *pcs, size_t max, uint16_t *flags)
 {
-	struct thread_memory reader = {pid, known};
+	struct thread_memory memory = {pid, known};
 	const struct table_process *process = process_of(tables, pid);
 	const struct list *list = process ? &tables->spaces[process->space].list : NULL;
 	const struct unwind_tables walked = {
@@ -729,7 +729,7 @@ size_t native_tables_walk(const struct native_tables *tables, pid_t pid, struct 
 	if (!list)
 		return 0;
 	return native_walk(&walked, (struct unwind_space){.count = (uint16_t)list->n}, regs,
-			   native_tables_read_memory, &reader, pcs, max, flags);
+			   native_tables_read_memory, &memory, pcs, max, flags);
 }
 
 void native_tables_stats(const struct native_tables *tables, struct native_tables_stats *stats)

@@ -90,38 +90,41 @@ static unsigned take_answers(const struct asked_recorder *asked, unsigned n)
 	return written;
 }
 
-/* Keeps the recorder of this PID or, if it is that of a recorded process, those of that process. Returns how
- * many there are. */
-static int keep_recorders_of(pid_t pid, pid_t *pids, int n)
+/* Keeps the recorders of a process. Returns how many there are. */
+static int keep_recorders_of(pid_t target, pid_t *pids, int n)
 {
 	int kept = 0;
 
-	for (int i = 0; i < n; i++) {
-		if (pids[i] == pid) {
-			pids[0] = pid;
-			return 1;
-		}
-	}
 	for (int i = 0; i < n && !signals_seen(); i++) {
-		if (snapshot_socket_target(pids[i]) == pid)
+		if (snapshot_socket_target(pids[i]) == target)
 			pids[kept++] = pids[i];
 	}
 	return kept;
 }
 
+static bool is_among(pid_t pid, const pid_t *pids, int n)
+{
+	for (int i = 0; i < n; i++) {
+		if (pids[i] == pid)
+			return true;
+	}
+	return false;
+}
+
+/* A PID is that of a recorder or of a recorded process. If neither is found, it is asked all the same: not
+ * all recorders may be listed. */
 static int find_recorders(const struct snapshot_options *options, pid_t pids[MAX_RECORDERS],
 			  struct error *err)
 {
 	int n = snapshot_socket_list(pids, MAX_RECORDERS, err);
 
-	if (n < 0)
-		return n;
 	if (options->all)
 		return n ? n : error_set(err, ENOENT, "no gotrace flight recorder is running here");
-	n = keep_recorders_of(options->pid, pids, n);
-	return n ? n
-		 : error_set(err, ENOENT, "PID %d is not a gotrace flight recorder, and none here records it",
-			     (int)options->pid);
+	n = is_among(options->pid, pids, n) ? 0 : keep_recorders_of(options->pid, pids, n);
+	if (n > 0)
+		return n;
+	pids[0] = options->pid;
+	return 1;
 }
 
 int command_snapshot(int argc, char **argv)

@@ -219,7 +219,9 @@ void snapshot_socket_close(struct snapshot_socket *server)
 
 /* --- the client side --- */
 
-static int reach(pid_t recorder, int fd, const char *question, struct error *err)
+/* specified: the user has named this recorder. Root may then ask any user's. Any process can bind such a
+ * name. */
+static int reach(pid_t recorder, int fd, const char *question, bool specified, struct error *err)
 {
 	const struct timeval patience = {.tv_sec = CONNECT_S};
 	struct sockaddr_un name;
@@ -230,11 +232,12 @@ static int reach(pid_t recorder, int fd, const char *question, struct error *err
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	if (connect(fd, (struct sockaddr *)&name, size))
 		return error_set(err, errno,
-				 errno == ECONNREFUSED ? "PID %d is not a gotrace flight recorder"
-						       : "cannot reach PID %d",
+				 errno == ECONNREFUSED
+					 ? "PID %d is not a gotrace flight recorder, and none of "
+					   "yours or root's records it here"
+					 : "cannot reach PID %d",
 				 (int)recorder);
-	/* Any process can bind such a name. Root may ask any user's recorder: it specified the PID. */
-	if ((!is_peer_trusted(fd, &peer) && geteuid() != 0) || peer.pid != recorder)
+	if ((!is_peer_trusted(fd, &peer) && !(specified && geteuid() == 0)) || peer.pid != recorder)
 		return error_set(
 			err, EPERM,
 			"PID %d belongs to another user: run gotrace snapshot as that user or as root",
@@ -310,13 +313,13 @@ int snapshot_socket_list(pid_t *recorders, unsigned most, struct error *err)
 	return (int)n;
 }
 
-static int ask_recorder(pid_t recorder, const char *question, struct error *err)
+static int ask_recorder(pid_t recorder, const char *question, bool specified, struct error *err)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), rc;
 
 	if (fd < 0)
 		return error_set(err, errno, "cannot create a socket: %s", strerror(errno));
-	rc = reach(recorder, fd, question, err);
+	rc = reach(recorder, fd, question, specified, err);
 	if (rc)
 		close(fd);
 	return rc ? rc : fd;
@@ -329,13 +332,13 @@ int snapshot_socket_ask(pid_t recorder, const struct time_window *window, struct
 	if (window->until_ns)
 		snprintf(question, sizeof(question), "snapshot %" PRIu64 " %" PRIu64 "\n", window->from_ns,
 			 window->until_ns);
-	return ask_recorder(recorder, question, err);
+	return ask_recorder(recorder, question, true, err);
 }
 
 pid_t snapshot_socket_target(pid_t recorder)
 {
 	const struct timeval patience = {.tv_sec = TARGET_S};
-	int fd = ask_recorder(recorder, QUESTION_OF_TARGET, NULL), target = 0, end = 0;
+	int fd = ask_recorder(recorder, QUESTION_OF_TARGET, false, NULL), target = 0, end = 0;
 	char text[MAX_QUESTION];
 	ssize_t n;
 

@@ -61,8 +61,8 @@ int snapshot_socket_ask(pid_t recorder, const struct time_window *window, struct
  * process can take such a name. Returns their number, or a negative errno and sets *err.
  */
 int snapshot_socket_list(pid_t *recorders, unsigned most, struct error *err);
-/* Asks a recorder which process it records. Returns 0 if it does not answer within a second, or may not be
- * asked. */
+/* Asks a recorder of this user or of root which process it records. Returns 0 if it is another's, or does not
+ * answer within a second. */
 pid_t snapshot_socket_target(pid_t recorder);
 /*
  * Waits for the recorder's answer. path has PATH_MAX bytes; its contents come from the recorder and are

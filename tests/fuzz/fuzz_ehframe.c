@@ -84,7 +84,7 @@ static void as_arm64_file(const uint8_t *data, size_t size, struct stack *stack)
 /* The bytes serve as such a table and as .eh_frame. */
 static void as_plt(const uint8_t *data, size_t size, struct ehframe_input *input, struct stack *stack)
 {
-	struct plt_spans spans = {.n = 0};
+	struct ehframe_spans spans = {.n = 0};
 	struct ehframe_rows rows;
 
 	size = size < SIZE - 0x100 ? size : SIZE - 0x100;
@@ -101,7 +101,7 @@ static void as_plt(const uint8_t *data, size_t size, struct ehframe_input *input
 	if (ehframe_parse(input, &rows) == 0)
 		use(&rows, BASE, SIZE, stack);
 	ehframe_free(&rows);
-	plt_arm64_free(&spans);
+	ehframe_spans_free(&spans);
 }
 
 /* The bytes serve as code without a description, and as the addresses of its functions. */
@@ -109,7 +109,7 @@ static void as_code(const uint8_t *data, size_t size, struct stack *stack)
 {
 	struct ehframe_input input = {.base = BASE, .end = BASE + SIZE};
 	struct budget budget = {.cpu_ns = 1000000000};
-	struct depth_spans spans = {.n = 0};
+	struct ehframe_spans spans = {.n = 0};
 	struct ehframe_rows rows;
 	uint64_t starts[4];
 
@@ -129,7 +129,7 @@ static void as_code(const uint8_t *data, size_t size, struct stack *stack)
 	if (ehframe_parse(&input, &rows) == 0)
 		use(&rows, BASE, SIZE, stack);
 	ehframe_free(&rows);
-	depth_amd64_free(&spans);
+	ehframe_spans_free(&spans);
 }
 
 static void as_file(const uint8_t *data, size_t size, struct stack *stack)

@@ -27,7 +27,7 @@
 static void scan(const uint8_t *code, size_t size, const struct depth_starts *starts, uint32_t *rules)
 {
 	struct budget budget = {.cpu_ns = 10000000000ull};
-	struct depth_spans spans = {.n = 0};
+	struct ehframe_spans spans = {.n = 0};
 	uint8_t *exact = malloc(size); /* for the sanitizer */
 
 	assert_non_null(exact);
@@ -41,7 +41,7 @@ static void scan(const uint8_t *code, size_t size, const struct depth_starts *st
 		for (uint64_t at = spans.list[i].start; at < spans.list[i].end; at++)
 			rules[at - AT] = spans.list[i].rule;
 	}
-	depth_amd64_free(&spans);
+	ehframe_spans_free(&spans);
 	free(exact);
 }
 
@@ -202,7 +202,7 @@ static void test_starts(void **state)
 		0x5f,       /* 3: pop %rdi */
 		0xff, 0xe7, /* 4: jmp *%rdi */
 	};
-	const uint64_t list[] = {AT - 1, AT + 3, AT + sizeof(code), UINT64_MAX};
+	uint64_t list[] = {AT - 1, AT + 3, AT + sizeof(code), UINT64_MAX};
 	const struct depth_starts starts = {list, sizeof(list) / sizeof(list[0])}, none = {.n = 0};
 	uint32_t rules[sizeof(code)];
 
@@ -219,12 +219,12 @@ static void test_budget(void **state)
 	struct budget budget = {.spent = true};
 	const struct depth_starts none = {.n = 0};
 	static const uint8_t code[] = {0x53, 0x5b, 0xc3};
-	struct depth_spans spans = {.n = 0};
+	struct ehframe_spans spans = {.n = 0};
 
 	(void)state;
 	assert_int_equal(depth_amd64_add(&spans, code, sizeof(code), AT, &none, &budget), 0);
 	assert_int_equal(spans.n, 0);
-	depth_amd64_free(&spans);
+	ehframe_spans_free(&spans);
 }
 
 /* --- the C library --- */

@@ -38,7 +38,7 @@ enum {
 
 static void expect(const uint32_t *code, size_t size, const struct ehframe_span *expected, size_t n)
 {
-	struct plt_spans spans = {.n = 0};
+	struct ehframe_spans spans = {.n = 0};
 	uint8_t *exact = malloc(size + !size); /* for the sanitizer */
 
 	assert_non_null(exact);
@@ -50,7 +50,7 @@ static void expect(const uint32_t *code, size_t size, const struct ehframe_span 
 		assert_int_equal(spans.list[i].end, expected[i].end);
 		assert_int_equal(spans.list[i].rule, expected[i].rule);
 	}
-	plt_arm64_free(&spans);
+	ehframe_spans_free(&spans);
 	free(exact);
 }
 
@@ -132,7 +132,7 @@ static void test_edges(void **state)
 static void test_several(void **state)
 {
 	static const uint32_t entry[] = {ENTRY};
-	struct plt_spans spans = {.n = 0};
+	struct ehframe_spans spans = {.n = 0};
 
 	(void)state;
 	for (unsigned i = 0; i < 40; i++)
@@ -142,7 +142,7 @@ static void test_several(void **state)
 	assert_int_equal(spans.n, 20);
 	assert_int_equal(spans.list[19].start, 0x2300);
 	assert_int_equal(spans.list[19].end, 0x2320);
-	plt_arm64_free(&spans);
+	ehframe_spans_free(&spans);
 }
 
 /* --- in a file --- */

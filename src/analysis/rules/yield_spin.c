@@ -32,8 +32,9 @@ static void describe(struct analysis *a, const struct group *group, uint64_t n, 
 	/* A thread that the trace knows only by its name has its group at the end. */
 	uint32_t func = group->func ? group->func : stack_root(a, stack)->func;
 	double seconds = (double)watched_ns(a) / 1e9;
+	bool team = is_team(a, stack);
 
-	if (is_team(a, stack))
+	if (team)
 		finding_text(finding,
 			     "Threads of OpenMP yield %.0f times a second until the rest of their team has "
 			     "done its share: %s of CPU time.",
@@ -48,9 +49,8 @@ static void describe(struct analysis *a, const struct group *group, uint64_t n, 
 	finding->stack = stack;
 	finding_evidence(finding, "%llu yields, %s of running before each; it blocked %llu times",
 			 (unsigned long long)n, label_time(ns / n).text, (unsigned long long)group->blocks);
-	finding_next(finding, is_team(a, stack)
-				      ? "equal shares, as by schedule(dynamic); OMP_WAIT_POLICY=passive"
-				      : "a Mutex, a channel or a condition in place of the loop");
+	finding_next(finding, team ? "equal shares, as by schedule(dynamic); OMP_WAIT_POLICY=passive"
+				   : "a Mutex, a channel or a condition in place of the loop");
 }
 
 /* runtime.GC and others of the runtime yield while they wait for the collector (src/runtime/mgc.go). Go's own

@@ -227,7 +227,7 @@ static void add_branch(struct depth_scan *scan, struct branches *branches, size_
 		branches->list[branches->n++] = (struct depth_branch){to, frame};
 }
 
-/* A call, or a jump. A jump to a function takes the place of a call and a return. */
+/* Follows a jump. One to a function takes the place of a call and a return: the return address is on top. */
 static void branch_to(struct depth_scan *scan, const struct x86_insn *insn, size_t next,
 		      struct depth_frame frame)
 {
@@ -416,21 +416,7 @@ static uint32_t rule_of(const struct depth_frame *frame)
 	return frame->bp ? UNWIND_RULE(UNWIND_BP, frame->saved, frame->bp) : UNWIND_NONE;
 }
 
-static int depth_span_add(struct depth_spans *spans, uint64_t start, uint64_t end, uint32_t rule)
-{
-	struct ehframe_span *last = spans->n ? &spans->list[spans->n - 1] : NULL;
-
-	if (last && last->end == start && last->rule == rule) {
-		last->end = end;
-		return 0;
-	}
-	if (array_grow(&spans->list, &spans->capacity, spans->n + 1, sizeof(*spans->list)))
-		return -ENOMEM;
-	spans->list[spans->n++] = (struct ehframe_span){start, end, rule};
-	return 0;
-}
-
-static int add_rules(const struct depth_scan *scan, struct depth_spans *spans, uint64_t address)
+static int add_rules(const struct depth_scan *scan, struct ehframe_spans *spans, uint64_t address)
 {
 	size_t length;
 	int rc = 0;
@@ -441,12 +427,12 @@ static int add_rules(const struct depth_scan *scan, struct depth_spans *spans, u
 
 		length = place->flags & VISITED ? place->length : 1;
 		if (rule != UNWIND_NONE)
-			rc = depth_span_add(spans, address + at, address + at + length, rule);
+			rc = ehframe_spans_add(spans, address + at, address + at + length, rule);
 	}
 	return rc;
 }
 
-int depth_amd64_add(struct depth_spans *spans, const uint8_t *code, size_t size, uint64_t address,
+int depth_amd64_add(struct ehframe_spans *spans, const uint8_t *code, size_t size, uint64_t address,
 		    const struct depth_starts *starts, struct budget *budget)
 {
 	struct depth_scan scan = {.code = code, .size = size, .budget = budget};
@@ -472,10 +458,4 @@ int depth_amd64_add(struct depth_spans *spans, const uint8_t *code, size_t size,
 	free(scan.visited.list);
 	free(scan.places);
 	return rc;
-}
-
-void depth_amd64_free(struct depth_spans *spans)
-{
-	free(spans->list);
-	*spans = (struct depth_spans){.n = 0};
 }

@@ -13,17 +13,11 @@
 #include "code/symbol/ehframe.h"
 #include "util/budget.h"
 
-#define DEPTH_CODE_MAX (4u << 20) /* bytes of code in one piece; 12 bytes of memory for each */
+#define DEPTH_CODE_MAX (2u << 20) /* bytes of code in one piece; up to 40 bytes of memory for each */
 
-struct depth_spans { /* for ehframe_input: sorted, without overlaps */
-	struct ehframe_span *list;
-	unsigned n;
-	size_t capacity;
-};
-
-/* Link addresses where functions begin, as far as they are known, in any order; not owned. */
+/* Link addresses where functions begin, as far as they are known, in any order. */
 struct depth_starts {
-	const uint64_t *list;
+	uint64_t *list;
 	size_t n;
 };
 
@@ -32,8 +26,7 @@ struct depth_starts {
  * below pieces added before. Code that cannot be followed gets no rule. The time is linear in the size; when
  * the budget is used up, adds nothing. Returns 0 or -ENOMEM.
  */
-int depth_amd64_add(struct depth_spans *spans, const uint8_t *code, size_t size, uint64_t address,
+int depth_amd64_add(struct ehframe_spans *spans, const uint8_t *code, size_t size, uint64_t address,
 		    const struct depth_starts *starts, struct budget *budget);
-void depth_amd64_free(struct depth_spans *spans);
 
 #endif

@@ -177,6 +177,28 @@ int ehframe_parse(const struct ehframe_input *input, struct ehframe_rows *rows)
 	return rc;
 }
 
+int ehframe_spans_add(struct ehframe_spans *spans, uint64_t start, uint64_t end, uint32_t rule)
+{
+	struct ehframe_span *last = spans->n ? &spans->list[spans->n - 1] : NULL;
+
+	if (start == end)
+		return 0;
+	if (last && last->end == start && last->rule == rule) {
+		last->end = end;
+		return 0;
+	}
+	if (array_grow(&spans->list, &spans->capacity, spans->n + 1, sizeof(*spans->list)))
+		return -ENOMEM;
+	spans->list[spans->n++] = (struct ehframe_span){start, end, rule};
+	return 0;
+}
+
+void ehframe_spans_free(struct ehframe_spans *spans)
+{
+	free(spans->list);
+	*spans = (struct ehframe_spans){.n = 0};
+}
+
 void ehframe_free(struct ehframe_rows *rows)
 {
 	free(rows->rows);

@@ -28,6 +28,11 @@ struct ehframe_span {
 	uint32_t rule;
 };
 
+struct ehframe_spans { /* sorted, without overlaps */
+	struct ehframe_span *list;
+	size_t n, capacity;
+};
+
 struct ehframe_input {
 	struct ehframe_section eh_frame;
 	struct ehframe_section debug_frame; /* used where .eh_frame has no FDE */
@@ -55,6 +60,10 @@ struct ehframe_rows {
  */
 int ehframe_parse(const struct ehframe_input *input, struct ehframe_rows *rows);
 void ehframe_free(struct ehframe_rows *rows);
+
+/* Adds a rule for [start, end), behind all others; an empty range is left out. Returns 0 or -ENOMEM. */
+int ehframe_spans_add(struct ehframe_spans *spans, uint64_t start, uint64_t end, uint32_t rule);
+void ehframe_spans_free(struct ehframe_spans *spans);
 
 /* Number of pages for `size` bytes of code. */
 uint32_t ehframe_page_count(uint64_t size);

@@ -78,23 +78,7 @@ static struct plt_entry read_entry(const uint8_t *code, size_t n, size_t first)
 	return entry;
 }
 
-static int add_span(struct plt_spans *spans, uint64_t start, uint64_t end, uint32_t rule)
-{
-	struct ehframe_span *last = spans->n ? &spans->list[spans->n - 1] : NULL;
-
-	if (start == end)
-		return 0;
-	if (last && last->end == start && last->rule == rule) {
-		last->end = end;
-		return 0;
-	}
-	if (array_grow(&spans->list, &spans->capacity, spans->n + 1, sizeof(*spans->list)))
-		return -ENOMEM;
-	spans->list[spans->n++] = (struct ehframe_span){start, end, rule};
-	return 0;
-}
-
-int plt_arm64_add(struct plt_spans *spans, const uint8_t *code, size_t size, uint64_t address)
+int plt_arm64_add(struct ehframe_spans *spans, const uint8_t *code, size_t size, uint64_t address)
 {
 	struct plt_entry entry;
 	int rc = 0;
@@ -103,16 +87,11 @@ int plt_arm64_add(struct plt_spans *spans, const uint8_t *code, size_t size, uin
 		entry = read_entry(code, size / 4, i);
 		if (!entry.known)
 			continue;
-		rc = add_span(spans, address + 4 * i, address + 4 * entry.pushed,
-			      UNWIND_RULE(UNWIND_SP_LINK, 0, 0));
+		rc = ehframe_spans_add(spans, address + 4 * i, address + 4 * entry.pushed,
+				       UNWIND_RULE(UNWIND_SP_LINK, 0, 0));
 		if (rc == 0)
-			rc = add_span(spans, address + 4 * entry.pushed, address + 4 * entry.end, entry.rule);
+			rc = ehframe_spans_add(spans, address + 4 * entry.pushed, address + 4 * entry.end,
+					       entry.rule);
 	}
 	return rc;
-}
-
-void plt_arm64_free(struct plt_spans *spans)
-{
-	free(spans->list);
-	*spans = (struct plt_spans){.n = 0};
 }

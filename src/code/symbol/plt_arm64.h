@@ -17,17 +17,10 @@
 
 #include "code/symbol/ehframe.h"
 
-struct plt_spans { /* for ehframe_input: sorted, without overlaps */
-	struct ehframe_span *list;
-	unsigned n;
-	size_t capacity;
-};
-
 /*
  * Adds the rules of a table at link address `address`, which must not be below tables added before. Unknown
  * entries get no rule. Returns 0 or -ENOMEM.
  */
-int plt_arm64_add(struct plt_spans *spans, const uint8_t *code, size_t size, uint64_t address);
-void plt_arm64_free(struct plt_spans *spans);
+int plt_arm64_add(struct ehframe_spans *spans, const uint8_t *code, size_t size, uint64_t address);
 
 #endif

@@ -10,11 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "code/elf/elf.h"
 #include "code/symbol/depth_amd64.h"
 #include "code/symbol/plt_arm64.h"
 #include "code/symbol/vdso_arm64.h"
 #include "target/memory.h"
-#include "util/array.h"
 #include "util/files.h"
 #include "util/machine.h"
 #include "util/safe_elf.h"
@@ -64,7 +64,7 @@ int module_open(pid_t pid, const struct proc_mapping *mapping, struct module_key
 	return fd;
 }
 
-struct plt_range {
+struct link_range {
 	uint64_t start, size;
 };
 
@@ -79,7 +79,7 @@ struct source {
 	uint64_t hdr_size;
 	uint64_t load_offset[32], load_size[32], load_address[32]; /* PT_LOAD */
 	unsigned loads;
-	struct plt_range plts[MAX_PLTS]; /* link-time addresses, from sections */
+	struct link_range plts[MAX_PLTS]; /* link-time addresses, from sections */
 	unsigned nplts;
 };
 
@@ -199,7 +199,7 @@ static void read_sections(struct source *source)
 		else if (!strcmp(name, ".debug_frame"))
 			section_bytes(scn, &header, &source->input.debug_frame);
 		else if (is_plt(name) && source->nplts < MAX_PLTS)
-			source->plts[source->nplts++] = (struct plt_range){header.sh_addr, header.sh_size};
+			source->plts[source->nplts++] = (struct link_range){header.sh_addr, header.sh_size};
 		else if (!strcmp(name, ".gopclntab") || !strcmp(name, ".data.rel.ro.gopclntab"))
 			source->is_go = true;
 	}
@@ -240,14 +240,14 @@ static void read_by_header(struct source *source)
 
 static int module_source_by_address(const void *a, const void *b)
 {
-	const struct plt_range *one = a, *two = b;
+	const struct link_range *one = a, *two = b;
 
 	return one->start < two->start ? -1 : one->start > two->start;
 }
 
 /* Returns the bytes mapped at these addresses, whatever offset the section header gives. */
 static const uint8_t *code_bytes(const struct source *source, const struct module_code *code,
-				 struct plt_range at)
+				 struct link_range at)
 {
 	for (unsigned i = 0; i < code->n; i++) {
 		const struct module_segment *segment = &code->segments[i];
@@ -264,14 +264,14 @@ static const uint8_t *code_bytes(const struct source *source, const struct modul
 }
 
 /* Reads arm64's procedure linkage tables, which .eh_frame mostly does not cover. */
-static int read_plts(struct source *source, const struct module_code *code, struct plt_spans *spans)
+static int read_plts(struct source *source, const struct module_code *code, struct ehframe_spans *spans)
 {
 	uint64_t end = 0; /* of the previous one */
 	int rc = 0;
 
 	qsort(source->plts, source->nplts, sizeof(source->plts[0]), module_source_by_address);
 	for (unsigned i = 0; i < source->nplts && rc == 0; i++) {
-		struct plt_range at = source->plts[i];
+		struct link_range at = source->plts[i];
 		const uint8_t *bytes;
 
 		if (at.start < end || !at.size || at.size > MAX_PLT)
@@ -287,69 +287,76 @@ static int read_plts(struct source *source, const struct module_code *code, stru
 	return rc;
 }
 
-/* Functions that have symbols, of a library at least those that it exports. */
-static int read_starts(const struct source *source, uint64_t **starts, size_t *n)
+/* The code from a row to the next. */
+static struct link_range range_of(const struct source *source, const struct module_code *code, size_t row)
 {
-	size_t capacity = 0;
-	Elf_Scn *scn = NULL;
+	const struct unwind_row *rows = code->rows.rows;
+	uint64_t end = row + 1 < code->rows.n ? code->base + rows[row + 1].start : source->input.end;
 
-	while ((scn = elf_nextscn(source->elf, scn))) {
-		GElf_Shdr header;
-		Elf_Data *data;
-		GElf_Sym symbol;
-
-		if (!gelf_getshdr(scn, &header) || header.sh_size > MAX_SECTION ||
-		    (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
-			continue;
-		data = elf_getdata(scn, NULL);
-		for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
-			if (GELF_ST_TYPE(symbol.st_info) != STT_FUNC || !symbol.st_value)
-				continue;
-			if (array_grow(starts, &capacity, *n + 1, sizeof(**starts)))
-				return -ENOMEM;
-			(*starts)[(*n)++] = symbol.st_value;
-		}
-	}
-	return 0;
+	return (struct link_range){code->base + rows[row].start, end - code->base - rows[row].start};
 }
 
-/* Adds rules for the code from the row at i to the next, if it has none and is not short. */
-static int add_depths(const struct source *source, const struct module_code *code, size_t i,
-		      const struct depth_starts *starts, struct depth_spans *spans)
+static bool is_unknown(const struct source *source, const struct module_code *code, size_t row)
 {
-	const struct unwind_row *row = &code->rows.rows[i];
-	uint64_t end = i + 1 < code->rows.n ? code->base + row[1].start : source->input.end;
-	struct plt_range at = {code->base + row->start, end - code->base - row->start};
-	const uint8_t *bytes;
+	return code->rows.rows[row].rule == UNWIND_RULE(source->input.between, 0, 0) &&
+	       range_of(source, code, row).size >= LEAST_UNKNOWN;
+}
 
-	if (row->rule != UNWIND_RULE(source->input.between, 0, 0) || at.size < LEAST_UNKNOWN)
-		return 0;
-	bytes = code_bytes(source, code, at);
-	return bytes ? depth_amd64_add(spans, bytes, at.size, at.start, starts, source->input.budget) : 0;
+/* Functions that have symbols; of a stripped library, those that it exports. */
+static int read_starts(const struct source *source, struct depth_starts *starts)
+{
+	const struct native_elf file = {.elf = source->elf, .fd = -1};
+	struct native_symbols symbols = {.n = 0};
+	int rc = native_symbols_add(&symbols, &file);
+
+	starts->list = rc == 0 ? calloc(symbols.n + 1, sizeof(*starts->list)) : NULL;
+	starts->n = starts->list ? symbols.n : 0;
+	for (size_t i = 0; i < starts->n; i++)
+		starts->list[i] = symbols.list[i].address;
+	native_symbols_free(&symbols);
+	return starts->list ? 0 : -ENOMEM;
+}
+
+/* Adds rules for the code without a description, from the first row that is such code. */
+static int add_depths(const struct source *source, const struct module_code *code, size_t first,
+		      struct ehframe_spans *spans)
+{
+	struct depth_starts starts;
+	int rc = read_starts(source, &starts);
+
+	for (size_t i = first; i < code->rows.n && rc == 0; i++) {
+		struct link_range at = range_of(source, code, i);
+		const uint8_t *bytes = is_unknown(source, code, i) ? code_bytes(source, code, at) : NULL;
+
+		if (bytes)
+			rc = depth_amd64_add(spans, bytes, at.size, at.start, &starts, source->input.budget);
+	}
+	free(starts.list);
+	return rc;
 }
 
 /* Reads the frames of code without a description from the code itself, and makes the rows again. */
 static int read_depths(struct source *source, struct module_code *code)
 {
-	struct depth_spans spans = {.n = 0};
+	struct ehframe_spans spans = {.n = 0};
 	struct ehframe_rows rows;
-	uint64_t *starts = NULL;
-	size_t nstarts = 0;
-	int rc = read_starts(source, &starts, &nstarts);
+	size_t first = 0;
+	int rc;
 
-	for (size_t i = 0; i < code->rows.n && rc == 0; i++)
-		rc = add_depths(source, code, i, &(struct depth_starts){starts, nstarts}, &spans);
-	free(starts);
+	while (first < code->rows.n && !is_unknown(source, code, first))
+		first++;
+	if (first == code->rows.n)
+		return 0;
+	rc = add_depths(source, code, first, &spans);
 	source->input.spans = spans.list;
 	source->input.nspans = spans.n;
-	if (rc == 0 && spans.n) {
+	if (rc == 0 && spans.n)
 		rc = ehframe_parse(&source->input, &rows);
-		if (rc == 0) {
-			ehframe_free(&code->rows);
-			code->rows = rows;
-		}
+	if (rc == 0 && spans.n) {
+		ehframe_free(&code->rows);
+		code->rows = rows;
 	}
-	depth_amd64_free(&spans);
+	ehframe_spans_free(&spans);
 	return rc == -ETIME ? 0 : rc; /* the rows of the descriptions are there */
 }
 
@@ -357,7 +364,7 @@ static int read_elf(Elf *elf, uint64_t size, uint16_t machine, struct module_cod
 {
 	struct source source = {.elf = elf, .size = size};
 	struct budget budget = {.cpu_ns = READ_NS};
-	struct plt_spans spans = {.n = 0};
+	struct ehframe_spans spans = {.n = 0};
 	GElf_Ehdr header;
 	int rc;
 
@@ -386,7 +393,7 @@ static int read_elf(Elf *elf, uint64_t size, uint16_t machine, struct module_cod
 		rc = read_plts(&source, code, &spans);
 	if (rc == 0)
 		rc = ehframe_parse(&source.input, &code->rows);
-	plt_arm64_free(&spans);
+	ehframe_spans_free(&spans);
 	if (rc == 0 && !source.is_go && !source.input.arm64)
 		rc = read_depths(&source, code);
 	return rc;
