@@ -257,6 +257,12 @@ static __always_inline bool sweep_by_frame(const struct pt_regs *ctx, struct swe
 	return read_user(call, sizeof(*call), REG_FP(ctx));
 }
 
+static __always_inline bool is_of_credit(uint64_t pc)
+{
+	return lies_in(pc, places.deduct, places.deduct_end) ||
+	       lies_in(pc, places.deduct_copy, places.deduct_copy_end) || in_plugin(pc, PLUGIN_DEDUCT);
+}
+
 /*
  * Determines on whose behalf sweep was called: that of cacheSpan or reclaimChunk, which call it directly, or
  * of reclaim or deductSweepCredit, which call it through sweepone. Up to Go 1.11 gosweepone called sweepone
@@ -273,7 +279,7 @@ __noinline int sweeper(uint64_t pc, uint64_t bp)
 	    in_plugin(pc, PLUGIN_RECLAIM_CHUNK))
 		return SWEEP_RECLAIM;
 	/* sweepone may be inlined in these (PGO). */
-	if (lies_in(pc, places.deduct, places.deduct_end) || in_plugin(pc, PLUGIN_DEDUCT))
+	if (is_of_credit(pc))
 		return SWEEP_CREDIT;
 	if (lies_in(pc, places.reclaim, places.reclaim_end))
 		return SWEEP_RECLAIM;
@@ -281,9 +287,8 @@ __noinline int sweeper(uint64_t pc, uint64_t bp)
 		if (bpf_probe_read_user(frame, sizeof(frame), (const void *)frame[0]))
 			return SWEEP_OTHER;
 		/* deductSweepCredit may be inlined in cacheSpan (PGO). */
-		if (lies_in(frame[1], places.deduct, places.deduct_end) ||
-		    lies_in(frame[1], places.cache_span, places.cache_span_end) ||
-		    in_plugin(frame[1], PLUGIN_DEDUCT) || in_plugin(frame[1], PLUGIN_CACHE_SPAN))
+		if (is_of_credit(frame[1]) || lies_in(frame[1], places.cache_span, places.cache_span_end) ||
+		    in_plugin(frame[1], PLUGIN_CACHE_SPAN))
 			return SWEEP_CREDIT;
 		if (i == 0 && lies_in(frame[1], places.reclaim, places.reclaim_end))
 			return SWEEP_RECLAIM;

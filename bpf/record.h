@@ -40,6 +40,10 @@ enum left {
 	LEFT_IN_KERNEL = 6, /* SITE_SWITCH: uninterruptible, and not for I/O: mostly a lock of the kernel's */
 };
 
+/* arg of SITE_SWITCH */
+#define LEFT_CALL(arg)   ((uint32_t)(arg)) /* 1 + number of the system call, 0 = none */
+#define LEFT_RAN_US(arg) ((arg) >> 32) /* CPU time in us since the thread came to the CPU, 0 = not known */
+
 enum fork {
 	FORK_ALONE = 0,    /* a thread of the same process, or a process that is not traced */
 	FORK_FOLLOWED = 1, /* a process that is traced from now on */
@@ -456,6 +460,7 @@ struct go_places {
 	uint64_t cache_span, cache_span_end;       /* runtime.(*mcentral).cacheSpan */
 	uint64_t reclaim_chunk, reclaim_chunk_end; /* runtime.(*mheap).reclaimChunk */
 	uint64_t deduct, deduct_end;               /* runtime.deductSweepCredit, calls sweepone */
+	uint64_t deduct_copy, deduct_copy_end;     /* another function that it is inlined in (PGO) */
 	/* Functions that stop the world for the collector: up to Go 1.20 the caller is the reason. */
 	uint64_t gc_start, gc_start_end;         /* runtime.gcStart: to finish sweeping */
 	uint64_t gc_mark_done, gc_mark_done_end; /* runtime.gcMarkDone: to finish marking */

@@ -33,6 +33,23 @@ static __always_inline void fill_wait(void *ctx, struct raw_record *rec, struct 
 	rec->stack = whole_stack_of(ctx, regs, MEMBER(task, tgid));
 }
 
+/* Priorities below this are of threads whose class does not keep prev_sum_exec_runtime. */
+#define MAX_RT_PRIO 100 /* include/linux/sched/prio.h */
+
+/*
+ * Returns for how long the thread has run since it was chosen, in us; 0 if that is not known. Its sum was
+ * just brought up to date (Linux 6.18 kernel/sched/fair.c, set_next_entity and put_prev_entity). With this, a
+ * start that the kernel does not report has its time all the same.
+ */
+static __always_inline uint64_t ran_us(struct task_struct *task)
+{
+	uint64_t us = (MEMBER(task, se.sum_exec_runtime) - MEMBER(task, se.prev_sum_exec_runtime)) / 1000;
+
+	if (MEMBER(task, prio) < MAX_RT_PRIO)
+		return 0;
+	return us < 0xffffffff ? us : 0xffffffff;
+}
+
 /*
  * A thread with a pending signal stays runnable, whatever its state was. Before Linux 6.14 the tracepoint
  * passes the state from before that check (kernel/sched/core.c, __schedule).
@@ -48,7 +65,7 @@ static __always_inline void fill_leaving(void *ctx, struct raw_record *rec, stru
 	if (rec->status == LEFT_DISK && !waits_for_io(task))
 		rec->status = LEFT_IN_KERNEL;
 	user_regs(&regs, task);
-	rec->arg = regs.call;
+	rec->arg = ran_us(task) << 32 | (uint32_t)regs.call;
 	if (rec->status != LEFT_RUNNABLE && rec->status != LEFT_DEAD)
 		fill_wait(ctx, rec, task, &regs);
 }

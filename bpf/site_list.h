@@ -167,9 +167,8 @@ SITE(ALLOC_STACK_FREE, 103, PROGRAM(alloc_stack_free), on_memory, NULL)
 
 /*
  * sched_switch. tid = the thread that leaves the CPU, g = the thread that gets it; 0 = not traced.
- * status = enum left; arg = 1 + number of the system call that tid is in, 0 = none (then it was
- * preempted, or waits for a page); arg2 = what it waits for (WAIT_*); stack = tid's, unless
- * LEFT_RUNNABLE
+ * status = enum left; arg = the system call that tid is in (none: it was preempted, or waits for a page)
+ * and how long it ran (LEFT_*); arg2 = what it waits for (WAIT_*); stack = tid's, unless LEFT_RUNNABLE
  */
 SITE(SWITCH, 110, NULL, NULL, on_switch)
 /*

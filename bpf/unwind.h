@@ -83,8 +83,11 @@ struct unwind_mapping {
 	uint64_t start, end;
 	uint64_t base;  /* what the module's rows are relative to; at most 4 GiB below end */
 	uint32_t page;  /* index of the base's page in all pages */
-	uint32_t pages; /* 0: unknown code (generated at run time) */
+	uint32_t pages; /* 0: unknown code (generated at run time), which ends a walk; UNWIND_CHAINED */
 };
+
+/* All of the mapping is code that keeps frame pointers. */
+#define UNWIND_CHAINED 0xffffffffu
 
 /* A list of mappings, of one process or of several that were forked without an exec. */
 struct unwind_space { /* written atomically */

@@ -63,6 +63,8 @@ UNWIND_INLINE uint32_t unwind_rule_at(void *where, struct unwind_space space, ui
 
 	if (!mapping)
 		return UNWIND_NOWHERE;
+	if (mapping->pages == UNWIND_CHAINED)
+		return UNWIND_RULE(UNWIND_CHAIN, 0, 0);
 	at = pc - mapping->base;
 	if (at >> UNWIND_PAGE_SHIFT >= mapping->pages)
 		return UNWIND_NONE;

@@ -3,7 +3,7 @@
 # Checks what the compiler does not: includes follow the direction of the data, functions are short, and no uretprobe
 # is used (Go moves its stacks); files are created in one place; tags are unique, lines have at most 120 columns,
 # retired words do not return, the files of a module call one another in one direction, a name belongs to one function,
-# and only the ledger follows states.
+# only the ledger follows states, and the report's page is made of its sources.
 set -u
 cd "$(dirname "$0")/.."
 most=100
@@ -199,6 +199,9 @@ if [ -n "$doubles" ]; then
 	echo "tests: defined twice: $doubles"
 	status=1
 fi
+# The policy of the report's page holds the hash of its script: edited by hand, the page stays empty.
+sh tools/page/make.sh --check || status=1
+
 # The documents: links, the size of README, spelling.
 python3 tools/doclint.py || status=1
 if command -v codespell >/dev/null; then

@@ -10,10 +10,11 @@
 
 #define MS 1000000ull
 
+/* A pause after a ring was full. */
 enum {
-	FIRST_HOLD_MS = 100, /* pause after a ring was full */
-	MAX_HOLD_MS = 5000,  /* limit: the pause doubles if a ring is full again within SOON_MS */
-	SOON_MS = 3000,
+	MIN_HOLD_MS = 100,
+	MAX_HOLD_MS = 1000,
+	RESUMES = 4, /* times as long as going on takes, at least: it may list many goroutines */
 };
 
 /* Recording resumes when the outlet is less full than this. */
@@ -29,14 +30,19 @@ static void gap_put_begin(struct capture *capture, uint64_t since, const char *w
 	capture->drain.until_ns = since;
 }
 
-static void hold_longer(struct gap *gap, uint64_t now)
+/*
+ * Where more records are made than can be read, the program is watched for as long as it takes to fill the
+ * ring, and then not watched for as long again: equal parts, rather than ever longer pauses.
+ */
+static void gap_hold(struct gap *gap, uint64_t now)
 {
-	bool soon = now < gap->end_ns + SOON_MS * MS;
+	uint64_t watched = gap->end_ns ? now - gap->end_ns : 0, ns = MIN_HOLD_MS * MS;
 
-	gap->hold_ms = soon && gap->hold_ms ? 2 * gap->hold_ms : FIRST_HOLD_MS;
-	if (gap->hold_ms > MAX_HOLD_MS)
-		gap->hold_ms = MAX_HOLD_MS;
-	gap->hold_until_ns = now + gap->hold_ms * MS;
+	if (watched > ns)
+		ns = watched < MAX_HOLD_MS * MS ? watched : MAX_HOLD_MS * MS;
+	if (ns < RESUMES * gap->resume_ns)
+		ns = RESUMES * gap->resume_ns;
+	gap->hold_until_ns = now + ns;
 }
 
 static void notice(struct capture *capture, uint64_t now)
@@ -47,7 +53,7 @@ static void notice(struct capture *capture, uint64_t now)
 
 	if (full) {
 		gap_put_begin(capture, full, GAP_LOG_BEGIN ": records came faster than they could be read");
-		hold_longer(&capture->gap, now);
+		gap_hold(&capture->gap, now);
 		capture->level_lowered = governor_lower(&capture->governor);
 	} else if (plugin || lease_plugins(&control->lease) != capture->plugins.opened) {
 		/* Opened just before the last gap ended, or since then. */
@@ -105,6 +111,7 @@ static int gap_put_end(struct capture *capture, uint64_t now, struct error *err)
 		rc = capture_let_hits_end(capture);
 	if (rc == 0)
 		rc = capture_snapshot(capture, err);
+	gap->resume_ns = now_ns() - now;
 	return rc == -ESRCH ? 0 : rc; /* it is exiting */
 }
 

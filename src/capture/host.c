@@ -57,8 +57,16 @@ static struct cpu_user user_of(const struct proc_stat *stat)
 	return user;
 }
 
-/* Reads the CPU time of all processes but pid; of gotrace's own into *own, ticks. Returns the number of the
- * others; *users is to be freed. */
+static struct cpu_user children_of(const struct proc_stat *stat)
+{
+	return (struct cpu_user){.pid = stat->pid,
+				 .start_ticks = stat->start_ticks,
+				 .ticks = stat->children_ticks,
+				 .comm = "ended children"};
+}
+
+/* Reads the CPU time of all processes but pid, and that of its children that have ended; of gotrace's own
+ * into *own, ticks. Returns the number of the others; *users is to be freed. */
 static size_t read_users(pid_t pid, struct cpu_user **users, uint64_t *own)
 {
 	DIR *proc = opendir("/proc");
@@ -72,7 +80,7 @@ static size_t read_users(pid_t pid, struct cpu_user **users, uint64_t *own)
 		struct proc_stat stat;
 		char path[64];
 
-		if (!id || id == (unsigned long)pid)
+		if (!id)
 			continue;
 		snprintf(path, sizeof(path), "/proc/%lu/stat", id);
 		if (!proc_stat_read(path, &stat))
@@ -80,7 +88,7 @@ static size_t read_users(pid_t pid, struct cpu_user **users, uint64_t *own)
 		if (is_own_process(&stat))
 			*own += stat.cpu_ticks;
 		else if (!array_grow(users, &capacity, n + 1, sizeof(**users)))
-			(*users)[n++] = user_of(&stat);
+			(*users)[n++] = id == (unsigned long)pid ? children_of(&stat) : user_of(&stat);
 	}
 	if (proc)
 		closedir(proc);

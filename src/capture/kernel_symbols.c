@@ -125,17 +125,9 @@ int kernel_symbols_open(struct kernel_symbols **symbols, struct error *err)
 
 static const struct kernel_function *function_at(const struct kernel_symbols *symbols, uint64_t address)
 {
-	size_t low = 0, high = symbols->n;
+	size_t n = array_upto(symbols->functions, symbols->n, sizeof(*symbols->functions), address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (symbols->functions[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? &symbols->functions[low - 1] : NULL;
+	return n ? &symbols->functions[n - 1] : NULL;
 }
 
 /* --- the log --- */

@@ -12,6 +12,7 @@
 #include "capture/map_array.h"
 #include "capture/native_modules.h"
 #include "code/symbol/native_walk.h"
+#include "target/names/jit.h"
 #include "util/clock.h"
 
 #define SPACES        64u              /* distinct lists of mappings, if there are several processes */
@@ -334,6 +335,14 @@ static struct native_module *module_of(struct native_tables *tables, pid_t pid,
 	return module;
 }
 
+/* Memory without a file, or with one that only has a name: .NET's memfd:doublemapper. */
+static bool is_generated(const struct proc_mapping *mapping)
+{
+	if (mapping->inode)
+		return mapping->path_len > 7 && memcmp(mapping->path, "/memfd:", 7) == 0;
+	return !mapping->path_len || (mapping->path_len > 5 && memcmp(mapping->path, "[anon", 5) == 0);
+}
+
 static int grow_list(struct list *list)
 {
 	uint32_t capacity = list->capacity ? 2 * list->capacity : 64;
@@ -352,9 +361,12 @@ static int grow_list(struct list *list)
 	return 0;
 }
 
-/* Appends an entry to a list. Lists are ordered by address, like /proc/PID/maps. */
+/*
+ * Appends an entry to a list. Lists are ordered by address, like /proc/PID/maps. A program that names the
+ * code that it generates is prepared to be profiled: perf, too, takes it that this code keeps frame pointers.
+ */
 static int add_mapping(struct native_tables *tables, pid_t pid, const struct proc_mapping *mapping,
-		       struct list *list)
+		       bool is_named, struct list *list)
 {
 	struct unwind_mapping entry = {.start = mapping->start, .end = mapping->end};
 	struct native_module *module = module_of(tables, pid, mapping);
@@ -367,6 +379,8 @@ static int add_mapping(struct native_tables *tables, pid_t pid, const struct pro
 		entry.base = bias + module->code.base;
 		entry.page = module->pages.first;
 		entry.pages = module->pages.n;
+	} else if (is_named && is_generated(mapping)) {
+		entry.pages = UNWIND_CHAINED;
 	}
 	if (module)
 		native_modules_use(&tables->modules, module);
@@ -382,6 +396,7 @@ static int native_tables_read_list(struct native_tables *tables, pid_t pid, stru
 	struct maps maps;
 	size_t at = 0;
 	int rc = maps_read(pid, &maps, err);
+	bool is_named = native_jit_is_named(pid);
 
 	*list = (struct list){.n = 0};
 	tables->behind = tables->wanting = false;
@@ -392,7 +407,7 @@ static int native_tables_read_list(struct native_tables *tables, pid_t pid, stru
 
 		if (!module_is_code(&mapping))
 			continue;
-		rc = list->n < limit ? add_mapping(tables, pid, &mapping, list) : -ENOSPC;
+		rc = list->n < limit ? add_mapping(tables, pid, &mapping, is_named, list) : -ENOSPC;
 		if (rc == -ENOSPC) {
 			tables->left_out++;
 			rc = 0;

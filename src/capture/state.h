@@ -35,8 +35,8 @@ struct gap {
 	bool is_paused;         /* on purpose: over --max-overhead */
 	bool misses;            /* what the program did was to be recorded, whatever its cost */
 	uint64_t hold_until_ns; /* recording does not resume earlier */
-	uint64_t hold_ms;       /* length of the last hold */
 	uint64_t end_ns;        /* of the previous gap */
+	uint64_t resume_ns;     /* how long it took to go on after it */
 };
 
 enum { MAX_NOTE = 512 }; /* bytes of a note in the log */

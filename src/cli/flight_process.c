@@ -304,10 +304,8 @@ static void report_end(const struct flight *flight, enum log_end_reason reason)
 	const struct capture_stats *stats = capture_stats(flight->session.capture);
 	uint64_t lost = session_lost(&flight->session);
 
-	if (reason == LOG_END_EXITED && !flight->recorder->options->record.quiet)
-		message("PID %d has ended", (int)flight->recording.origin.pid);
-	if (reason == LOG_END_EXECED && !flight->recorder->options->record.quiet)
-		message("PID %d has executed another program", (int)flight->recording.origin.pid);
+	if (!flight->recorder->options->record.quiet)
+		session_report_end(flight->recording.origin.pid, reason);
 	if (stats->unwatched_ns)
 		message("not watched: %s in all (the traces record when and why)",
 			text_time(stats->unwatched_ns).bytes);

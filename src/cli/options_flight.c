@@ -82,12 +82,30 @@ static int add_trigger(void *options, const char *option, const char *text, stru
 	return trigger_parse(text, &plan->triggers[plan->ntriggers++], err);
 }
 
+/* Of two names, the last one would count without a word. */
+static int set_filter(const char **member, const char *option, const char *text, struct error *err)
+{
+	if (*member)
+		return error_set(err, EINVAL, "%s: given twice: start a recorder for each", option);
+	*member = text;
+	return 0;
+}
+
+static int set_comm(void *options, const char *option, const char *text, struct error *err)
+{
+	return set_filter(&((struct flight_options *)options)->filter.comm, option, text, err);
+}
+
+static int set_cgroup(void *options, const char *option, const char *text, struct error *err)
+{
+	return set_filter(&((struct flight_options *)options)->filter.cgroup, option, text, err);
+}
+
 static int set_exe(void *options, const char *option, const char *text, struct error *err)
 {
 	if (text[0] != '/')
 		return error_set(err, EINVAL, "%s: '%s' is not an absolute path", option, text);
-	((struct flight_options *)options)->filter.exe = text;
-	return 0;
+	return set_filter(&((struct flight_options *)options)->filter.exe, option, text, err);
 }
 
 static int set_user(void *options, const char *option, const char *text, struct error *err)
@@ -153,8 +171,8 @@ static int refuse_operand(void *options, const char *option, const char *text, s
 
 static const struct option_binding bindings[] = {
 	{OPTION_PID('p', flight_options, record.pid)},
-	{OPTION_TEXT(KEY_COMM, flight_options, filter.comm)},
-	{OPTION_TEXT(KEY_CGROUP, flight_options, filter.cgroup)},
+	{OPTION_WITH(KEY_COMM, set_comm)},
+	{OPTION_WITH(KEY_CGROUP, set_cgroup)},
 	{OPTION_WITH(KEY_EXE, set_exe)},
 	{OPTION_WITH(KEY_USER, set_user)},
 	{OPTION_TRUE(KEY_NODE, flight_options, node)},

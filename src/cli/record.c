@@ -401,6 +401,9 @@ static void trace(struct record *record)
 	stopped = capture_stop(record->session.capture, reason, &end_err);
 	measure(record);
 	writer_sync(record->session.workers.writer);
+	/* A report of some seconds does not say why they are fewer: there is no summary. */
+	if (record->options->trace_fd && record->options->duration_ns && !record->options->quiet)
+		session_report_end(record->session.pid, reason);
 	if (reason == LOG_END_ERROR)
 		break_off(record, &err, "tracing stopped early");
 	if (stopped)

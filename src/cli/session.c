@@ -476,6 +476,14 @@ static const char *left_out(const struct capture_stats *stats, bool threads)
 	}
 }
 
+void session_report_end(pid_t pid, enum log_end_reason reason)
+{
+	if (reason == LOG_END_EXITED)
+		message("PID %d has ended", (int)pid);
+	if (reason == LOG_END_EXECED)
+		message("PID %d has executed another program", (int)pid);
+}
+
 uint64_t session_lost(const struct session *session)
 {
 	const struct capture_stats *stats = capture_stats(session->capture);

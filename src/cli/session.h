@@ -66,6 +66,8 @@ enum log_end_reason session_follow(struct session *session, int (*step)(void *ct
 void session_show_status(struct session *session, uint64_t bytes);
 /* Returns the number of records lost so far. */
 uint64_t session_lost(const struct session *session);
+/* Prints a line if tracing ended because the process did, or became another program. */
+void session_report_end(pid_t pid, enum log_end_reason reason);
 void session_close(struct session *session);
 
 #endif

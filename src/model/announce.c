@@ -32,7 +32,7 @@ bool announce_gc_before(struct model *md)
 		return false;
 	emit(&md->ops, OP_GC_ACTIVE, NULL);
 	/* Sequence numbers order the events of a cycle, whatever thread they are on. */
-	op_list_move_up(&md->ops, 0);
+	op_list_move_up(&md->ops, md->ops.n - 1, 0, 0);
 	md->gc.phase = GC_ON;
 	md->generation.gc_announced = md->gc.in_file = true;
 	return true;

@@ -81,25 +81,42 @@ static size_t place_behind(const struct op_list *list, uint64_t number)
 	return place;
 }
 
-void op_list_move_up(struct op_list *list, uint64_t behind)
+void op_list_move_up(struct op_list *list, size_t from, uint64_t behind, uint64_t wanted)
 {
 	size_t place = place_behind(list, behind);
 
-	if (list->n == 0 || place >= list->n)
+	if (place >= from + 1)
 		return;
-	if (array_grow(&list->moved, &list->moved_capacity, list->nmoved + 1, sizeof(*list->moved))) {
+	if (array_grow(&list->moved, &list->moved_capacity, list->nmoved + list->n - from,
+		       sizeof(*list->moved))) {
 		list->oom = true;
 		return;
 	}
-	list->moved[list->nmoved++] =
-		(struct moved_op){.index = (uint32_t)(list->n - 1), .place = (uint32_t)place};
+	for (size_t i = from; i < list->n; i++) {
+		list->moved[list->nmoved++] =
+			(struct moved_op){.index = (uint32_t)i, .place = (uint32_t)place};
+		list->ops[i].time = wanted;
+	}
 }
 
-/* Dates an op after those before it: the earliest time if it was moved, else its own time if possible. */
-static inline void date(struct op_list *list, struct op_spacing *before, size_t index, bool is_moved)
+uint64_t op_list_last_by(const struct op_list *list, uint64_t time, uint64_t least)
+{
+	size_t n = list->n, nmoved = list->nmoved;
+
+	for (; n > list->statuses && list->before + n > least; n--) {
+		if (nmoved && list->moved[nmoved - 1].index == n - 1)
+			nmoved--;
+		else if (list->ops[n - 1].time <= time)
+			break;
+	}
+	return list->before + n;
+}
+
+/* Dates an op after those before it: its own time, if possible. */
+static inline void date(struct op_list *list, struct op_spacing *before, size_t index)
 {
 	struct op *op = &list->ops[index];
-	uint64_t time = time_behind(before, op->kind, op->m, is_moved ? 0 : op->time);
+	uint64_t time = time_behind(before, op->kind, op->m, op->time);
 
 	if (index == list->statuses && time < before->last + OP_UNIT_NS)
 		time = before->last + OP_UNIT_NS;
@@ -128,7 +145,7 @@ void op_list_keep_apart(struct op_list *list, size_t from)
 	struct op_spacing before = spacing_after(list, from);
 
 	for (size_t i = from; i < list->n; i++)
-		date(list, &before, i, false);
+		date(list, &before, i);
 	if (list->n && list->ops[list->n - 1].time > list->last_time)
 		list->last_time = list->ops[list->n - 1].time;
 }
@@ -159,14 +176,20 @@ static bool reserve_first_moved(struct op_list *list)
 	return true;
 }
 
-/* Links moves from last to first, so that each place has its ops in the order in which they were written. */
+/*
+ * Links the moves to each place by the times that they want, and those with the same time in the order in
+ * which they were written. Few have different times: at most one for each P.
+ */
 static void sort_moves(struct op_list *list)
 {
 	for (size_t i = list->nmoved; i; i--) {
-		uint32_t *first = &list->first_moved[list->moved[i - 1].place];
+		struct moved_op *moved = &list->moved[i - 1];
+		uint32_t *link = &list->first_moved[moved->place];
 
-		list->moved[i - 1].next = *first;
-		*first = (uint32_t)i;
+		while (*link && list->ops[list->moved[*link - 1].index].time < list->ops[moved->index].time)
+			link = &list->moved[*link - 1].next;
+		moved->next = *link;
+		*link = (uint32_t)i;
 	}
 }
 
@@ -209,14 +232,14 @@ static void reorder(struct moves *moves, size_t from, size_t end)
 	for (size_t i = from, to = from; i < end; i++) {
 		for (uint32_t next = moves->list->first_moved[i]; next; next = list->moved[next - 1].next) {
 			list->ops[to] = copy[list->moved[next - 1].index - from];
-			date(list, &moves->before, to++, true);
+			date(list, &moves->before, to++);
 		}
 		if (moves->passed < list->nmoved && list->moved[moves->passed].index == i) {
 			moves->passed++;
 			continue;
 		}
 		list->ops[to] = copy[i - from];
-		date(list, &moves->before, to++, false);
+		date(list, &moves->before, to++);
 	}
 }
 
@@ -228,12 +251,12 @@ static bool apply_all(struct moves *moves)
 	for (size_t i = 0, end; i < list->n; i = end) {
 		end = i + 1;
 		if (!moves->list->first_moved[i]) {
-			date(list, &moves->before, i, false);
+			date(list, &moves->before, i);
 			continue;
 		}
 		end = end_of_moves(moves, i);
 		if (end == i + 1) { /* it stays where it was written */
-			date(list, &moves->before, i, true);
+			date(list, &moves->before, i);
 			moves->passed++;
 			continue;
 		}

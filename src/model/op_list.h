@@ -66,14 +66,27 @@ uint64_t op_list_next_time(struct op_list *list, enum op_kind kind, uint32_t tid
 /* Appends an OP_NONE of thread tid, which the caller may fill in later. Returns its index. */
 size_t op_list_reserve(struct op_list *list, uint32_t tid);
 
+static inline uint64_t later_op(uint64_t number, uint64_t other)
+{
+	return number > other ? number : other;
+}
+
 /* The number of the last op, counted over all generations. */
 static inline uint64_t op_number(const struct op_list *list)
 {
 	return list->before + list->n;
 }
 
-/* Moves the last op, just written, up to directly after the op with this number. */
-void op_list_move_up(struct op_list *list, uint64_t behind);
+/*
+ * Moves the ops that were just written, from this index on, up to directly after the op with this number.
+ * Their time is then the wanted one (ns, 0: none), or the earliest possible after it.
+ */
+void op_list_move_up(struct op_list *list, size_t from, uint64_t behind, uint64_t wanted);
+/*
+ * Returns the number of the last op, of those that were not moved, that is not after this time (ns); at least
+ * `least`.
+ */
+uint64_t op_list_last_by(const struct op_list *list, uint64_t time, uint64_t least);
 /* Applies the moves. To be called once, when the generation is complete. */
 void op_list_apply_moves(struct op_list *list);
 /* After ops were inserted: makes times increase strictly from index `from` on. */

@@ -133,7 +133,8 @@ static int add_latency(struct stats *stats, const struct ledger_change *change)
 	const struct ledger_interval *from = change->from;
 
 	if (from->state != G_RUNNABLE || change->to->state != G_RUNNING || from->before ||
-	    from->since != change->was.since || stats->rows[stats->lives[change->g].row].system)
+	    change->time - from->since <= LEDGER_UNSEEN_WAKE_NS || from->since != change->was.since ||
+	    stats->rows[stats->lives[change->g].row].system)
 		return 0;
 	return histogram_add(&stats->program.latency, change->time - from->since);
 }

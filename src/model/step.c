@@ -172,7 +172,7 @@ static void started(struct model *md, struct m *m, bool unseen)
 		return;
 	emit(&md->ops, OP_GO_LABEL, m)->string = string_id(md, labels[worker]);
 	if (unseen && announced)
-		op_list_move_up(&md->ops, start);
+		op_list_move_up(&md->ops, md->ops.n - 1, start, 0);
 }
 
 void step_go_start(struct model *md, struct m *m, struct g *g)
@@ -181,21 +181,16 @@ void step_go_start(struct model *md, struct m *m, struct g *g)
 	started(md, m, false);
 }
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 /*
  * Measured on native traces of busy programs, the true start is some 100 ns after the last of these: the end
  * of the thread's previous activity, the start of its P, the goroutine becoming runnable.
  */
 void step_go_start_unseen(struct model *md, struct m *m, struct g *g)
 {
-	uint64_t behind = later(g->last_op, later(m->last_op, m->p->last_op));
+	uint64_t behind = later_op(g->last_op, later_op(m->last_op, m->p->last_op));
 
 	start(md, m, g);
-	op_list_move_up(&md->ops, behind);
+	op_list_move_up(&md->ops, md->ops.n - 1, behind, 0);
 	md->totals.inferred_starts++;
 	started(md, m, true);
 }

@@ -56,8 +56,8 @@ bool allowance_take(struct allowance *allowance, uint64_t now_ns, unsigned opens
 
 /* --- files --- */
 
-/* Passes on only programs, whatever else is mapped or found at a path. */
-static int only_program(int fd)
+/* Passes on a regular file only if it is of this kind, by its first bytes. */
+static int only_of_kind(int fd, bool (*is_of_kind)(const uint8_t *bytes, size_t n))
 {
 	uint8_t bytes[64];
 	struct stat st;
@@ -66,11 +66,25 @@ static int only_program(int fd)
 	if (fd < 0)
 		return fd;
 	n = fstat(fd, &st) || !S_ISREG(st.st_mode) ? -1 : pread(fd, bytes, sizeof(bytes), 0);
-	if (n > 0 && request_is_program(bytes, (size_t)n))
+	if (n > 0 && is_of_kind(bytes, (size_t)n))
 		return fd;
 	close(fd);
-	/* The caller distinguishes files that are not programs. */
+	/* The caller distinguishes files that are of another kind. */
 	return n >= 0 && S_ISREG(st.st_mode) ? -ENOEXEC : -EACCES;
+}
+
+/* Passes on only programs, whatever else is mapped or found at a path. */
+static int only_program(int fd)
+{
+	return only_of_kind(fd, request_is_program);
+}
+
+/* No link may lead a name that anyone may take to another file. */
+static int open_below_root(int root, const char *path)
+{
+	if (request_is_perf_map(path))
+		return only_of_kind(file_open_in_plain(root, path), request_begins_perf_map);
+	return only_program(file_open_in(root, path));
 }
 
 static int open_in_root(const struct held_process *process, const char *path)
@@ -216,7 +230,7 @@ static struct answer answer_open_below(struct server *server, const uint64_t *ar
 		return nothing_but(-EIO);
 	for (unsigned i = 0; i < client->nroots; i++) {
 		if (client->roots[i].theirs == (int)args[0])
-			return with_fd(only_program(file_open_in(client->roots[i].ours, path)));
+			return with_fd(open_below_root(client->roots[i].ours, path));
 	}
 	return nothing_but(-EACCES);
 }

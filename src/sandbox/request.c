@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "sandbox/request.h"
 
+#include <ctype.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <string.h>
@@ -137,4 +138,33 @@ bool request_is_program(const uint8_t *bytes, size_t n)
 	/* The type directly follows the identification in both ELF classes. */
 	memcpy(&header.e_type, bytes + EI_NIDENT, sizeof(header.e_type));
 	return header.e_type == ET_EXEC || header.e_type == ET_DYN;
+}
+
+bool request_is_perf_map(const char *path)
+{
+	static const char begin[] = "/tmp/perf-";
+	size_t digits;
+
+	if (strncmp(path, begin, sizeof(begin) - 1))
+		return false;
+	path += sizeof(begin) - 1;
+	digits = strspn(path, "0123456789");
+	return digits && strcmp(path + digits, ".map") == 0;
+}
+
+bool request_begins_perf_map(const uint8_t *bytes, size_t n)
+{
+	unsigned digits = 0, numbers = 0;
+
+	for (size_t i = 0; i < n && numbers < 2; i++) {
+		if (bytes[i] == ' ' && digits) {
+			numbers++;
+			digits = 0;
+		} else if (isxdigit(bytes[i]) || (bytes[i] == 'x' && digits == 1)) {
+			digits++;
+		} else {
+			return false;
+		}
+	}
+	return numbers == 2;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Decides what a worker may open: files of the traced processes, under their names in /proc, and programs,
- * libraries and debug files. Pure functions; every byte is untrusted.
+ * Decides what a worker may open: files of the traced processes, under their names in /proc, programs,
+ * libraries and debug files, and the names of generated code. Pure functions; every byte is untrusted.
  */
 #ifndef GOTRACE_SANDBOX_REQUEST_H
 #define GOTRACE_SANDBOX_REQUEST_H
@@ -43,5 +43,9 @@ void request_parse(const char *path, struct request *request);
  * dumps and the kernel's memory (/proc/kcore) have another type.
  */
 bool request_is_program(const uint8_t *bytes, size_t n);
+/* True for the path of a file in which a program names the code that it generates: /tmp/perf-PID.map. */
+bool request_is_perf_map(const char *path);
+/* True if these are the first bytes of such a file: two hexadecimal numbers. */
+bool request_begins_perf_map(const uint8_t *bytes, size_t n);
 
 #endif

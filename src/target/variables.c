@@ -444,6 +444,25 @@ static int variables_find_function(const struct target *target, const char *name
 	return 0;
 }
 
+/*
+ * deductSweepCredit has two callers, cacheSpan and allocLarge (Go 1.21 to 1.27 runtime/mcentral.go,
+ * mcache.go). A profile may have it inlined in one of them and called by the other.
+ */
+static void find_copy_of_deduct(struct target *target)
+{
+	struct go_places *places = &target->places;
+	struct copy_search search = copies_begin(target, "runtime.deductSweepCredit");
+	uint64_t entry, end;
+	const char *name;
+
+	while (copies_next(target, &search, &entry, &end, &name)) {
+		if (entry == places->cache_span || entry == places->deduct)
+			continue;
+		places->deduct_copy = entry;
+		places->deduct_copy_end = end;
+	}
+}
+
 /* Finds the functions on whose behalf spans are swept. The stack at a sweep shows which one it is. */
 static int find_sweepers(struct target *target, struct error *err)
 {
@@ -462,6 +481,8 @@ static int find_sweepers(struct target *target, struct error *err)
 	if (rc == 0)
 		rc = variables_find_function(target, "runtime.deductSweepCredit", central, &places->deduct,
 					     &places->deduct_end, err);
+	if (rc == 0)
+		find_copy_of_deduct(target);
 	return rc;
 }
 

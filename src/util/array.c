@@ -2,7 +2,6 @@
 #include "util/array.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,4 +31,21 @@ int array_grow(void *array, size_t *capacity, size_t want, size_t item_size)
 	memcpy(array, &items, sizeof(items));
 	*capacity = count;
 	return 0;
+}
+
+size_t array_upto(const void *items, size_t n, size_t item_size, uint64_t key)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		uint64_t found;
+
+		memcpy(&found, (const char *)items + middle * item_size, sizeof(found));
+		if (found <= key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }

@@ -4,6 +4,7 @@
 #define GOTRACE_UTIL_ARRAY_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * Grows an array to at least `want` items of item_size bytes each. Small arrays double, large ones grow by a
@@ -11,5 +12,11 @@
  * the array unchanged.
  */
 int array_grow(void *array, size_t *capacity, size_t want, size_t item_size);
+
+/*
+ * Returns the number of items whose key is at most this one. The key is an item's first member, a uint64_t;
+ * the items are sorted by it.
+ */
+size_t array_upto(const void *items, size_t n, size_t item_size, uint64_t key);
 
 #endif

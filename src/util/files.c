@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -33,11 +34,11 @@ int file_open_found(int found)
 	return fd;
 }
 
-int file_open_in(int root, const char *path)
+static int open_resolved(int root, const char *path, uint64_t resolve)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+		.resolve = RESOLVE_IN_ROOT | resolve,
 	};
 	int fd;
 
@@ -48,6 +49,29 @@ int file_open_in(int root, const char *path)
 		return -errno;
 	fd = file_open_found(fd);
 	return fd == -EINVAL ? -ENOENT : fd;
+}
+
+int file_open_in(int root, const char *path)
+{
+	return open_resolved(root, path, RESOLVE_NO_MAGICLINKS);
+}
+
+int file_open_in_plain(int root, const char *path)
+{
+	return open_resolved(root, path, RESOLVE_NO_SYMLINKS);
+}
+
+bool file_is_cached_in(int root, const char *path)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS | RESOLVE_CACHED,
+	};
+	int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
 }
 
 int file_open_at(int dir, const char *path)

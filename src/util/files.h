@@ -5,6 +5,7 @@
 #ifndef GOTRACE_UTIL_FILES_H
 #define GOTRACE_UTIL_FILES_H
 
+#include <stdbool.h>
 #include <sys/stat.h>
 
 /*
@@ -13,6 +14,14 @@
  * not a regular file, and if root < 0.
  */
 int file_open_in(int root, const char *path);
+/* The same for a path without symbolic links: -ELOOP if there is one. */
+int file_open_in_plain(int root, const char *path);
+
+/*
+ * True if the path, without symbolic links, leads to something that the kernel has in its cache: never waits
+ * for a file system (RESOLVE_CACHED, Linux 5.12; before that, false).
+ */
+bool file_is_cached_in(int root, const char *path);
 
 /* The same for a path chosen by gotrace. -EINVAL if it is not a regular file. */
 int file_open(const char *path);

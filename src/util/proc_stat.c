@@ -12,6 +12,8 @@ enum {
 	FLAGS = 9,
 	USER = 14,
 	KERNEL = 15,
+	CHILDREN_USER = 16,
+	CHILDREN_KERNEL = 17,
 	THREADS = 20,
 	START = 22,
 	STACK_START = 28,
@@ -57,6 +59,7 @@ bool proc_stat_parse(const char *text, struct proc_stat *stat)
 	stat->parent = (int32_t)fields[PARENT];
 	stat->flags = (uint32_t)fields[FLAGS];
 	stat->cpu_ticks = fields[USER] + fields[KERNEL];
+	stat->children_ticks = fields[CHILDREN_USER] + fields[CHILDREN_KERNEL];
 	stat->threads = (int32_t)fields[THREADS];
 	stat->start_ticks = fields[START];
 	stat->stack_start = fields[STACK_START];

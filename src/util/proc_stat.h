@@ -7,16 +7,17 @@
 #include <stdint.h>
 
 struct proc_stat {
-	uint32_t pid;         /* field 1; for a thread, its tid */
-	char comm[16];        /* 2, any bytes; NUL-terminated */
-	char state;           /* 3, a letter of fs/proc/array.c */
-	int32_t parent;       /* 4 */
-	uint32_t flags;       /* 9, PF_* of include/linux/sched.h */
-	uint64_t cpu_ticks;   /* 14 and 15: in user and kernel mode, in units of sysconf(_SC_CLK_TCK) */
-	int32_t threads;      /* 20 */
-	uint64_t start_ticks; /* 22, since boot, in units of sysconf(_SC_CLK_TCK) */
-	uint64_t stack_start; /* 28, randomised by each exec; 0 or 1 for readers without privilege */
-	int32_t cpu;          /* 39, where it runs or last ran */
+	uint32_t pid;            /* field 1; for a thread, its tid */
+	char comm[16];           /* 2, any bytes; NUL-terminated */
+	char state;              /* 3, a letter of fs/proc/array.c */
+	int32_t parent;          /* 4 */
+	uint32_t flags;          /* 9, PF_* of include/linux/sched.h */
+	uint64_t cpu_ticks;      /* 14 and 15: in user and kernel mode, in units of sysconf(_SC_CLK_TCK) */
+	uint64_t children_ticks; /* 16 and 17: the same of children that have ended and were waited for */
+	int32_t threads;         /* 20 */
+	uint64_t start_ticks;    /* 22, since boot, in units of sysconf(_SC_CLK_TCK) */
+	uint64_t stack_start;    /* 28, randomised by each exec; 0 or 1 for readers without privilege */
+	int32_t cpu;             /* 39, where it runs or last ran */
 };
 
 /* Returns false if the text is malformed. */

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "util/text.h"
+
 const char *const resource_keys[RESOURCE_ATTRIBUTES] = {
 	[RESOURCE_SERVICE_NAME] = "service.name",
 	[RESOURCE_SERVICE_VERSION] = "service.version",
@@ -42,14 +44,6 @@ void resource_set(struct otel_resource *resource, enum resource_attribute which,
 	resource->values[which][n] = '\0';
 }
 
-static int hex_digit(char c)
-{
-	return c >= '0' && c <= '9'   ? c - '0'
-	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
-	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
-				      : -1;
-}
-
 /* Decodes %XX. Returns false if the text is malformed or too long. */
 static bool decode_percent(const char *text, size_t n, char out[RESOURCE_VALUE], size_t *len)
 {
@@ -62,8 +56,8 @@ static bool decode_percent(const char *text, size_t n, char out[RESOURCE_VALUE],
 		if (text[i] == '%') {
 			if (n - i < 3)
 				return false;
-			high = hex_digit(text[i + 1]);
-			low = hex_digit(text[i + 2]);
+			high = text_hex_digit(text[i + 1]);
+			low = text_hex_digit(text[i + 2]);
 			if (high < 0 || low < 0)
 				return false;
 			i += 2;

@@ -138,3 +138,11 @@ bool text_is_one_of(const char *text, const char *const *list, size_t n)
 	}
 	return false;
 }
+
+int text_hex_digit(char c)
+{
+	return c >= '0' && c <= '9'   ? c - '0'
+	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
+	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
+				      : -1;
+}

@@ -220,6 +220,16 @@ case_native_burn() { # more threads than CPUs
 	gone_on
 }
 
+case_native_jit() { # code that is generated at run time, and named for perf
+	start_c jit
+	thread_trace
+	rm -f "/tmp/perf-$target.map"
+	demanded 'blocks;root=^runner;of=pause_us;reason=^sleep$;stack=pause_us < rest < count < runner;min=50'
+	"$GOTRACE" report "$W/trace" >"$W/report" || die "no report"
+	grep -qE 'cpu-place: count \(app.js:12\) takes (9[0-9]|100) %' "$W/report" || die "; $(sed -n 5,9p "$W/report")"
+	gone_on
+}
+
 case_native_threads() { # they start and exit, hundreds a second
 	start_c threads
 	thread_trace

@@ -97,6 +97,17 @@ static void owners(void **state)
 	assert_int_equal(library_owner("malloc", "./malloc/malloc.c"), CODE_OF_LIBRARY);
 	assert_int_equal(library_owner("tcache_init", "./malloc/malloc.c"), CODE_OF_LIBRARY);
 	assert_int_equal(library_owner("malloc_stats_page", "page.c"), CODE_OF_PROGRAM);
+	assert_int_equal(library_owner("java.lang.Thread.sleep", ""), CODE_OF_STANDARD);
+	assert_int_equal(library_owner("Shop.parse", ""), CODE_OF_PROGRAM);
+	assert_int_equal(library_owner("Parker::park(bool, long)", "libjvm.so"), CODE_OF_MACHINE);
+	assert_int_equal(library_owner("v8::internal::Invoke", ""), CODE_OF_MACHINE);
+	assert_int_equal(library_owner("Interpreter", ""), CODE_OF_MACHINE);
+	assert_int_equal(library_owner("Interpreter::run()", ""), CODE_OF_PROGRAM);
+	assert_int_equal(library_owner("StubRoutines (1)", ""), CODE_OF_MACHINE);
+	assert_int_equal(library_owner("Builtins_JSEntryTrampoline", ""), CODE_OF_MACHINE);
+	assert_int_equal(library_owner("listOnTimeout", "node:internal/timers"), CODE_OF_STANDARD);
+	assert_int_equal(library_owner("parse", "/srv/node_modules/csv/index.js"), CODE_OF_MODULE);
+	assert_int_equal(library_owner("parse", "/srv/app.js"), CODE_OF_PROGRAM);
 	assert_int_equal(library_owner("SSL_read", "/usr/lib/libssl.so.3"), CODE_OF_MODULE);
 }
 

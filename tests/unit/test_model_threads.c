@@ -510,6 +510,41 @@ static void test_reasons(void **state)
 	}
 }
 
+/* restart_syscall is the rest of the call before: of a sleep here, then of a read. */
+static void test_restarted_call(void **state)
+{
+	struct thread_log log;
+
+	(void)state;
+	begin(&log);
+	RECORD(&log, .site = SITE_SWITCH, .tid = 100, .status = LEFT_ASLEEP, .arg = 1 + 230);
+	RECORD(&log, .site = SITE_SWITCH, .g = 100);
+	RECORD(&log, .site = SITE_SWITCH, .tid = 100, .status = LEFT_ASLEEP, .arg = 1 + 219);
+	RECORD(&log, .site = SITE_SWITCH, .g = 100);
+	RECORD(&log, .site = SITE_SWITCH, .tid = 100, .status = LEFT_ASLEEP, .arg = CALL_READ,
+	       .arg2 = WAIT_MAKE(FILE_SOCKET, 5, 0));
+	RECORD(&log, .site = SITE_SWITCH, .g = 100);
+	RECORD(&log, .site = SITE_SWITCH, .tid = 100, .status = LEFT_ASLEEP, .arg = 1 + 219);
+	assert_string_equal(rest(&log), "GoBlock m100 p0 g100 'sleep' {clock_nanosleep|app}\n"
+					"ProcStop m100 p0\n"
+					"GoUnblock g2=100 ~\n"
+					"ProcStart m100 p0\n"
+					"GoStart m100 p0 g100\n"
+					"GoBlock m100 p0 g100 'sleep' {clock_nanosleep|app}\n"
+					"ProcStop m100 p0\n"
+					"GoUnblock g2=100 ~\n"
+					"ProcStart m100 p0\n"
+					"GoStart m100 p0 g100\n"
+					"GoBlock m100 p0 g100 'network' {read(5)|app}\n"
+					"ProcStop m100 p0\n"
+					"GoUnblock g2=100 ~\n"
+					"ProcStart m100 p0\n"
+					"GoStart m100 p0 g100\n"
+					"GoBlock m100 p0 g100 'network' {read(5)|app}\n"
+					"ProcStop m100 p0\n");
+	thread_log_free(&log);
+}
+
 static void test_page_fault(void **state)
 {
 	struct thread_log log;
@@ -894,6 +929,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_lives),
 	cmocka_unit_test(test_exec),
 	cmocka_unit_test(test_reasons),
+	cmocka_unit_test(test_restarted_call),
 	cmocka_unit_test(test_page_fault),
 	cmocka_unit_test(test_io_uring_worker),
 	cmocka_unit_test(test_names),

@@ -3,7 +3,7 @@
  * A simulation of threads on CPUs: random switches, wakeups (some before the sleeper has left its CPU, some
  * without effect), forks, exits, reused tids, system calls, snapshots that are not atomic. The ops keep every
  * rule whatever is lost. Without losses they equal the simulation, and after a loss and a snapshot they
- * return to it.
+ * return to it. They equal it, too, where the kernel does not report that a thread got a CPU.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,6 +42,8 @@ struct life {
 	bool early;        /* a wakeup has come while it runs: it counts if the thread sleeps next */
 	bool vain;         /* the same, but it does not prevent a later sleep */
 	bool doubtful;     /* asleep after such a wakeup: that shows when it is woken */
+	bool hidden;       /* runs, and no record has shown that */
+	uint64_t since;    /* when it got its CPU */
 	uint64_t start_ns; /* distinguishes lives */
 };
 
@@ -59,6 +61,7 @@ struct play {
 	unsigned spawned;
 	bool recording; /* the first snapshot's first marker is in the log */
 	bool losing;    /* records are lost occasionally */
+	bool hiding;    /* starts are not reported occasionally */
 	bool unsure;    /* after a loss: early wakeups are unknown before the snapshot */
 	bool with_calls;
 	unsigned lost;
@@ -201,6 +204,8 @@ static void put(struct play *play, struct raw_record rec)
 	play->now += 500 + roll(play, 4000);
 	rec.time = play->now;
 	rec.goid = PID;
+	if (rec.site == SITE_SWITCH && rec.tid)
+		rec.arg |= (play->now - play->lives[rec.tid - FIRST_TID].since) / 1000 << 32;
 	if (play->losing && rec.site != SITE_MARKER && roll(play, 3) == 0) {
 		play->lost++;
 		return;
@@ -222,13 +227,17 @@ static void play_switch(struct play *play, int cpu, enum left left, int next)
 {
 	int prev = play->on_cpu[cpu];
 	struct life *life = prev >= 0 ? &play->lives[prev] : NULL;
+	bool hidden = play->hiding && !life && roll(play, 2);
 
-	put(play, (struct raw_record){.site = SITE_SWITCH,
-				      .p = (uint64_t)cpu,
-				      .tid = prev >= 0 ? FIRST_TID + (uint32_t)prev : 0,
-				      .g = next >= 0 ? FIRST_TID + (uint64_t)next : 0,
-				      .status = left,
-				      .arg = life && life->calls ? CALL : 0});
+	if (hidden)
+		play->now += 500 + roll(play, 4000);
+	else
+		put(play, (struct raw_record){.site = SITE_SWITCH,
+					      .p = (uint64_t)cpu,
+					      .tid = prev >= 0 ? FIRST_TID + (uint32_t)prev : 0,
+					      .g = next >= 0 ? FIRST_TID + (uint64_t)next : 0,
+					      .status = left,
+					      .arg = life && life->calls ? CALL : 0});
 	if (life) {
 		bool woken = life->early && !life->vain;
 
@@ -243,7 +252,7 @@ static void play_switch(struct play *play, int cpu, enum left left, int next)
 			life->state = RUNNABLE;
 		}
 		life->doubtful = life->state == WAITING && life->vain;
-		life->early = life->vain = false;
+		life->early = life->vain = life->hidden = false;
 	}
 	play->on_cpu[cpu] = next;
 	if (next < 0)
@@ -251,6 +260,8 @@ static void play_switch(struct play *play, int cpu, enum left left, int next)
 	happened(play, next, STARTED, cpu, 0);
 	play->lives[next].state = RUNNING;
 	play->lives[next].cpu = cpu;
+	play->lives[next].since = play->now;
+	play->lives[next].hidden = hidden;
 }
 
 static int pick(struct play *play, enum state state)
@@ -266,6 +277,11 @@ static int pick(struct play *play, enum state state)
 	return -1;
 }
 
+static bool is_hidden(const struct play *play, int i)
+{
+	return i >= 0 && play->lives[i].hidden;
+}
+
 /* A thread that acts has no pending wakeup. */
 static void acts(struct play *play, int i)
 {
@@ -276,11 +292,13 @@ static void play_waking(struct play *play)
 {
 	int cpu = (int)roll(play, CPUS), waker = play->on_cpu[cpu], woken = pick(play, WAITING);
 	struct raw_record rec = {.site = SITE_WAKING, .p = (uint64_t)cpu, .status = WAKER_INTERRUPT};
-	bool early = !play->unsure && roll(play, 4) == 0;
+	/* The op of an early wakeup comes late, when its CPU may have a hidden thread. */
+	bool early = !play->unsure && !play->hiding && roll(play, 4) == 0;
 
 	if (early)
 		woken = pick(play, RUNNING);
-	if (woken < 0 || woken == waker || play->lives[woken].early)
+	if (woken < 0 || woken == waker || play->lives[woken].early || is_hidden(play, woken) ||
+	    is_hidden(play, waker))
 		return;
 	early = play->lives[woken].state == RUNNING;
 	if (waker >= 0) {
@@ -308,7 +326,7 @@ static void play_fork(struct play *play, int cpu)
 {
 	int child = pick(play, NOBODY), parent = play->on_cpu[cpu];
 
-	if (parent < 0 || child < 0)
+	if (parent < 0 || child < 0 || is_hidden(play, parent))
 		return;
 	acts(play, parent);
 	put(play, (struct raw_record){.site = SITE_FORK,
@@ -324,7 +342,7 @@ static void play_call(struct play *play, int cpu)
 {
 	int i = play->on_cpu[cpu];
 
-	if (i < 0)
+	if (i < 0 || is_hidden(play, i))
 		return;
 	play->lives[i].calls = !play->lives[i].calls;
 	play->lives[i].vain = play->lives[i].early; /* unless a record shows that it acts */
@@ -337,10 +355,10 @@ static void play_call(struct play *play, int cpu)
 				      .arg = CALL});
 }
 
-static bool any_doubtful(const struct play *play)
+static bool is_any_open(const struct play *play)
 {
 	for (int i = 0; i < TIDS; i++) {
-		if (play->lives[i].vain || play->lives[i].doubtful)
+		if (play->lives[i].vain || play->lives[i].doubtful || play->lives[i].hidden)
 			return true;
 	}
 	return false;
@@ -350,8 +368,8 @@ static void play_boundary(struct play *play)
 {
 	struct log_boundary boundary = {.time_before = play->now, .time_after = play->now};
 
-	/* An op that is taken back must be in the open generation. */
-	if (any_doubtful(play))
+	/* An op that is taken back, or moved up, must be in the open generation. */
+	if (is_any_open(play))
 		return;
 	boundary.clock.mono_ns = play->now;
 	feed(play, LOG_BOUNDARY, &boundary, sizeof(boundary));
@@ -387,7 +405,7 @@ static void play_step(struct play *play)
 		play_call(play, cpu);
 		break;
 	default:
-		if (i < 0 || roll(play, 3))
+		if (i < 0 || is_hidden(play, i) || roll(play, 3))
 			break;
 		acts(play, i);
 		put(play, (struct raw_record){.site = SITE_THREAD_EXIT,
@@ -480,7 +498,7 @@ static void compare(const struct play *play, int i)
 
 	for (size_t k = 0; k < played->n && k < reported->n; k++) {
 		const struct event *a = &played->events[k], *b = &reported->events[k];
-		bool near = b->time + 500 > a->time && b->time < a->time + 500;
+		bool near = b->time + 500 > a->time && b->time < a->time + (play->hiding ? 1500 : 500);
 
 		if (a->what != b->what || !near || a->cpu != b->cpu ||
 		    ((a->what == BORN || (a->what == WOKEN && a->who)) && a->who != b->who))
@@ -583,8 +601,32 @@ static void test_losses(void **state)
 	}
 }
 
+static void test_unreported_starts(void **state)
+{
+	struct play play;
+	uint64_t repaired = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 300; seed++) {
+		begin(&play, seed);
+		play_some(&play, roll(&play, 100));
+		play_snapshot(&play, 1);
+		play.hiding = true;
+		play_some(&play, 1500);
+		assert_int_equal(model_finish(play.model, NULL), 0);
+		repaired += model_stats(play.model)->repaired;
+		for (int i = 0; i < TIDS; i++) {
+			play.played[i].n -= play.lives[i].hidden;
+			compare(&play, i);
+		}
+		end(&play);
+	}
+	assert_true(repaired > 10000);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_nothing_lost),
+	cmocka_unit_test(test_unreported_starts),
 	cmocka_unit_test(test_losses),
 };
 

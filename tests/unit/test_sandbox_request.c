@@ -152,10 +152,29 @@ static void programs_are_known(void **state)
 	assert_false(request_is_program((const uint8_t *)"root:$6$salt:19000:0:99999:7:::", 31));
 }
 
+static void names_of_generated_code_are_known(void **state)
+{
+	static const char *const others[] = {
+		"/tmp/perf-.map",     "/tmp/perf-12.mapx", "/tmp/perf-12/../x.map", "/tmp/perf-x.map",
+		"/tmp/x/perf-12.map", "tmp/perf-12.map",   "/tmp/perf-12 .map",     "/tmp//perf-12.map",
+	};
+	static const char *const texts[] = {"root:x:0",  "1000 20", " 1000 20 x",
+					    "xx 20 one", "",        "10-20 3 x"};
+
+	(void)state;
+	assert_true(request_is_perf_map("/tmp/perf-12.map"));
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		assert_false(request_is_perf_map(others[i]));
+	assert_true(request_begins_perf_map((const uint8_t *)"1000 20 one", 11));
+	assert_true(request_begins_perf_map((const uint8_t *)"0x00007f00 0x20 int f(int)", 26));
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		assert_false(request_begins_perf_map((const uint8_t *)texts[i], strlen(texts[i])));
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(files_of_processes), cmocka_unit_test(everything_else_is_refused),
 	cmocka_unit_test(paths_are_bounded),  cmocka_unit_test(reading_is_all_that_is_harmless),
-	cmocka_unit_test(programs_are_known),
+	cmocka_unit_test(programs_are_known), cmocka_unit_test(names_of_generated_code_are_known),
 };
 
 UNIT_TESTS(tests, NULL, NULL);

@@ -778,6 +778,78 @@ static void test_other_mount_namespace(void **state)
 	stop(&child);
 }
 
+/* A program that is started by a link, and another one that only calls itself so. */
+static void test_names_of_a_program(void **state)
+{
+	static const char *const names[][2] = {{"server", "server+0x"}, {"bare", "bare+0x"}};
+
+	(void)state;
+	run("ln -s bare server");
+	for (size_t i = 0; i < 2; i++) {
+		char path[32];
+		struct child child;
+		struct seen seen;
+		void *to;
+		uint64_t pc;
+
+		snprintf(path, sizeof(path), "./%s", names[i][0]);
+		child = start(path, NULL);
+		to = name_it(child.pid, &seen);
+		pc = child.plain + 2;
+		put_stack(to, &pc, 1, RAW_STACK_NATIVE);
+		assert_int_equal(seen.types[0], LOG_SYMBOL);
+		if (strncmp(seen.outermost[0].function, names[i][1], strlen(names[i][1])))
+			fail_msg("%s", seen.outermost[0].function);
+		names_free(to);
+		stop(&child);
+	}
+	run("rm server");
+}
+
+static void write_map(pid_t pid, const char *mode, const char *text)
+{
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)pid);
+	file = fopen(path, mode);
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+/* A program names the code that it generates, while it runs, in a file that others could make, too. */
+static void test_generated_code(void **state)
+{
+	struct child child = start("./prog", NULL);
+	struct seen seen;
+	void *names = name_it(child.pid, &seen);
+	const uint64_t pcs[] = {0x1011, 0x1021, 0x1031, child.plain + 2};
+
+	(void)state;
+	write_map(child.pid, "w", "1000 20 JS:*parse /srv/app.js:12:3\n");
+	put_stack(names, pcs, 1, RAW_STACK_NATIVE);
+	assert_seen(&seen, 0, pcs[0], "parse");
+	assert_string_equal(seen.outermost[0].file, "/srv/app.js");
+	usleep(150000); /* it is not looked at again at once */
+	write_map(child.pid, "a", "1020 10 int Shop.sum(int)\n");
+	put_stack(names, pcs + 1, 1, RAW_STACK_NATIVE);
+	assert_seen(&seen, 2, pcs[1], "Shop.sum");
+	usleep(150000);
+	write_map(child.pid, "a", "1030 10 by another\n");
+	if (geteuid() == 0)
+		run("chown 12345 /tmp/perf-%d.map", (int)child.pid);
+	else
+		run("rm /tmp/perf-%d.map; ln -s /etc/passwd /tmp/perf-%d.map", (int)child.pid,
+		    (int)child.pid);
+	put_stack(names, pcs + 2, 2, RAW_STACK_NATIVE);
+	assert_seen(&seen, 4, pcs[2], "");
+	assert_seen(&seen, 5, pcs[3], "plain");
+	run("rm /tmp/perf-%d.map", (int)child.pid);
+	names_free(names);
+	stop(&child);
+}
+
 /* The caller of main is not part of the program. */
 static void test_start_code(void **state)
 {
@@ -854,6 +926,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_libraries_that_come_later),
 	cmocka_unit_test(test_libraries_that_are_replaced),
 	cmocka_unit_test(test_other_mount_namespace),
+	cmocka_unit_test(test_names_of_a_program),
+	cmocka_unit_test(test_generated_code),
 	cmocka_unit_test(test_start_code),
 	cmocka_unit_test(test_start_code_without_names),
 };

@@ -51,7 +51,24 @@ static void what_cannot_be_had_changes_nothing(void **state)
 	free(items);
 }
 
+static void finds_by_key(void **state)
+{
+	static const struct item {
+		uint64_t key;
+		char more;
+	} items[] = {{2, 0}, {4, 0}, {4, 0}, {UINT64_MAX, 0}};
+
+	(void)state;
+	assert_int_equal(array_upto(NULL, 0, sizeof(*items), 5), 0);
+	assert_int_equal(array_upto(items, 4, sizeof(*items), 1), 0);
+	assert_int_equal(array_upto(items, 4, sizeof(*items), 2), 1);
+	assert_int_equal(array_upto(items, 4, sizeof(*items), 4), 3);
+	assert_int_equal(array_upto(items, 4, sizeof(*items), UINT64_MAX - 1), 3);
+	assert_int_equal(array_upto(items, 4, sizeof(*items), UINT64_MAX), 4);
+}
+
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(finds_by_key),
 	cmocka_unit_test(items_keep_their_values),
 	cmocka_unit_test(large_arrays_grow_by_a_quarter),
 	cmocka_unit_test(what_cannot_be_had_changes_nothing),

@@ -79,6 +79,14 @@ static void stays_inside(void **state)
 	says(file_open_in(root, "/dir/up"), "inside");
 	says(file_open_in(root, "/dir/over"), "inside");
 	says(file_open_in(root, "/new\nline"), "newline");
+	says(file_open_in_plain(root, "/../file"), "inside");
+	assert_true(file_is_cached_in(root, "/file"));
+	assert_false(file_is_cached_in(root, "/absolute"));
+	assert_false(file_is_cached_in(root, "/missing"));
+	assert_false(file_is_cached_in(-1, "/file"));
+	assert_int_equal(file_open_in_plain(root, "/absolute"), -ELOOP);
+	assert_int_equal(file_open_in_plain(root, "/dir/up"), -ELOOP);
+	assert_int_equal(file_open_in_plain(root, "/pipe"), -ENOENT);
 	close(root);
 }
 

@@ -122,6 +122,7 @@ struct cfs_rq___old {
 
 struct sched_entity {
 	__u64 sum_exec_runtime;
+	__u64 prev_sum_exec_runtime;
 	struct cfs_rq *cfs_rq;
 };
 
@@ -151,6 +152,7 @@ struct task_struct {
 	unsigned int flags;
 	unsigned int on_cpu; /* int; from Linux 7.3 on u8: CO-RE fits the size of what has no sign */
 	unsigned int in_iowait : 1;
+	int prio;
 	struct sched_entity se;
 	struct sched_info sched_info;
 	int pid;

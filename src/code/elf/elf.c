@@ -450,17 +450,9 @@ void native_symbols_sort(struct native_symbols *symbols)
 
 const struct native_symbol *native_symbols_find(const struct native_symbols *symbols, uint64_t address)
 {
-	size_t low = 0, high = symbols->n;
+	size_t n = array_upto(symbols->list, symbols->n, sizeof(*symbols->list), address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (symbols->list[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (size_t i = low; i > 0 && low - i < MAX_BACK; i--) {
+	for (size_t i = n; i > 0 && n - i < MAX_BACK; i--) {
 		const struct native_symbol *symbol = &symbols->list[i - 1];
 
 		if (address - symbol->address < symbol->size)

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "util/array.h"
+
 #define MAX_RANGES (1u << 20) /* of a file's units, or of the functions in one unit */
 #define MAX_BACK   256        /* maximum number of ranges to search backwards */
 
@@ -42,17 +44,9 @@ void pc_ranges_sort(struct pc_ranges *ranges)
 
 const struct pc_range *pc_ranges_find(const struct pc_ranges *ranges, uint64_t address)
 {
-	size_t low = 0, high = ranges->n;
+	size_t n = array_upto(ranges->list, ranges->n, sizeof(*ranges->list), address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (ranges->list[middle].low <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (size_t i = low; i > 0 && low - i < MAX_BACK; i--) {
+	for (size_t i = n; i > 0 && n - i < MAX_BACK; i--) {
 		if (address < ranges->list[i - 1].high)
 			return &ranges->list[i - 1];
 	}

@@ -160,9 +160,13 @@ static const char *const standard_packages[] = {
 
 static bool is_standard(const char *func)
 {
-	/* "go.etcd.io/…" is a module. */
-	if (strncmp(func, "net/", 4) == 0 || strncmp(func, "go/", 3) == 0)
-		return true;
+	/* "go.etcd.io/…" is a module. The last ones are Java's. */
+	static const char *const begins[] = {"net/", "go/", "java.", "javax.", "jdk.", "sun."};
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
+		if (strncmp(func, begins[i], strlen(begins[i])) == 0)
+			return true;
+	}
 	for (size_t i = 0; i < sizeof(standard_packages) / sizeof(standard_packages[0]); i++) {
 		if (library_in_package(func, standard_packages[i]))
 			return true;
@@ -178,7 +182,26 @@ static bool is_of_module(const char *file)
 		if (at[2] >= '0' && at[2] <= '9' && strchr(at, '/'))
 			return true;
 	}
-	return strstr(file, "/vendor/") != NULL;
+	return strstr(file, "/vendor/") || strstr(file, "/node_modules/");
+}
+
+/* "node:internal/timers": JavaScript that is a part of node. */
+static bool is_of_node(const char *file)
+{
+	return strncmp(file, "node:", 5) == 0;
+}
+
+/* A machine that runs another program: the JVM, V8 and what node adds to it. */
+static bool is_of_machine(const char *func, const char *file)
+{
+	static const char *const begins[] = {"v8::",     "node::",           "Builtins_",
+					     "Builtin:", "BytecodeHandler:", "StubRoutines ("};
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
+		if (strncmp(func, begins[i], strlen(begins[i])) == 0)
+			return true;
+	}
+	return strcmp(file, "libjvm.so") == 0 || strcmp(func, "Interpreter") == 0;
 }
 
 /*
@@ -246,13 +269,17 @@ static bool is_c_standard(const char *func, const char *file)
 
 enum code_owner library_owner(const char *func, const char *file)
 {
+	if (is_of_machine(func, file))
+		return CODE_OF_MACHINE;
 	if (library_has(func))
 		return CODE_OF_LIBRARY;
+	if (is_of_node(file))
+		return CODE_OF_STANDARD;
 	if (!library_is_go(func)) {
 		if (is_c_standard(func, file))
 			return CODE_OF_LIBRARY;
-		return is_shared_library(library_is_address(func) ? func : file) || is_rust_library(file) ||
-				       is_header_of_system(file)
+		return is_of_module(file) || is_shared_library(library_is_address(func) ? func : file) ||
+				       is_rust_library(file) || is_header_of_system(file)
 			       ? CODE_OF_MODULE
 			       : CODE_OF_PROGRAM;
 	}

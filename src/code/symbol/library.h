@@ -20,7 +20,8 @@ bool library_is_lock(const char *func);
 enum code_owner {
 	CODE_OF_PROGRAM,  /* of the main module; in C, of no library */
 	CODE_OF_MODULE,   /* of another Go module, or of a shared library */
-	CODE_OF_STANDARD, /* of Go's standard library */
+	CODE_OF_STANDARD, /* of the standard library of Go, Java or node */
+	CODE_OF_MACHINE,  /* of what runs a program in Java or JavaScript */
 	CODE_OF_LIBRARY,  /* library_has(), and C's standard library */
 };
 /* The file is that of the function's source, or "". */

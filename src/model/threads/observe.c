@@ -56,16 +56,33 @@ static uint32_t stop_reason(struct model *md, const struct thread_life *t)
 			 syscall_yields(&md->threads->calls, &md->target, t->call) ? "yield" : "preempted");
 }
 
+/*
+ * Takes the call that the thread is in. After a signal, the kernel lets a sleep go on by restart_syscall,
+ * which does not say what it goes on with: the thread's last call (Linux 6.18 kernel/signal.c).
+ */
+static void take_call(struct model *md, struct thread_life *t, uint64_t call, uint64_t wait)
+{
+	t->call = call;
+	t->file = wait_file(wait);
+	if (t->last_call && syscall_restarts(&md->threads->calls, &md->target, t->call)) {
+		t->call = t->last_call;
+		t->file = t->last_file;
+	} else if (t->call) {
+		t->last_call = t->call;
+		t->last_file = t->file;
+	}
+}
+
 static void fall_asleep(struct model *md, struct thread_life *t, const struct raw_record *rec)
 {
 	struct m *m = t->g->m;
-	bool faults = !rec->arg && rec->status != LEFT_STOPPED, worker = thread_is_worker(md, t);
+	bool faults = !LEFT_CALL(rec->arg) && rec->status != LEFT_STOPPED, worker = thread_is_worker(md, t);
 	uint32_t leaf = faults ? string_id(md, worker ? "[io_uring]" : "[page fault]")
-			       : thread_leaf(md, rec->arg, wait_file(rec->arg2));
+			       : thread_leaf(md, t->call, t->file);
 	uint32_t stack = thread_stack(md, t, rec->stack, leaf);
 	struct early_waking waking = t->waking;
-	struct wait wait = {.call = rec->arg,
-			    .file = wait_file(rec->arg2),
+	struct wait wait = {.call = t->call,
+			    .file = t->file,
 			    .lock = WAIT_KIND(rec->arg2) == FILE_LOCK,
 			    .left = rec->status,
 			    .hint = thread_stack_hint(md, rec->stack),
@@ -88,9 +105,10 @@ static void switch_out(struct model *md, const struct seen *seen)
 	const struct raw_record *rec = seen->rec;
 	bool gone = rec->status == LEFT_DEAD && is_gone(md, rec->tid);
 	struct thread_life *t = gone ? NULL : thread_get(md, rec->tid, false);
+	uint64_t ran = LEFT_RAN_US(rec->arg) * 1000;
 	struct m *m;
 
-	if (!t || !thread_on_cpu(md, t, seen->cpu))
+	if (!t || !thread_on_cpu_since(md, t, seen->cpu, ran < rec->time ? rec->time - ran : rec->time))
 		return;
 	m = t->g->m;
 	t->g->last_hit = rec->time;
@@ -99,8 +117,7 @@ static void switch_out(struct model *md, const struct seen *seen)
 		return;
 	}
 	thread_end_call(md, t);
-	t->call = rec->arg;
-	t->file = wait_file(rec->arg2);
+	take_call(md, t, LEFT_CALL(rec->arg), rec->arg2);
 	if (rec->status == LEFT_RUNNABLE) {
 		step_go_stop(md, m, stop_reason(md, t), 0);
 		step_proc_stop(md, m);
@@ -295,9 +312,8 @@ static void on_call(struct model *md, const struct seen *seen)
 		return;
 	md->threads->sees_calls = !md->threads->calls_left_out;
 	thread_end_call(md, t);
-	t->call = rec->arg;
-	t->file = wait_file(rec->arg2);
-	t->call_stack = thread_stack(md, t, rec->stack, thread_leaf(md, rec->arg, t->file));
+	take_call(md, t, rec->arg, rec->arg2);
+	t->call_stack = thread_stack(md, t, rec->stack, thread_leaf(md, t->call, t->file));
 	/* The end of a call that was still in the ring when calls were left out will not be seen. */
 	if (md->threads->sees_calls)
 		step_syscall_begin(md, t->g->m, t->call_stack);

@@ -160,8 +160,8 @@ static void take_stack(struct model *md, struct thread_life *t, const struct log
 
 	if (t->g->status != G_WAITING || lt->status != LOG_THREAD_WAITING)
 		return;
-	t->call = lt->arg;
-	t->file = wait.file;
+	t->call = t->last_call = lt->arg;
+	t->file = t->last_file = wait.file;
 	t->g->stack = stack;
 	t->call_stack = thread_call_stack(md, t, lt->stack, leaf);
 	t->reason = thread_reason(md, &wait);

@@ -19,10 +19,11 @@ struct early_waking {
 };
 
 struct thread_life {
-	struct g *g;       /* its life; g->ptr is the tid */
-	uint64_t start_ns; /* as in struct log_thread, 0 = not known */
-	uint64_t call;     /* the system call it is in: 1 + number, 0 = none or not known */
-	uint64_t file;     /* file of the call (WAIT_*) */
+	struct g *g;                   /* its life; g->ptr is the tid */
+	uint64_t start_ns;             /* as in struct log_thread, 0 = not known */
+	uint64_t call;                 /* the system call it is in: 1 + number, 0 = none or not known */
+	uint64_t file;                 /* file of the call (WAIT_*) */
+	uint64_t last_call, last_file; /* the same of the last call, which may have ended */
 	uint32_t call_stack;
 	uint32_t reason; /* string id: what it waits for, while it waits */
 	uint32_t comm;   /* string ids */

@@ -146,6 +146,23 @@ bool thread_on_cpu(struct model *md, struct thread_life *t, struct p *p)
 	return t->g->m != NULL;
 }
 
+bool thread_on_cpu_since(struct model *md, struct thread_life *t, struct p *p, uint64_t since)
+{
+	const struct m *m = m_find(&md->entities, (uint32_t)t->g->ptr);
+	size_t first = md->ops.n;
+	uint64_t behind;
+
+	/* If either was elsewhere for the trace, more than a start is missing. */
+	if (t->g->m || p->m || since >= md->ops.now)
+		return thread_on_cpu(md, t, p);
+	behind = later_op(later_op(t->g->last_op, p->last_op), m ? m->last_op : 0);
+	behind = op_list_last_by(&md->ops, since, behind);
+	if (!thread_on_cpu(md, t, p))
+		return false;
+	op_list_move_up(&md->ops, first, behind, since);
+	return true;
+}
+
 void thread_die(struct model *md, struct thread_life *t)
 {
 	struct m *m = t->g->m;

@@ -16,6 +16,8 @@ void thread_off_cpu(struct model *md, struct thread_life *t);
 void thread_make_runnable(struct model *md, struct thread_life *t);
 /* Makes the thread run on p, in its own code or in the kernel. */
 bool thread_on_cpu(struct model *md, struct thread_life *t, struct p *p);
+/* The same, from this time on (ns) if nothing in the trace contradicts that, at the latest from now on. */
+bool thread_on_cpu_since(struct model *md, struct thread_life *t, struct p *p, uint64_t since);
 void thread_enter_cpu(struct model *md, struct thread_life *t, struct p *p);
 /* Ends the system call that the trace shows, if any. */
 void thread_end_call(struct model *md, struct thread_life *t);

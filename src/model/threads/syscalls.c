@@ -23,6 +23,7 @@ enum syscall_class {
 	SYSCALL_SEM,  /* System V semaphores */
 	SYSCALL_LOCK, /* file locks */
 	SYSCALL_YIELD,
+	SYSCALL_RESTART, /* goes on with the call that a signal interrupted */
 	SYSCALL_CLASSES
 };
 
@@ -40,6 +41,7 @@ static const char *const class_members[SYSCALL_CLASSES] = {
 	[SYSCALL_SEM] = " semop semtimedop ",
 	[SYSCALL_LOCK] = " fcntl flock ",
 	[SYSCALL_YIELD] = " sched_yield ",
+	[SYSCALL_RESTART] = " restart_syscall ",
 	[SYSCALL_FILE] =
 		" access cachestat chdir chmod chown close close_range copy_file_range creat dup2 dup3"
 		" execve execveat faccessat faccessat2 fadvise64 fallocate fchdir fchmod fchmodat"
@@ -118,6 +120,11 @@ const char *syscall_name(struct syscalls *calls, const struct log_target *target
 bool syscall_yields(struct syscalls *calls, const struct log_target *target, uint64_t call)
 {
 	return find(calls, target, call)->class == SYSCALL_YIELD;
+}
+
+bool syscall_restarts(struct syscalls *calls, const struct log_target *target, uint64_t call)
+{
+	return find(calls, target, call)->class == SYSCALL_RESTART;
 }
 
 static const char *futex_reason(uint8_t hint, bool lock)

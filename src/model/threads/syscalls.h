@@ -43,6 +43,8 @@ void syscalls_free(struct syscalls *calls);
 const char *syscall_name(struct syscalls *calls, const struct log_target *target, uint64_t call);
 /* Whether the call is sched_yield, which gives up the CPU voluntarily. */
 bool syscall_yields(struct syscalls *calls, const struct log_target *target, uint64_t call);
+/* Whether the call is restart_syscall: the rest of another one. */
+bool syscall_restarts(struct syscalls *calls, const struct log_target *target, uint64_t call);
 /*
  * Returns what the thread waits for, in words that the viewers' pages look for: "network" exactly; "sync"
  * anywhere (Go 1.26 src/internal/trace/traceviewer, cmd/trace/pprof.go). Returns NULL if there is no better

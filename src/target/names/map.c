@@ -14,7 +14,9 @@
 
 #include "target/maps.h"
 #include "target/memory.h"
+#include "target/process.h"
 #include "util/array.h"
+#include "util/files.h"
 
 #define MAX_VDSO    (1u << 20) /* two to four pages */
 #define MAX_PLACES  (1u << 17) /* twice vm.max_map_count's 65,530 */
@@ -90,6 +92,29 @@ static void copy_path(const struct proc_mapping *mapping, int fd, char path[PATH
 	path[len] = '\0';
 }
 
+/*
+ * Debian's /usr/bin/redis-server is a link to redis-check-rdb, which a user has never heard of: takes the
+ * name by which the process goes if it is another name of its file.
+ */
+static void take_known_name(const struct native_map *map, int fd, char path[PATH_MAX])
+{
+	char *name = strrchr(path, '/'), comm[16] = "", other[PATH_MAX];
+	struct stat st, known;
+	int found;
+
+	process_comm(map->pid, comm);
+	if (!name++ || fd < 0 || !comm[0] || strchr(comm, '/') || strcmp(name, comm) == 0 ||
+	    snprintf(other, sizeof(other), "%.*s%s", (int)(name - path), path, comm) >= PATH_MAX)
+		return;
+	found = file_open_in(map->root, other);
+	if (found < 0)
+		return;
+	if (fstat(fd, &st) == 0 && fstat(found, &known) == 0 && st.st_dev == known.st_dev &&
+	    st.st_ino == known.st_ino)
+		strcpy(path, other);
+	close(found);
+}
+
 static bool is_vdso(const struct proc_mapping *mapping)
 {
 	return mapping->path_len == 6 && memcmp(mapping->path, "[vdso]", 6) == 0;
@@ -122,6 +147,8 @@ static struct native_file *native_map_open_file(const struct native_map *map,
 		return read_vdso(map, mapping);
 	source.fd = open_module(map, mapping);
 	copy_path(mapping, source.fd, path);
+	if (map->next_number == 0) /* the program itself has the lowest address */
+		take_known_name(map, source.fd, path);
 	file = native_file_new(&source);
 	if (!file && source.fd >= 0)
 		close(source.fd);
@@ -305,20 +332,12 @@ void native_map_drop_unmapped(struct native_map *map)
 
 struct native_at native_map_find(const struct native_map *map, uint64_t address)
 {
-	size_t low = 0, high = map->nplaces;
+	size_t n = array_upto(map->places, map->nplaces, sizeof(*map->places), address);
 	const struct map_place *place;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (map->places[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || address >= map->places[low - 1].end)
+	if (n == 0 || address >= map->places[n - 1].end)
 		return (struct native_at){.module = NO_MODULE};
-	place = &map->places[low - 1];
+	place = &map->places[n - 1];
 	return (struct native_at){.module = place->module, .offset = address - place->start + place->offset};
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "target/names/go.h"
+#include "target/names/jit.h"
 #include "target/names/map.h"
 #include "util/array.h"
 #include "util/clock.h"
@@ -60,7 +61,8 @@ struct names {
 	struct native_search search;
 	struct names_limits own, *limits;
 	struct native_go *go; /* NULL = none */
-	struct map64 index;   /* pc -> known */
+	struct native_jit *jit;
+	struct map64 index; /* pc -> known */
 	struct named_address *known;
 	uint32_t n;
 	size_t capacity;
@@ -149,6 +151,7 @@ int names_new(pid_t pid, log_sink sink, void *ctx, void **names, struct error *e
 		return rc;
 	}
 	made->go = native_go_new(pid);
+	made->jit = native_jit_new(pid, native_map_root(made->map));
 	made->sink = sink;
 	made->ctx = ctx;
 	made->search =
@@ -169,6 +172,7 @@ void names_free(void *ctx)
 		return;
 	native_map_free(names->map);
 	native_go_free(names->go);
+	native_jit_free(names->jit);
 	names_limits_free(&names->own);
 	map64_free(&names->index);
 	free(names->known);
@@ -198,16 +202,21 @@ static void names_find_name(struct names *names, struct named_address *known)
 	struct symbol_draft *draft = &names->draft;
 	struct native_file *file = native_map_file(names->map, known->at.module);
 
-	if (!file)
+	if (!file) {
+		known->named = names->jit && native_jit_frame(names->jit, known->pc - 1, draft);
 		return;
+	}
 	refill_cpu_budget(names->limits);
 	if (names->go && native_go_frames(names->go, known->pc, draft)) {
 		known->named = true;
 		draft_finish(draft, false);
 	} else if (known->is_main) {
 		draft_add(draft, "main", NULL, 0);
-	} else if (native_file_frames(file, &names->search, known->at.offset, draft) == NATIVE_NAMED) {
-		known->named = true;
+	} else {
+		/* Generated code may be in a file that is no program (.NET: memfd:doublemapper). */
+		known->named =
+			native_file_frames(file, &names->search, known->at.offset, draft) == NATIVE_NAMED ||
+			(names->jit && native_jit_frame(names->jit, known->pc - 1, draft));
 	}
 	if (!known->by_place)
 		known->to_main = draft_outermost_is(draft, "__libc_start_main")        ? TO_MAIN_BY_ANOTHER

@@ -27,7 +27,7 @@ static const struct {
 	{"disk", mode_disk},         {"sleep", mode_sleep},   {"burn", mode_burn},
 	{"threads", mode_threads},   {"forks", mode_forks},   {"parked", mode_parked},
 	{"signal", mode_signal},     {"region", mode_region}, {"dlopen", mode_dlopen},
-	{"stall", mode_stall},       {"full", mode_full},
+	{"stall", mode_stall},       {"full", mode_full},     {"jit", mode_jit},
 };
 
 _Atomic long *turns;

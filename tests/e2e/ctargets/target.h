@@ -42,6 +42,7 @@ void mode_signal(void);
 void mode_region(void);
 void mode_stall(void);
 void mode_full(void);
+void mode_jit(void);
 void mode_dlopen(void);
 
 #endif
