@@ -86,6 +86,7 @@ void analysis_free(struct analysis *a)
 	free_tables(a);
 	if (a->strings)
 		strtab_free(a->strings);
+	map64_free(&a->stack_of_frames);
 	map64_free(&a->places);
 	ledger_free(&a->ledger);
 	map64_free(&a->row_of);
@@ -98,6 +99,7 @@ void analysis_free(struct analysis *a)
 	map64_free(&a->task_of);
 	free(a->activity_of);
 	free(a->stack_of);
+	connections_free(&a->connections);
 	free(a->frames);
 	free(a->stacks);
 	free(a->gs);
@@ -157,13 +159,18 @@ int analysis_generation(struct analysis *a, const struct generation *gen)
 	return a->oom ? -ENOMEM : 0;
 }
 
-/* What the live process says is newer than what the trace says. */
+/* What the live process says is newer than what the trace says. But what the machine's use was without
+ * gotrace's own is only in the trace. */
 static void take_host(struct analysis *a)
 {
 	const struct host_log *log = &a->host_log;
 	double part = log->length_ns ? (double)watched_ns(a) / (double)log->length_ns : 1;
 
-	if (a->options.host.known || !log->cpus)
+	if (!log->cpus)
+		return;
+	a->options.host.machine_busy = log->busy_percent / 100.0;
+	a->options.host.machine_stolen = log->stolen_percent / 100.0;
+	if (a->options.host.known)
 		return;
 	/* The figures are of the whole recording; the file may be a piece of it, or have gaps. */
 	part = part < 1 ? part : 1;
@@ -176,8 +183,6 @@ static void take_host(struct analysis *a)
 	a->options.host.cpu_ns = (uint64_t)((double)log->used_ns * part);
 	for (unsigned i = 0; i < a->nbeside; i++)
 		a->beside[i].used_ns = (uint64_t)((double)a->beside[i].used_ns * part);
-	a->options.host.machine_busy = log->busy_percent / 100.0;
-	a->options.host.machine_stolen = log->stolen_percent / 100.0;
 }
 
 int analysis_end(struct analysis *a)

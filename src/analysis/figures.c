@@ -199,7 +199,7 @@ bool place_has_line(const struct code_place *at)
 	return at->line && at->func != at->file;
 }
 
-static struct label label_place(const struct analysis *a, const struct code_place *at)
+struct label label_place(const struct analysis *a, const struct code_place *at)
 {
 	struct label label, shown = label_name(a, at->func);
 	const char *file = short_file(name_text(a, at->file));

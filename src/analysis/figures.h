@@ -21,6 +21,8 @@ struct label {
 /* The function's name without the package's path, and of C++ without arguments: "f(int) const" -> "f". */
 struct label label_name(const struct analysis *a, uint32_t string);
 struct label label_text(const char *func, bool of_threads);
+/* "main.load (main.go:40)" */
+struct label label_place(const struct analysis *a, const struct code_place *at);
 /* "main.load (main.go:40) in sql.(*DB).Query": the program's own code, and the library function it is in */
 struct label label_stack(const struct analysis *a, uint32_t stack);
 struct label label_near(const struct analysis *a, uint32_t stack);

@@ -36,7 +36,7 @@ static const struct rule rules[] = {
 	{"mmap-lock", rule_mmap_lock, 0, false},
 	{"gil", rule_gil, 0, false},
 	{"leak", rule_leak, 0, false},
-	{"burst", rule_burst, 0, false},
+	{"burst", rule_burst, DETAIL_WAKERS, false},
 	{"slow-consumer", rule_slow_consumer, 0, false},
 	{"pool-small", rule_pool_small, 0, false},
 	{"outlier", rule_outlier, 0, false},
@@ -61,6 +61,7 @@ static const struct rule rules[] = {
 	{"hand-off", rule_hand_off, 0, false},
 	{"task-place", rule_task_place, 0, false},
 	{"request-place", rule_request_place, 0, true},
+	{"delayed-ack", rule_delayed_ack, DETAIL_CALLS, false},
 	{"serial-loop", rule_serial_loop, DETAIL_CALLS, false},
 	{"call-place", rule_call_place, DETAIL_CALLS, false},
 	{"cpu-place", rule_cpu_place, 0, false},
@@ -71,7 +72,19 @@ struct explanation {
 	const char *cause, *effect;
 };
 
-/* Causes that slow the whole program down. */
+/* Where a table of explanations holds. */
+enum scope {
+	EVERYWHERE,   /* causes that slow the whole program down */
+	BY_COLLECTOR, /* where the holder of a lock waits for the collector */
+	AT_PLACE,     /* causes explain only effects at their own place */
+};
+
+static const struct explanation by_collector[] = {
+	{"gc-limit", "lock-long"},
+	{"gc-often", "lock-long"},
+	{"assist", "lock-long"},
+};
+
 static const struct explanation everywhere[] = {
 	{"procs-high", "throttled"},
 	{"throttled", "neighbour"},
@@ -156,6 +169,7 @@ static const struct explanation at_place[] = {
 	{"busy-owner", "single-flight"},
 	{"lock-io", "request-place"},
 	{"lock-long", "request-place"},
+	{"slow-consumer", "call-place"},
 	{"lock-syscall", "request-place"},
 	{"lock-convoy", "request-place"},
 	{"rw-writer", "request-place"},
@@ -220,32 +234,44 @@ static bool findings_meet(struct analysis *a, const struct finding *one, const s
 
 /*
  * A cause explains an effect of at most twice its own impact; of two that explain each other, the heavier one
- * is the cause. If the holder of a lock had no CPU, the factor is 4: all that waited for the lock have lost
- * the time that the holder lost once.
+ * is the cause. If the holder of a lock had no CPU, or waited for the collector, the factor is 4: all that
+ * waited for the lock have lost the time that the holder lost once.
  */
 static bool is_weighty(const struct finding *cause, const struct finding *effect, bool mutual)
 {
-	double most = mutual ? 1 : effect->held_up == WAITED_FOR_CPU ? 4 : 2;
+	double most = mutual ? 1 : effect->held_up >= WAITED_FOR_CPU ? 4 : 2;
 
 	return cause->impact * most >= effect->impact;
 }
 
+/* Whether the cause can be why others wait here. */
+static bool is_in_scope(struct analysis *a, const struct finding *cause, const struct finding *effect,
+			enum scope scope)
+{
+	switch (scope) {
+	case EVERYWHERE:
+		return effect->held_up != WAITED_FOR_OTHERS;
+	case BY_COLLECTOR:
+		return effect->held_up == WAITED_FOR_GC;
+	default:
+		return findings_meet(a, cause, effect);
+	}
+}
+
 static void explain_by(struct analysis *a, const struct finding *cause, const struct explanation *one,
-		       bool mutual, bool here)
+		       bool mutual, enum scope scope)
 {
 	for (unsigned i = 0; i < a->nfindings; i++) {
 		struct finding *effect = &a->findings[i];
 
 		if (strcmp(effect->id, one->effect) || effect->explained_by)
 			continue;
-		if (is_weighty(cause, effect, mutual) &&
-		    (here ? findings_meet(a, cause, effect) : effect->held_up != WAITED_FOR_OTHERS))
+		if (is_weighty(cause, effect, mutual) && is_in_scope(a, cause, effect, scope))
 			effect->explained_by = cause->id;
 	}
 }
 
-/* here: a cause explains only effects at its own place. */
-static void explain(struct analysis *a, const struct explanation *table, size_t n, bool here)
+static void explain(struct analysis *a, const struct explanation *table, size_t n, enum scope scope)
 {
 	for (size_t i = 0; i < n; i++) {
 		bool mutual = is_mutual(&table[i]);
@@ -255,7 +281,7 @@ static void explain(struct analysis *a, const struct explanation *table, size_t 
 
 			if (strcmp(cause->id, table[i].cause) == 0 && !cause->explained_by &&
 			    cause->level >= LEVEL_LOW)
-				explain_by(a, cause, &table[i], mutual, here);
+				explain_by(a, cause, &table[i], mutual, scope);
 		}
 	}
 }
@@ -276,14 +302,11 @@ static bool is_cause_of_waits(const struct finding *finding)
 /* Returns the finding about the place where the one that all wait for waits itself; NULL if there is none. */
 static struct finding *next_cause(struct analysis *a, const struct finding *effect)
 {
-	const struct code_place *at = stack_site(a, effect->next_stack), *place;
-
 	for (unsigned i = 0; i < a->nfindings && effect->next_stack; i++) {
 		struct finding *cause = &a->findings[i];
 
-		place = stack_site(a, cause->stack);
-		if (cause != effect && is_cause_of_waits(cause) && cause->stack && place->func == at->func &&
-		    place->line == at->line)
+		if (cause != effect && is_cause_of_waits(cause) && cause->stack &&
+		    stacks_share_site(a, cause->stack, effect->next_stack))
 			return cause;
 	}
 	return NULL;
@@ -328,7 +351,8 @@ static int info_rank(const struct finding *finding)
 		return 0;
 	if (strcmp(finding->id, "trust") == 0 || strcmp(finding->id, "idle-p") == 0)
 		return 2;
-	return strcmp(finding->id, "timer-bound") != 0;
+	return strcmp(finding->id, "timer-bound") != 0 &&
+	       (strncmp(finding->id, "lock-", 5) != 0 || finding->impact < 0.05);
 }
 
 /* Other programs are not what this one's code is to blame for: what they do not explain comes first. */
@@ -421,7 +445,8 @@ void findings_make(struct analysis *a)
 	}
 	merge_alike(a);
 	explain_chains(a);
-	explain(a, everywhere, sizeof(everywhere) / sizeof(everywhere[0]), false);
-	explain(a, at_place, sizeof(at_place) / sizeof(at_place[0]), true);
+	explain(a, by_collector, sizeof(by_collector) / sizeof(by_collector[0]), BY_COLLECTOR);
+	explain(a, everywhere, sizeof(everywhere) / sizeof(everywhere[0]), EVERYWHERE);
+	explain(a, at_place, sizeof(at_place) / sizeof(at_place[0]), AT_PLACE);
 	qsort(a->findings, a->nfindings, sizeof(a->findings[0]), by_weight);
 }

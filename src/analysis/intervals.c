@@ -7,6 +7,7 @@
 
 #include "analysis/figures.h"
 #include "analysis/instances.h"
+#include "analysis/kinds.h"
 #include "analysis/path.h"
 #include "analysis/tables.h"
 #include "util/array.h"
@@ -66,10 +67,17 @@ static void remember(struct goroutine *g, uint64_t start, enum activity activity
 		(struct past_activity){.start = start, .stack = stack, .activity = (uint8_t)activity};
 }
 
-/* The system calls (futex) by which a thread itself locks and unlocks count as code, not as calls. */
+/*
+ * The system calls (futex) by which a thread itself locks and unlocks count as code, not as calls. Who holds
+ * a lock while it waits for what another one reads from a connection holds it across network I/O.
+ */
 static uint8_t activity_of(const struct analysis *a, const struct past_activity *past)
 {
-	return past->activity == ACT_SYSCALL && a->stacks[past->stack].primitive ? ACT_CODE : past->activity;
+	const struct stack_info *info = &a->stacks[past->stack];
+
+	if (past->activity == ACT_SYSCALL && info->primitive)
+		return ACT_CODE;
+	return past->activity == ACT_SELECT && info->for_peer ? ACT_NETWORK : past->activity;
 }
 
 static void count_did(const struct analysis *a, const struct past_activity *past, uint64_t from, uint64_t to,
@@ -82,7 +90,10 @@ static void count_did(const struct analysis *a, const struct past_activity *past
 		top_add(did, (uint64_t)past->stack << 8 | activity, to - from);
 }
 
-/* Time before the oldest remembered interval is distributed like the rest, which is the best guess. */
+/*
+ * Time before the oldest remembered interval, and since it was created, is distributed like the rest, which
+ * is the best guess.
+ */
 static void scale(uint64_t spent[ACT_COUNT], const uint64_t part[ACT_COUNT], uint64_t covered, uint64_t all)
 {
 	for (unsigned i = 0; i < ACT_COUNT; i++) {
@@ -107,7 +118,7 @@ void interval_meanwhile(const struct analysis *a, const struct goroutine *g, uin
 			end = start;
 		}
 	}
-	scale(spent, part, covered, to - from);
+	scale(spent, part, covered, to - (from > g->born ? from : g->born));
 }
 
 /* --- what the waker did --- */
@@ -206,6 +217,22 @@ static void count_cut(struct row *row, uint64_t ns)
 		row->cut_max = ns;
 }
 
+/* Whether it has written twice since the wait before the one that it is in. */
+static bool has_written_twice(const struct analysis *a, const struct goroutine *g)
+{
+	uint32_t n = g->npast < PAST ? g->npast : PAST;
+	unsigned writes = 0;
+
+	for (uint32_t i = 1; i <= n; i++) {
+		const struct past_activity *past = &g->past[(g->npast - i) % PAST];
+
+		if (past->start < g->since && past->activity >= ACT_NETWORK)
+			break;
+		writes += past->activity == ACT_SYSCALL && io_call_writes(a->stacks[past->stack].io_call);
+	}
+	return writes >= 2;
+}
+
 static void count_whole(struct analysis *a, struct row *row, const struct goroutine *g, uint64_t since,
 			const struct goroutine *waker, uint64_t ns)
 {
@@ -221,6 +248,11 @@ static void count_whole(struct analysis *a, struct row *row, const struct gorout
 	top_add(row->functions, g->group, ns);
 	if (g->task)
 		row->task_ns += ns;
+	if (row->activity == ACT_NETWORK && ns >= LEAST_ACK_NS && ns <= MOST_ACK_NS &&
+	    has_written_twice(a, g)) {
+		row->delayed_acks++;
+		row->delayed_acks_ns += ns;
+	}
 	if (waker) {
 		/* A broadcast ends waits one after the other, without work between them. */
 		row->waker_turns += waker->slice != row->waker_slice || a->now - row->waker_at >= TURN_NS;
@@ -231,6 +263,7 @@ static void count_whole(struct analysis *a, struct row *row, const struct gorout
 		top_add(row->waker_groups, waker->group, ns);
 	} else {
 		row->no_waker++;
+		row->no_waker_ns += ns;
 	}
 }
 
@@ -246,7 +279,7 @@ static void leave_runnable(struct analysis *a, struct goroutine *g, uint64_t ns,
 		a->latency_by[i] += a->delays[i] - g->delays_at[i];
 		waited += a->delays[i] - g->delays_at[i];
 	}
-	if (cut)
+	if (cut || ns <= LEDGER_UNSEEN_WAKE_NS)
 		return;
 	if (histogram_add(&a->latency, ns) || histogram_add(&a->latency_from[g->origin], ns) ||
 	    histogram_add(&a->groups[g->group].latency, ns))

@@ -10,13 +10,29 @@
 #include "trace/ops/gap_log.h"
 
 static const char *const activity_names[ACT_COUNT] = {
-	[ACT_NONE] = "none",           [ACT_CODE] = "run",        [ACT_ASSIST] = "GC assist",
-	[ACT_RUNNABLE] = "runnable",   [ACT_SYSCALL] = "syscall", [ACT_NETWORK] = "network",
-	[ACT_LOCK] = "lock",           [ACT_JOIN] = "join",       [ACT_COND] = "condition",
-	[ACT_SEMAPHORE] = "semaphore", [ACT_SEND] = "chan send",  [ACT_RECEIVE] = "chan receive",
-	[ACT_SELECT] = "select",       [ACT_SLEEP] = "sleep",     [ACT_DISK] = "disk",
-	[ACT_MMAP] = "mmap_lock",      [ACT_GIL] = "GIL",         [ACT_GC] = "GC wait",
-	[ACT_FOREVER] = "forever",     [ACT_OTHER] = "other",     [ACT_UNWATCHED] = "not watched",
+	[ACT_NONE] = "none",
+	[ACT_CODE] = "run",
+	[ACT_ASSIST] = "GC assist",
+	[ACT_RUNNABLE] = "runnable",
+	[ACT_SYSCALL] = "syscall",
+	[ACT_NETWORK] = "network",
+	[ACT_LOCK] = "lock",
+	[ACT_JOIN] = "join",
+	[ACT_COND] = "condition",
+	[ACT_SEMAPHORE] = "semaphore",
+	[ACT_SEND] = "chan send",
+	[ACT_RECEIVE] = "chan receive",
+	[ACT_SELECT] = "select",
+	[ACT_SLEEP] = "sleep",
+	[ACT_DISK] = "disk",
+	[ACT_MMAP] = "mmap_lock",
+	[ACT_GIL] = "GIL",
+	[ACT_GC] = "GC wait",
+	[ACT_CHILD] = "child process",
+	[ACT_PIPE] = "pipe",
+	[ACT_FOREVER] = "forever",
+	[ACT_OTHER] = "other",
+	[ACT_UNWATCHED] = "not watched",
 };
 
 const char *activity_name(enum activity activity)
@@ -83,6 +99,7 @@ static const struct keyword reason_words[] = {
 	{"sync.(*Cond)", ACT_COND},
 	{"sync (condition", ACT_COND},
 	{"sync (mutex", FUTEX_LOCK},
+	{"sync (rwlock", FUTEX_LOCK},
 	{"sync (futex", FUTEX_OTHER},
 	{"sync (mmap_lock", ACT_MMAP},
 	{"sync (join", ACT_JOIN},
@@ -96,6 +113,11 @@ static const struct keyword reason_words[] = {
 	{"forever", ACT_FOREVER},
 	{"disk", ACT_DISK},
 	{"page fault", ACT_DISK},
+	{"wait4", ACT_CHILD},
+	{"waitid", ACT_CHILD},
+	{"vfork", ACT_CHILD},
+	{"clone", ACT_CHILD}, /* with CLONE_VFORK, as posix_spawn(3) does */
+	{"pipe", ACT_PIPE},
 	{GAP_REASON, ACT_UNWATCHED},
 	{"preempted", GO_SUSPENDED},
 };
@@ -225,6 +247,12 @@ static const struct keyword primitive_words[] = {
 	{"boost::mutex::unlock", PRIM_UNLOCK},
 	{"boost::condition_variable::notify", PRIM_NOTIFY},
 	{"boost::condition_variable::", PRIM_COND},
+	/* Java's monitors (HotSpot, src/hotspot/share/runtime/objectMonitor.cpp) */
+	{"ObjectMonitor::enter", PRIM_LOCK},
+	{"ObjectMonitor::EnterI", PRIM_LOCK},
+	{"ObjectMonitor::Exit", PRIM_UNLOCK},
+	{"ObjectMonitor::exit", PRIM_UNLOCK},
+	{"JavaThread::sleep", PRIM_SLEEP},
 	{"*::Mutex::UnlockSlow", PRIM_UNLOCK},
 	{"*::Mutex::LockSlow", PRIM_LOCK},
 	{"*::Mutex::AwaitCommon", PRIM_COND},
@@ -271,6 +299,13 @@ uint8_t io_call_of(const char *func)
 const char *io_call_name(uint8_t io_call)
 {
 	return io_call ? io_calls[io_call - 1] : NULL;
+}
+
+bool io_call_writes(uint8_t io_call)
+{
+	const char *name = io_call_name(io_call);
+
+	return name && (strncmp(name, "write", 5) == 0 || strncmp(name, "send", 4) == 0);
 }
 
 static enum activity of_primitive(enum primitive primitive)
@@ -323,7 +358,7 @@ static enum activity of_call(const struct analysis *a, uint32_t stack)
 	static const struct keyword calls[] = {
 		{"epoll_wait", ACT_NETWORK}, {"epoll_pwait", ACT_NETWORK}, {"accept", ACT_NETWORK},
 		{"recvfrom", ACT_NETWORK},   {"recvmsg", ACT_NETWORK},     {"clock_nanosleep", ACT_SLEEP},
-		{"nanosleep", ACT_SLEEP},
+		{"nanosleep", ACT_SLEEP},    {"wait4", ACT_CHILD},         {"waitid", ACT_CHILD},
 	};
 	const struct stack_info *info = &a->stacks[stack];
 	size_t len;

@@ -18,6 +18,7 @@ bool stack_waits_for_lock(const struct analysis *a, uint32_t stack);
 bool activity_is_lock(unsigned activity);
 /* Returns 1 + the index of the I/O call that a function or system call ("read(3: path)") makes, else 0. */
 uint8_t io_call_of(const char *func);
+bool io_call_writes(uint8_t io_call);      /* to a stream: "write", "sendmsg" */
 const char *io_call_name(uint8_t io_call); /* "write"; NULL for 0 */
 
 #endif

@@ -42,19 +42,23 @@ static uint32_t find_frame(const struct analysis *a, const struct stack_info *in
 	return UINT32_MAX;
 }
 
-/* A name without code, as a thread's, is its own file. Returns the first frame of the main module, else of
- * another module, else of Go's standard library. */
+/* A name without code, as a thread's, is its own file. */
+static enum code_owner frame_owner(const struct analysis *a, const struct code_place *place)
+{
+	const char *func = name_text(a, place->func), *file = name_text(a, place->file);
+
+	return place->func == place->file || library_is_kernel(func, file) ? CODE_OF_LIBRARY
+									   : library_owner(func, file);
+}
+
+/* Returns the first frame of the main module, else of another module, else of Go's standard library. */
 static uint32_t find_site(const struct analysis *a, const struct stack_info *info)
 {
 	enum code_owner best = CODE_OF_LIBRARY;
 	uint32_t site = UINT32_MAX;
 
 	for (uint32_t i = 0; i < info->n && best > CODE_OF_PROGRAM; i++) {
-		const struct code_place *place = &a->frames[info->first + i];
-		const char *func = name_text(a, place->func), *file = name_text(a, place->file);
-		enum code_owner owner = place->func == place->file || library_is_kernel(func, file)
-						? CODE_OF_LIBRARY
-						: library_owner(func, file);
+		enum code_owner owner = frame_owner(a, &a->frames[info->first + i]);
 
 		if (owner < best) {
 			best = owner;
@@ -186,7 +190,8 @@ static bool is_gil(const struct analysis *a, const struct stack_info *info)
 	return false;
 }
 
-/* Whether a library makes one of the other: locks and teams of conditions, and a team's critical section. */
+/* Whether a library makes one of the other: locks, teams and sleeps of conditions, critical sections of
+ * teams. */
 static bool is_made_of(enum primitive outer, enum primitive inner)
 {
 	switch (inner) {
@@ -195,7 +200,7 @@ static bool is_made_of(enum primitive outer, enum primitive inner)
 		return outer != PRIM_NONE;
 	case PRIM_COND:
 		return outer == PRIM_LOCK || outer == PRIM_READ_LOCK || outer == PRIM_SEMAPHORE ||
-		       outer == PRIM_TEAM;
+		       outer == PRIM_TEAM || outer == PRIM_SLEEP;
 	case PRIM_NOTIFY:
 		return outer == PRIM_UNLOCK || outer == PRIM_READ_UNLOCK || outer == PRIM_SEMAPHORE;
 	default:
@@ -224,6 +229,30 @@ static void find_primitive(const struct analysis *a, struct stack_info *info)
 	info->primitive = (uint8_t)found;
 }
 
+/*
+ * One goroutine reads a connection and passes on what it gets to those that have asked: these wait for the
+ * network, too. Go's net/http/transport.go, golang.org/x/net/http2/transport.go, and
+ * google.golang.org/grpc/internal/transport/transport.go.
+ */
+static bool is_for_peer(const char *func)
+{
+	static const char *const waits[] = {
+		"net/http.(*persistConn).roundTrip",
+		"net/http.(*http2ClientConn).",
+		"net/http/internal/http2.(*ClientConn).", /* Go 1.27 */
+		"golang.org/x/net/http2.(*ClientConn).",
+		"google.golang.org/grpc/internal/transport.(*recvBufferReader).",
+		"google.golang.org/grpc/internal/transport.(*Stream).waitOnHeader",
+		"google.golang.org/grpc/internal/transport.(*ClientStream).waitOnHeader",
+	};
+
+	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+		if (strncmp(func, waits[i], strlen(waits[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
 static void look_at_leaf(const struct analysis *a, struct stack_info *info)
 {
 	uint32_t called = find_frame(a, info, library_has);
@@ -244,6 +273,8 @@ static void look_at_leaf(const struct analysis *a, struct stack_info *info)
 		info->io_call = io_call_of(name_text(a, a->frames[info->first + i].func));
 	for (uint32_t i = 0; i < info->n && !info->lookup; i++)
 		info->lookup = is_lookup(name_text(a, a->frames[info->first + i].func));
+	info->for_peer =
+		info->near < info->n && is_for_peer(name_text(a, a->frames[info->first + info->near].func));
 	info->outside = info->n == 1 && name_text(a, a->frames[info->first].func)[0] == '[';
 }
 
@@ -260,13 +291,35 @@ static bool is_address(const char *func)
 	       !number[2 + strspn(number + 2, "0123456789abcdef")];
 }
 
-static uint32_t frame_function(struct analysis *a, uint32_t id)
+/* A system call on a descriptor, as "read(7: /data/x)", which is its own file: for any descriptor it is
+ * "read".
+ */
+static bool is_call(const struct analysis *a, const struct frame *frame, size_t *name)
 {
 	size_t len;
+	const char *func = tables_string(a->gen->tables, frame->func, &len);
 
-	if (is_address(tables_string(a->gen->tables, id, &len)))
-		return strtab_add_str(a->strings, "unnamed code");
-	return name_string(a, id);
+	*name = strspn(func, "abcdefghijklmnopqrstuvwxyz0123456789_");
+	return frame->func == frame->file && *name && func[*name] == '(' && func[*name + 1] >= '0' &&
+	       func[*name + 1] <= '9';
+}
+
+static void copy_frame(struct analysis *a, const struct frame *frame, struct code_place *place)
+{
+	size_t len, name;
+	const char *func = tables_string(a->gen->tables, frame->func, &len);
+
+	place->line = frame->line;
+	place->file = name_string(a, frame->file);
+	if (is_call(a, frame, &name))
+		place->func = strtab_add(a->strings, func, name);
+	else if (is_address(func))
+		place->func = strtab_add_str(a->strings, UNNAMED_CODE);
+	else
+		place->func = name_string(a, frame->func);
+	/* A name without code stays its own file. */
+	if (frame->func == frame->file)
+		place->file = place->func;
 }
 
 static bool copy_frames(struct analysis *a, const struct stack *from, struct stack_info *info)
@@ -282,19 +335,38 @@ static bool copy_frames(struct analysis *a, const struct stack *from, struct sta
 		/* A truncated stack keeps its root, which identifies the goroutine. */
 		const struct frame *frame = &from->frames[i == MAX_FRAMES_KEPT - 1 ? from->n - 1 : i];
 
-		a->frames[a->nframes++] = (struct code_place){
-			.func = frame_function(a, frame->func),
-			.file = name_string(a, frame->file),
-			.line = frame->line,
-		};
+		copy_frame(a, frame, &a->frames[a->nframes++]);
 	}
 	info->n = n;
 	return true;
 }
 
+static bool frames_are_equal(const struct analysis *a, const struct stack_info *one,
+			     const struct stack_info *other)
+{
+	return one->n == other->n &&
+	       memcmp(&a->frames[one->first], &a->frames[other->first], one->n * sizeof(*a->frames)) == 0;
+}
+
+/* Stacks that differ only in addresses, or in a call's descriptor, are one. Returns 0 if it is a new one. Of
+ * two with the same hash, only the first is found. */
+static uint32_t find_equal(struct analysis *a, const struct stack_info *info)
+{
+	uint64_t hash = hash_bytes(0, &a->frames[info->first], info->n * sizeof(*a->frames));
+	const uint32_t *known = map64_get(&a->stack_of_frames, hash);
+
+	if (!known) {
+		if (map64_set(&a->stack_of_frames, hash, (uint32_t)a->nstacks))
+			a->oom = true;
+		return 0;
+	}
+	return frames_are_equal(a, info, &a->stacks[*known]) ? *known : 0;
+}
+
 static uint32_t add_stack(struct analysis *a, const struct stack *from)
 {
 	struct stack_info info = {0};
+	uint32_t known;
 
 	if (a->nstacks >= MAX_STACKS)
 		return 0;
@@ -302,6 +374,11 @@ static uint32_t add_stack(struct analysis *a, const struct stack *from)
 	    !copy_frames(a, from, &info)) {
 		a->oom = true;
 		return 0;
+	}
+	known = find_equal(a, &info);
+	if (known) {
+		a->nframes = info.first;
+		return known;
 	}
 	look_at_leaf(a, &info);
 	a->stacks[a->nstacks] = info;
@@ -332,6 +409,37 @@ static const struct code_place *frame_at(const struct analysis *a, uint32_t stac
 	const struct stack_info *info = &a->stacks[stack < a->nstacks ? stack : 0];
 
 	return i < info->n ? &a->frames[info->first + i] : &none;
+}
+
+bool stacks_share_site(const struct analysis *a, uint32_t one, uint32_t other)
+{
+	const struct code_place *at = stack_site(a, one), *there = stack_site(a, other);
+
+	return at->func == there->func && at->line == there->line;
+}
+
+bool stack_is_deadline(const struct analysis *a, uint32_t stack)
+{
+	static const char func[] = "context.WithDeadline";
+	const struct stack_info *info = &a->stacks[stack];
+
+	for (uint32_t i = 0; i < info->n; i++) {
+		if (strncmp(name_text(a, a->frames[info->first + i].func), func, sizeof(func) - 1) == 0)
+			return true;
+	}
+	return false;
+}
+
+uint32_t stack_own_caller(const struct analysis *a, uint32_t stack, uint32_t frame)
+{
+	const struct stack_info *info = &a->stacks[stack];
+	const struct code_place *frames = &a->frames[info->first];
+
+	for (uint32_t i = frame + 1; i < info->n; i++) {
+		if (frames[i].func != frames[frame].func && frame_owner(a, &frames[i]) == CODE_OF_PROGRAM)
+			return i;
+	}
+	return info->n;
 }
 
 bool stack_has_function(const struct analysis *a, uint32_t stack, uint32_t func)

@@ -5,6 +5,9 @@
 
 #include "analysis/state.h"
 
+/* The name of code without one. */
+#define UNNAMED_CODE "unnamed code"
+
 uint32_t name_string(struct analysis *a, uint32_t id); /* id in the tables -> id in a->strings */
 const char *name_text(const struct analysis *a, uint32_t string);
 /* Returns the index in a->stacks of a stack id of the tables; 0 = none. */
@@ -14,9 +17,16 @@ const struct code_place *stack_site(const struct analysis *a, uint32_t stack);
 const struct code_place *stack_leaf(const struct analysis *a, uint32_t stack);
 const struct code_place *stack_near(const struct analysis *a, uint32_t stack);
 const struct code_place *stack_root(const struct analysis *a, uint32_t stack);
+/* True if both stacks are of one line of the program's own code. */
+bool stacks_share_site(const struct analysis *a, uint32_t one, uint32_t other);
+/* Returns the index in the stack of the function of the program's own that calls the one at `frame`; the
+ * number of frames if none does. */
+uint32_t stack_own_caller(const struct analysis *a, uint32_t stack, uint32_t frame);
 /* Outermost frames do not count: they are those of a thread or goroutine, whatever it does. */
 bool stack_has_function(const struct analysis *a, uint32_t stack, uint32_t func); /* func: string; 0 = none */
 bool stack_calls(const struct analysis *a, uint32_t stack, const char *func);     /* of any frame */
+/* True of a waker that cancels a context because its deadline has passed (Go src/context/context.go). */
+bool stack_is_deadline(const struct analysis *a, uint32_t stack);
 /* True in a select with a default case, or in a receive or send that was compiled from one. */
 bool stack_polls(const struct analysis *a, uint32_t stack);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "analysis/order.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,6 +56,9 @@ bool row_is_idle(const struct analysis *a, const struct row *row)
 	const struct stack_info *info = &a->stacks[row->stack];
 	bool found = false;
 
+	/* So wait the threads of Java's virtual machine itself, for their periodic work. */
+	if (row->activity == ACT_COND)
+		return stack_calls(a, row->stack, "os::PlatformMonitor::wait(long)");
 	if (row->activity != ACT_NETWORK && row->activity != ACT_SELECT)
 		return false;
 	for (uint32_t i = 0; i < info->n; i++) {
@@ -198,6 +202,105 @@ uint32_t *order_table(const struct analysis *a, enum table table, enum report_so
 	if (!order)
 		*n = 0;
 	return order;
+}
+
+/* --- lines --- */
+
+static int line_begin(struct row_line *line, const struct row *row, uint32_t index)
+{
+	*line = (struct row_line){.row = *row, .heaviest = index};
+	line->row.hist = (struct histogram){0};
+	return histogram_merge(&line->row.hist, &row->hist);
+}
+
+static int line_add(struct row_line *line, const struct row *row)
+{
+	struct row *all = &line->row;
+
+	all->cut_n += row->cut_n;
+	all->cut_ns += row->cut_ns;
+	all->no_waker += row->no_waker;
+	all->no_waker_ns += row->no_waker_ns;
+	if (row->cut_max > all->cut_max)
+		all->cut_max = row->cut_max;
+	return histogram_merge(&all->hist, &row->hist);
+}
+
+static uint64_t line_sort_key(const struct row_line *line, enum report_sort sort)
+{
+	const struct histogram *hist = &line->row.hist;
+
+	switch (sort) {
+	case SORT_COUNT:
+		return hist->n;
+	case SORT_MAX:
+		return hist->max;
+	case SORT_P99:
+		return histogram_quantile(hist, 0.99);
+	default:
+		return line->weight;
+	}
+}
+
+static int by_line_weight(const void *one, const void *other)
+{
+	const struct row_line *a = one, *b = other;
+
+	if (a->weight != b->weight)
+		return a->weight > b->weight ? -1 : 1;
+	return a->heaviest < b->heaviest ? -1 : a->heaviest > b->heaviest;
+}
+
+/* Adds the row to the line that looks like it, of *n. */
+static int lines_add(struct row_line *lines, size_t *n, struct map64 *line_of, uint64_t looks,
+		     const struct row *row, uint32_t index)
+{
+	const uint32_t *known = map64_get(line_of, looks);
+
+	if (known)
+		return line_add(&lines[*known], row);
+	if (map64_set(line_of, looks, (uint32_t)*n))
+		return -ENOMEM;
+	return line_begin(&lines[(*n)++], row, index);
+}
+
+struct row_line *order_row_lines(const struct analysis *a, enum table table, enum report_sort sort,
+				 uint64_t (*looks)(const void *ctx, const struct row *row), const void *ctx,
+				 size_t *n)
+{
+	size_t rows;
+	uint32_t *order = order_table(a, table, SORT_TOTAL, &rows);
+	struct row_line *lines = calloc(rows + 1, sizeof(*lines));
+	struct map64 line_of = {0};
+	int rc = order && lines ? 0 : -ENOMEM;
+
+	*n = 0;
+	for (size_t i = 0; i < rows && !rc; i++) {
+		const struct row *row = &a->rows[order[i]];
+		uint64_t key = looks(ctx, row);
+
+		rc = lines_add(lines, n, &line_of, key, row, order[i]);
+		if (!rc)
+			lines[map64_find(&line_of, key)].weight += weigh(a, table, order[i]);
+	}
+	map64_free(&line_of);
+	free(order);
+	if (rc) {
+		row_lines_free(lines, *n);
+		*n = 0;
+		return NULL;
+	}
+	for (size_t i = 0; i < *n; i++)
+		lines[i].weight = line_sort_key(&lines[i], sort);
+	qsort(lines, *n, sizeof(*lines), by_line_weight);
+	return lines;
+}
+
+void row_lines_free(struct row_line *lines, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		histogram_free(&lines[i].row.hist);
+	free(lines);
 }
 
 const struct pair *row_ended_by(const struct analysis *a, uint32_t row)

@@ -16,6 +16,7 @@
 #include "analysis/words.h"
 #include "trace/ops/own_logs.h"
 #include "trace/ops/own_names.h"
+#include "util/hash.h"
 #include "util/text.h"
 
 /* Head and findings fit a terminal of 24 lines. */
@@ -25,7 +26,9 @@ enum {
 	ROWS_SHOWN = 8,
 	ROWS_OF_ALL = 1000,
 	PLACES = 3,
-	MOST_PLACES = 32
+	MOST_PLACES = 32,
+	USED_BY_ROW = 53,   /* columns before the place */
+	LEAST_SHARE = 1000, /* less than this part of the time is no place where time goes */
 };
 
 struct page {
@@ -256,7 +259,9 @@ static unsigned print_finding_in(const struct page *page, unsigned i, unsigned l
 /* A periodic loop sleeps in the goroutine's own function. */
 static bool is_loop(const struct analysis *a, const struct row *row)
 {
-	return row->activity == ACT_SLEEP && a->stacks[row->stack].site + 2 >= a->stacks[row->stack].n;
+	const struct stack_info *info = &a->stacks[row->stack];
+
+	return row->activity == ACT_SLEEP && stack_own_caller(a, row->stack, info->site) == info->n;
 }
 
 static void print_place(const struct page *page, unsigned number, uint64_t ns, const char *what,
@@ -272,16 +277,19 @@ struct place_waits {
 	struct label where;
 	unsigned activity;
 	uint64_t ns;
+	bool is_loop;
 };
 
 static int by_wait(const void *one, const void *other)
 {
 	const struct place_waits *a = one, *b = other;
 
+	if (a->is_loop != b->is_loop)
+		return a->is_loop ? 1 : -1;
 	return a->ns > b->ns ? -1 : a->ns < b->ns;
 }
 
-/* Returns how many places there are, the longest first. */
+/* Returns how many places there are, the longest first, and what may be mere periodic work at the end. */
 static unsigned sum_places(struct analysis *a, struct place_waits places[MOST_PLACES])
 {
 	size_t n;
@@ -292,7 +300,8 @@ static unsigned sum_places(struct analysis *a, struct place_waits places[MOST_PL
 		const struct row *row = &a->rows[order[i]];
 		const struct label where = label_stack(a, row->stack);
 
-		if (is_loop(a, row) || row_is_idle(a, row) || row->activity == ACT_OTHER || !row->hist.n)
+		if (row_is_idle(a, row) || row->hist.sum * LEAST_SHARE < watched_ns(a) ||
+		    row->activity == ACT_OTHER || !row->hist.n)
 			continue;
 		for (at = 0; at < found && (places[at].activity != row->activity ||
 					    strcmp(places[at].where.text, where.text) != 0);)
@@ -300,7 +309,7 @@ static unsigned sum_places(struct analysis *a, struct place_waits places[MOST_PL
 		if (at == MOST_PLACES)
 			continue;
 		if (at == found)
-			places[found++] = (struct place_waits){where, row->activity, 0};
+			places[found++] = (struct place_waits){where, row->activity, 0, is_loop(a, row)};
 		places[at].ns += row->hist.sum;
 	}
 	free(order);
@@ -411,25 +420,47 @@ static void print_group(const struct page *page, uint32_t i)
 		fprintf(page->out, "\n%38s%s\n", "", fit(page, name.text, 38).bytes);
 }
 
-static void print_row(const struct page *page, uint32_t i)
+/* What it waits for, or the call; a column has no space for "chan". */
+static const char *row_what(const struct analysis *a, const struct row *row)
 {
-	const struct row *row = &page->a->rows[i];
-	const struct pair *pair = row_ended_by(page->a, i);
+	const char *name = activity_name((enum activity)row->activity);
+	const struct stack_info *info = &a->stacks[row->stack];
+
+	if (row->activity != ACT_SYSCALL || !info->n)
+		return strncmp(name, "chan ", 5) == 0 ? name + 5 : name;
+	if (info->io_call)
+		return io_call_name(info->io_call);
+	/* The leaf of a thread's stack is the call. */
+	return is_of_threads(a) ? name_text(a, a->frames[info->first].func) : name;
+}
+
+static uint64_t row_looks(const void *ctx, const struct row *row)
+{
+	const struct page *page = ctx;
+	const struct text where = spot(page, row->stack, USED_BY_ROW);
+
+	return hash_bytes(hash_bytes(row->activity, row_what(page->a, row), strlen(row_what(page->a, row))),
+			  where.bytes, strlen(where.bytes));
+}
+
+static void print_row(const struct page *page, const struct row_line *line)
+{
+	const struct row *row = &line->row;
+	const struct pair *pair = row_ended_by(page->a, line->heaviest);
 	const struct histogram *hist = &row->hist;
-	const char *what =
-		activity_name((enum activity)row->activity); /* the column has no space for "chan" */
 	char longest[20];
 
 	snprintf(longest, sizeof(longest), "%s%s", row->cut_max > hist->max ? ">" : "",
 		 time_cell(row->cut_max > hist->max ? row->cut_max : hist->max).text);
-	fprintf(page->out, "%7s%8s%8s%8s%9s  %-9.9s %s\n", count_cell(hist->n).text,
+	fprintf(page->out, "%7s%8s%8s%8s%9s  %-10.10s %s\n", count_cell(hist->n).text,
 		time_cell(hist->sum).text, time_cell(histogram_quantile(hist, 0.5)).text,
-		time_cell(histogram_quantile(hist, 0.99)).text, longest,
-		what + (strncmp(what, "chan ", 5) == 0 ? 5 : 0), spot(page, row->stack, 52).bytes);
+		time_cell(histogram_quantile(hist, 0.99)).text, longest, row_what(page->a, row),
+		spot(page, row->stack, USED_BY_ROW).bytes);
 	if (pair && pair->stack)
-		fprintf(page->out, "%40s  %9s %s\n", "", "ended by", spot(page, pair->stack, 52).bytes);
+		fprintf(page->out, "%40s  %10s %s\n", "", "ended by",
+			spot(page, pair->stack, USED_BY_ROW).bytes);
 	else if (row->activity != ACT_SYSCALL && row->activity != ACT_ASSIST && row->no_waker)
-		fprintf(page->out, "%40s  %9s %s\n", "", "ended by",
+		fprintf(page->out, "%40s  %10s %s\n", "", "ended by",
 			row->activity == ACT_NETWORK ? "the network"
 			: row->activity == ACT_SLEEP ? "a timer"
 						     : "(nobody: a timer, or not recorded)");
@@ -586,46 +617,53 @@ static void print_cpu_head(const struct page *page)
 static const struct {
 	enum table table;
 	const char *title, *columns;
-	void (*print)(const struct page *page, uint32_t i);
+	void (*print)(const struct page *page, uint32_t i); /* NULL: of struct row */
 } tables[] = {
 	{TABLE_TASKS, "TASKS", "      n   total     p50     p99      max  name", print_instances},
 	{TABLE_REGIONS, "REGIONS", "      n   total     p50     p99      max  name", print_instances},
 	{TABLE_CPU, "CPU", "    self   total  CPU  function", print_cpu},
 	{TABLE_LOCKS, "LOCKS", "  waits   total hold p50 hold max wait max  where", print_lock},
 	{TABLE_ADDRESSES, "LOCKS BY ADDRESS", "  waits   total     p50      max  which", print_address},
-	{TABLE_WAITS, "WAITS", "      n   total     p50     p99      max  for       where", print_row},
-	{TABLE_SYSCALLS, "SYSTEM CALLS", "      n   total     p50     p99      max            where",
-	 print_row},
+	{TABLE_WAITS, "WAITS", "      n   total     p50     p99      max  for        where", NULL},
+	{TABLE_SYSCALLS, "SYSTEM CALLS", "      n   total     p50     p99      max  call       where", NULL},
 	{TABLE_GOROUTINES, "GOROUTINES",
 	 " start   peak    end  created     ran  mostly                       function", print_group},
 	{TABLE_LEAKS, "NOT ENDED", "waiting created   ended  function", print_leak},
-	{TABLE_ASSISTS, "GC ASSISTS", "      n   total     p50     p99      max            where", print_row},
+	{TABLE_ASSISTS, "GC ASSISTS", "      n   total     p50     p99      max             where", NULL},
 	{TABLE_LABELS, "LABELS", "      n   total running runnable  calls waiting  label", print_label},
 };
 
 static void print_table(const struct page *page, size_t which)
 {
+	enum table table = tables[which].table;
+	bool of_rows = !tables[which].print;
 	size_t n;
-	uint32_t *order = order_table(page->a, tables[which].table, page->style->sort, &n);
-	uint64_t endless = tables[which].table == TABLE_SYSCALLS ? page->a->endless_calls : 0;
+	struct row_line *lines =
+		of_rows ? order_row_lines(page->a, table, page->style->sort, row_looks, page, &n) : NULL;
+	uint32_t *order = of_rows ? NULL : order_table(page->a, table, page->style->sort, &n);
+	uint64_t endless = table == TABLE_SYSCALLS ? page->a->endless_calls : 0;
 
 	if (n || endless)
-		heading(page, tables[which].table == TABLE_GOROUTINES && is_of_threads(page->a)
-				      ? "THREADS"
-				      : tables[which].title);
+		heading(page, table == TABLE_GOROUTINES && is_of_threads(page->a) ? "THREADS"
+										  : tables[which].title);
 	if (endless)
 		fprintf(page->out,
 			"%s call%s without a time: formats up to Go 1.21 do not record their end\n",
 			text_count(endless).bytes, endless == 1 ? "" : "s");
 	if (n) {
-		if (tables[which].table == TABLE_CPU)
+		if (table == TABLE_CPU)
 			print_cpu_head(page);
 		fprintf(page->out, "%s%s%s\n", paint(page, "\033[2m"), tables[which].columns,
 			paint(page, "\033[0m"));
 	}
-	for (size_t i = 0; i < shown(page, n); i++)
-		tables[which].print(page, order[i]);
+	for (size_t i = 0; i < shown(page, n); i++) {
+		if (of_rows)
+			print_row(page, &lines[i]);
+		else
+			tables[which].print(page, order[i]);
+	}
 	rest(page, n);
+	row_lines_free(lines, of_rows ? n : 0);
 	free(order);
 }
 

@@ -255,12 +255,13 @@ static void count_wait(struct analysis *a, struct resource *res, const struct go
 	}
 }
 
-/* ACT_OTHER is a wait without a name of its own, which may be inside an I/O call. */
+/* ACT_OTHER is a wait without a name of its own, which may be inside an I/O call, as one for a pipe is. */
 static bool is_io(const struct analysis *a, uint64_t did)
 {
 	unsigned activity = did & 0xff;
 
-	return (activity == ACT_SYSCALL || activity == ACT_OTHER) && a->stacks[did >> 8].io_call;
+	return (activity == ACT_SYSCALL || activity == ACT_OTHER || activity == ACT_PIPE) &&
+	       a->stacks[did >> 8].io_call;
 }
 
 /* Returns the earliest time since which the releasing goroutine is known to have held it. */
@@ -295,9 +296,10 @@ static void charge_time(struct analysis *a, struct resource *res, const struct g
 	for (unsigned i = 0; i < TOPS; i++) {
 		if (!did[i].n)
 			continue;
-		if (is_io(a, did[i].key) && (did[i].key & 0xff) == ACT_OTHER) {
-			spent[ACT_OTHER] -=
-				did[i].weight < spent[ACT_OTHER] ? did[i].weight : spent[ACT_OTHER];
+		uint64_t *waited = &spent[did[i].key & 0xff];
+
+		if (is_io(a, did[i].key) && waited != &spent[ACT_SYSCALL]) {
+			*waited -= did[i].weight < *waited ? did[i].weight : *waited;
 			spent[ACT_SYSCALL] += did[i].weight;
 		}
 		io = io || is_io(a, did[i].key);
@@ -430,7 +432,8 @@ void resource_wake(struct analysis *a, struct goroutine *g, struct goroutine *wa
 	/* It was already waiting when the trace began. */
 	if (!res->waiting)
 		res->contended_since = g->since > res->contended_since ? g->since : res->contended_since;
-	if (!g->cut)
+	/* Where wakers are left out, a wait for a lock seems to last until its goroutine runs. */
+	if (!g->cut && (waker || !res->lock || is_of_threads(a)))
 		count_wait(a, res, g, waker, waker_stack);
 	if (waker)
 		count_release(a, index, waker, waker_stack);

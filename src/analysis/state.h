@@ -4,6 +4,7 @@
 #define GOTRACE_ANALYSIS_STATE_H
 
 #include "analysis/analysis.h"
+#include "analysis/connections.h"
 #include "util/histogram.h"
 #include "trace/ledger/ledger.h"
 #include "trace/ops/own_logs.h"
@@ -27,9 +28,11 @@ enum activity {
 	ACT_SELECT,
 	ACT_SLEEP,
 	ACT_DISK,
-	ACT_MMAP,    /* the kernel's lock on the memory map of the process (mmap_lock) */
-	ACT_GIL,     /* the lock of an interpreter: Python's GIL, Ruby's GVL */
-	ACT_GC,      /* waits for the collector */
+	ACT_MMAP,  /* the kernel's lock on the memory map of the process (mmap_lock) */
+	ACT_GIL,   /* the lock of an interpreter: Python's GIL, Ruby's GVL */
+	ACT_GC,    /* waits for the collector */
+	ACT_CHILD, /* waits for a child process to end, or to begin */
+	ACT_PIPE,
 	ACT_FOREVER, /* nobody can wake it */
 	ACT_OTHER,
 	ACT_UNWATCHED,
@@ -99,6 +102,7 @@ struct stack_info {
 	uint8_t io_call;        /* I/O call, for io_call_name(); 0 = none */
 	bool made_of_condition; /* as some libraries make locks, or OpenMP its teams */
 	bool lookup;            /* resolves a host name */
+	bool for_peer;          /* waits for what a reader of the same connection passes on */
 	bool outside;           /* the frame names a waker outside the program: a process, an interrupt */
 };
 
@@ -192,6 +196,7 @@ struct goroutine {
 	uint64_t child_end;            /* ns: last end of a goroutine that it created */
 	uint32_t npast;                /* total, including forgotten ones */
 	struct thread_call call;
+	uint32_t reads; /* 1 + index of the connection that its last call reads from; 0 = from none */
 	struct handovers handovers; /* since it has had its thread to itself */
 	uint32_t last_m;            /* thread that it last started on */
 	int32_t p;
@@ -230,7 +235,7 @@ struct row {
 	struct top wakers[TOPS]; /* by goid */
 	struct top waker_groups[TOPS];
 	struct top functions[TOPS];     /* groups of goroutines that wait here */
-	uint64_t no_waker;              /* intervals in hist without a known waker */
+	uint64_t no_waker, no_waker_ns; /* intervals in hist without a known waker */
 	uint64_t after_wait;            /* waits in hist that wakers ended first after a wait of their own */
 	uint64_t to_asker;              /* of these, of who had ended that */
 	uint64_t task_ns;               /* of those that are part of a task */
@@ -242,9 +247,11 @@ struct row {
 	uint64_t futile, futile_ns;
 	uint32_t herd_most; /* most goroutines that one of these herds had */
 	uint64_t shared_wakes, shared_n,
-		shared_ns;          /* times that one waker ended many waits; those waits, ns */
-	uint32_t most_shared;       /* most waits ended at once */
-	uint64_t slack_n, slack_ns; /* joins; ns after all children but one had ended */
+		shared_ns;                      /* times that one waker ended many waits; those waits, ns */
+	uint32_t most_shared;                   /* most waits ended at once */
+	uint64_t slack_n, slack_ns;             /* joins; ns after all children but one had ended */
+	uint64_t delayed_acks, delayed_acks_ns; /* waits as long as one, after two writes */
+	struct replies in_two;                  /* that ended with this write, in two or more */
 };
 
 /* The waits of a row that one waker stack ended. */
@@ -450,7 +457,7 @@ struct timeline {
 
 /* What mostly held the holder of a lock up: with more CPUs, one that waited for something else would wait,
  * too. */
-enum waited_for { WAITED_FOR_UNKNOWN, WAITED_FOR_OTHERS, WAITED_FOR_CPU };
+enum waited_for { WAITED_FOR_UNKNOWN, WAITED_FOR_OTHERS, WAITED_FOR_CPU, WAITED_FOR_GC };
 
 struct finding {
 	const char *id;
@@ -505,11 +512,13 @@ struct analysis {
 	size_t nactivity_of;
 	uint32_t *stack_of; /* by stack id of the tables: index in stacks; UINT32_MAX = not seen yet */
 	size_t nstack_of;
+	struct connections connections;
 	struct code_place *frames;
 	size_t nframes, frame_capacity;
 	struct stack_info *stacks;
 	size_t nstacks, stack_capacity;
-	struct map64 places; /* func << 32 | line -> index of the resource */
+	struct map64 stack_of_frames; /* by a hash of its frames */
+	struct map64 places;          /* func << 32 | line -> index of the resource */
 
 	struct goroutine *gs; /* by goroutine index, as in ops */
 	size_t ngs;

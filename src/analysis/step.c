@@ -474,8 +474,10 @@ static void create(struct analysis *a, struct goroutine *g, const struct ledger_
 	}
 	interval_enter(a, g, activities[state], stack_index(a, change->op->stack));
 	/* A timer's function (time.AfterFunc). */
-	if (!change->by && state == G_RUNNABLE)
+	if (!change->by && state == G_RUNNABLE) {
 		count_burst(a, g);
+		g->from_timer = !a->of_threads;
+	}
 	g->origin = FROM_CREATE;
 	g->creator = change->by;
 	g->creator_goid = a->gs[g->creator].goid;
@@ -494,8 +496,11 @@ static void syscall_begin(struct analysis *a, struct goroutine *g, const struct 
 	note_slice(a, g, stack);
 	interval_leave(a, g, NULL, 0, false);
 	interval_enter(a, g, ACT_SYSCALL, stack);
-	if (!ledger_call_resumes(&a->ledger, &a->ledger.gs[index_of(a, g)]))
+	if (!ledger_call_resumes(&a->ledger, &a->ledger.gs[index_of(a, g)])) {
 		call_end(a, g);
+		if (a->of_threads)
+			connections_call(a, g, op, stack);
+	}
 	proc_use(a, op->p, P_IN_SYSCALL);
 }
 

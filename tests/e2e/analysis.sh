@@ -295,7 +295,7 @@ case_report_c_own() { # a lock that the program makes of a futex, known by its v
 case_report_c_waits() { # threads that wait for a place, for a slow reader, for a loop that sleeps, for each other, and for their memory map
 	local row mode
 	gcc -O2 -g -pthread -fopenmp -o "$E2E/planted-c" tests/e2e/planted/locks.c || die "cannot build the C program"
-	for row in places:pool-small:process pipe:slow-consumer:drain loop:serial-loop:event_loop barrier:straggler:simulate \
+	for row in places:pool-small:process pipe:slow-consumer:drain loop:serial-loop:event_loop stall:serial-loop:stalling_loop barrier:straggler:simulate \
 		churn:thread-churn:serve_jobs map:mmap-lock:fill_buffers team:straggler:OpenMP; do
 		mode=${row%%:*}
 		row=${row#*:}
@@ -634,6 +634,22 @@ case_report_killed() { # no file is left, nor a process
 	done
 	! pgrep -f "gotrace report -p $target -d 50s" >/dev/null || die "a process goes on recording"
 	still_lives
+	stop_target
+}
+
+case_report_ended() { # a report of less than was asked for says why
+	local binary
+	binary=$(ctarget) || die "cannot build"
+	start_target "$binary" sleep -seconds 3
+	run_gotrace report -p "$target" -d 50s
+	want 0
+	grep -q "PID $target has ended" "$W/err" || die "not said: $(head -n 2 "$W/err")"
+	grep -q "^-p $target: " "$W/out" || die "no report: $(head -n 2 "$W/out")"
+	wait "$target" 2>/dev/null
+	start_target "$binary" sleep -seconds 30
+	run_gotrace report -p "$target" -d 500ms
+	want 0
+	! grep -q "has ended" "$W/err" || die "said of one that lives"
 	stop_target
 }
 

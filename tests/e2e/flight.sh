@@ -675,6 +675,7 @@ case_flight_filters() {
 	# Found by a link, and by its own path after its file has been replaced, as by an upgrade. A number is a user, too.
 	for exe in link "$name"; do
 		[ $exe = link ] || { cp "$public/$name" "$public/new" && mv "$public/new" "$public/$name"; }
+		: >"$W/err" # the line of the recorder before is the same
 		env --default-signal "$GOTRACE" flight -o "$W/dir" --exe "$public/$exe" --user $NOBODY >"$W/out" 2>"$W/err" </dev/null &
 		recorder=$!
 		prints "recording PID $target" 10

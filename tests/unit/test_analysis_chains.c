@@ -194,16 +194,13 @@ static struct script *one_place(const char *reason, bool threads, bool signalled
 
 /* Two items go round among six. Each that gets one has a P only 5 ms later, and gives the item back 5 ms
  * after that. */
-static void test_items_given(void **state)
+static struct analysis *items_given(struct script *s, int32_t nprocs)
 {
-	struct script *s = script_new(ROUNDS * 5 * MS + 10 * MS);
 	uint32_t entry = stack(s, "main.entry", NULL, 1, NULL);
 	uint32_t wait = stack(s, "runtime.chanrecv", "main.take", 5, "main.main");
 	uint32_t give = stack(s, "runtime.chansend", "main.give", 8, "main.main");
-	struct analysis *a;
 
-	(void)state;
-	procs(s, 2);
+	procs(s, (uint32_t)nprocs);
 	for (uint32_t g = PRODUCER; g < PRODUCER + 6; g++) {
 		create(s, g, entry);
 		turn(s, g, "chan receive", wait);
@@ -211,20 +208,35 @@ static void test_items_given(void **state)
 	for (uint32_t i = 0; i < ROUNDS; i++) {
 		uint32_t g = PRODUCER + i % 6, given = PRODUCER + (i + 5) % 6,
 			 holder = PRODUCER + (i + 4) % 6;
-		int32_t p = (int32_t)(i % 2);
+		int32_t p = (int32_t)i % nprocs;
 
 		at(s, i * 5 * MS + 5 * MS);
 		wake(s, i < 2 ? 0 : holder, i < 2 ? NO_P : p, g, i < 2 ? 0 : give);
 		if (i >= 2)
 			block(s, holder, p, "chan receive", wait);
 		if (i >= 1)
-			start(s, given, 1 - p);
+			start(s, given, nprocs - 1 - p);
 	}
-	a = analyse(s, NULL);
-	assert_non_null(found(a, "pool-small"));
-	assert_non_null(strstr(found(a, "pool-small")->text, "for one of about 2, all in use"));
-	analysis_free(a);
-	script_free(s);
+	return analyse(s, NULL);
+}
+
+/* Where there is no other P, a third item would not help. */
+static void test_items_given(void **state)
+{
+	(void)state;
+	for (int32_t nprocs = 1; nprocs <= 2; nprocs++) {
+		struct script *s = script_new(ROUNDS * 5 * MS + 10 * MS);
+		struct analysis *a = items_given(s, nprocs);
+		const struct finding *finding = found(a, "pool-small");
+
+		assert_non_null(finding);
+		assert_non_null(strstr(finding->text, "for one of about 2, all in use"));
+		assert_int_equal(finding->level == LEVEL_INFO, nprocs == 1);
+		assert_true((strstr(finding->evidence[2], "Ps are 9") != NULL ||
+			     strstr(finding->evidence[2], "Ps are 100 % busy") != NULL) == (nprocs == 1));
+		analysis_free(a);
+		script_free(s);
+	}
 }
 
 static void check_place(const char *reason, bool threads, bool signalled)
@@ -345,6 +357,49 @@ static struct analysis *accepts(struct script *s, bool serial, const char *sleep
 	return analyse(s, NULL);
 }
 
+/* The loop takes an event every 5 ms, and is blocked for `ns` after each twentieth. */
+static struct analysis *loops(struct script *s, uint64_t ns)
+{
+	uint32_t take = stack(s, "syscall.accept4", "main.acceptLoop", 5, "main.main");
+	uint32_t net =
+		stack(s, "internal/poll.runtime_pollWait", "net.(*TCPListener).Accept", 5, "main.acceptLoop");
+	const char *const frames[] = {"time.Sleep", "main.compact", "main.acceptLoop", "main.main"};
+	uint32_t nap = stack_of(s, frames, 4, 7);
+
+	procs(s, 1);
+	create(s, STAGE, stack(s, "main.entry", NULL, 1, NULL));
+	start(s, STAGE, 0);
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		bool blocked = i % 20 == 19;
+
+		call(s, STAGE, 0, 10000, take);
+		block(s, STAGE, 0, blocked ? "sleep" : "network", blocked ? nap : net);
+		s->now += blocked ? ns : 5 * MS;
+		wake(s, 0, NO_P, STAGE, 0);
+		start(s, STAGE, 0);
+	}
+	return analyse(s, NULL);
+}
+
+static void test_loop_blocked_now_and_then(void **state)
+{
+	struct script *s = script_new(ROUNDS * 8 * MS), *clean = script_new(ROUNDS * 8 * MS);
+	struct analysis *a = loops(s, 40 * MS);
+	const struct finding *finding = found(a, "serial-loop");
+
+	(void)state;
+	assert_non_null(finding);
+	assert_int_equal(finding->level, LEVEL_INFO);
+	assert_non_null(strstr(finding->text, "10 times 40.0 ms (p50), sleep in main.compact (:7)"));
+	assert_string_equal(finding->evidence[1], "called by main.acceptLoop (:7), by main.main (:7)");
+	analysis_free(a);
+	a = loops(clean, 2 * MS);
+	assert_null(found(a, "serial-loop"));
+	analysis_free(a);
+	script_free(s);
+	script_free(clean);
+}
+
 static void test_serial_loop(void **state)
 {
 	struct script *s = script_new(ROUNDS * 5 * MS + 10 * MS),
@@ -430,6 +485,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_semaphores),
 	cmocka_unit_test(test_forced_collections),
 	cmocka_unit_test(test_serial_loop),
+	cmocka_unit_test(test_loop_blocked_now_and_then),
 	cmocka_unit_test(test_readers_are_no_workers),
 	cmocka_unit_test(test_items_given),
 };

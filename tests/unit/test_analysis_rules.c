@@ -114,17 +114,15 @@ static void test_lock_while_woken(void **state)
 	script_free(s);
 }
 
-/* A wait without a name of its own, as Go 1.19's for the collector, is no I/O. */
-static void test_lock_assist_wait(void **state)
+/* A goroutine waits under a lock for `reason`, 20 ms each time. Without `wakers`, nobody is seen to release
+ * it. */
+static struct analysis *waits_under_lock(struct script *s, const char *reason, bool wakers)
 {
-	struct script *s = script_new(2000 * MS);
 	uint32_t entry = stack(s, "main.get", NULL, 1, NULL);
 	uint32_t wait = stack(s, "sync.(*Mutex).Lock", "main.get", 7, "main.main");
 	uint32_t release = stack(s, "sync.(*Mutex).Unlock", "main.get", 9, "main.main");
 	uint32_t alloc = stack(s, "runtime.mallocgc", "main.get", 8, "main.main");
-	struct analysis *a;
 
-	(void)state;
 	procs(s, 2);
 	create(s, 1, entry);
 	create(s, 2, entry);
@@ -132,11 +130,11 @@ static void test_lock_assist_wait(void **state)
 		start(s, 1, 0);
 		start(s, 2, 1);
 		block(s, 2, 1, "sync", wait);
-		block(s, 1, 0, "unknown", alloc);
+		block(s, 1, 0, reason, alloc);
 		s->now += 20 * MS;
 		wake(s, 0, NO_P, 1, 0);
 		start(s, 1, 0);
-		wake(s, 1, 0, 2, release);
+		wake(s, wakers || i < 5 ? 1 : 0, 0, 2, release);
 		block(s, 1, 0, "sleep", alloc);
 		start(s, 2, 1);
 		wake(s, 2, 1, 1, 0);
@@ -144,9 +142,37 @@ static void test_lock_assist_wait(void **state)
 		wake(s, 0, NO_P, 2, 0);
 	}
 	s->end = s->now > s->end ? s->now : s->end;
-	a = analyse(s, NULL);
+	return analyse(s, NULL);
+}
+
+/* A wait without a name of its own, as Go 1.19's for the collector, is no I/O. */
+static void test_lock_assist_wait(void **state)
+{
+	struct script *s = script_new(2000 * MS), *named = script_new(2000 * MS);
+	struct analysis *a = waits_under_lock(s, "unknown", true);
+
+	(void)state;
 	assert_null(found(a, "lock-io"));
 	assert_non_null(found(a, "lock-long"));
+	assert_int_not_equal(found(a, "lock-long")->held_up, WAITED_FOR_GC);
+	analysis_free(a);
+	/* The collector is what all wait for. */
+	a = waits_under_lock(named, "GC mark assist wait for work", true);
+	assert_int_equal(found(a, "lock-long")->held_up, WAITED_FOR_GC);
+	analysis_free(a);
+	script_free(s);
+	script_free(named);
+}
+
+/* Where wakers are left out, a wait for a lock looks longer than it is. */
+static void test_lock_without_wakers(void **state)
+{
+	struct script *s = script_new(2000 * MS);
+	struct analysis *a = waits_under_lock(s, "unknown", false);
+
+	(void)state;
+	assert_non_null(found(a, "lock-long"));
+	assert_int_equal(found(a, "lock-long")->n, 5);
 	analysis_free(a);
 	script_free(s);
 }
@@ -706,10 +732,11 @@ static void test_neighbour_of_threads(void **state)
 	check_waiting(2 * MS, true, false);   /* they wait for each other */
 }
 
-/* A thread that gets a CPU at once 149 times, and then waits for one for 300 ms. */
-static struct analysis *waiting_once(struct script *s, uint32_t busy_percent)
+/* A thread gets a CPU at once, but the last `n` of 150 times, for which it waits. */
+static struct analysis *waiting_at_last(struct script *s, unsigned n, uint64_t wait_ns, uint32_t busy_percent,
+					uint32_t stolen_percent)
 {
-	const struct host_log log = {2, 0, 0, 0, 0, 300 * MS, 750 * MS, busy_percent, 0};
+	const struct host_log log = {2, 0, 0, 0, 0, 300 * MS, 750 * MS, busy_percent, stolen_percent};
 	uint32_t entry = stack(s, "main", NULL, 1, NULL), sleep = stack(s, "nanosleep", "main", 5, NULL);
 	char text[HOST_LOG_TEXT];
 
@@ -720,9 +747,9 @@ static struct analysis *waiting_once(struct script *s, uint32_t busy_percent)
 	for (unsigned i = 0; i < 150; i++) {
 		s->now += 2 * MS;
 		block(s, 1, 0, "sleep", sleep);
-		s->now += MS;
+		s->now += 3 * MS;
 		wake(s, 0, NO_P, 1, 0);
-		s->now += i == 149 ? 300 * MS : MS / 100;
+		s->now += i >= 150 - n ? wait_ns : MS / 100;
 		start(s, 1, 0);
 	}
 	host_log_print(&log, text);
@@ -733,8 +760,8 @@ static struct analysis *waiting_once(struct script *s, uint32_t busy_percent)
 
 static void test_neighbour_of_rare_waits(void **state)
 {
-	struct script *s = script_new(1000 * MS), *idle = script_new(1000 * MS);
-	struct analysis *a = waiting_once(s, 90);
+	struct script *s = script_new(2000 * MS), *idle = script_new(2000 * MS);
+	struct analysis *a = waiting_at_last(s, 1, 300 * MS, 90, 0);
 
 	(void)state;
 	assert_true(histogram_quantile(&a->latency, 0.99) < 500000);
@@ -742,11 +769,28 @@ static void test_neighbour_of_rare_waits(void **state)
 	assert_in_range(histogram_sum_from(&a->latency, 500000), 297 * MS, 303 * MS);
 	assert_non_null(found(a, "neighbour"));
 	analysis_free(a);
-	a = waiting_once(idle, 20);
+	a = waiting_at_last(idle, 1, 300 * MS, 20, 0);
 	assert_null(found(a, "neighbour"));
 	analysis_free(a);
 	script_free(s);
 	script_free(idle);
+}
+
+/* What each virtual machine loses is no alarm. */
+static void test_little_stolen(void **state)
+{
+	(void)state;
+	for (unsigned n = 3; n <= 30; n *= 10) {
+		struct script *s = script_new(2000 * MS);
+		struct analysis *a = waiting_at_last(s, n, 12 * MS, 20, 20);
+		const struct finding *finding = found(a, "neighbour");
+
+		assert_non_null(finding);
+		assert_non_null(strstr(finding->text, "the hypervisor gave them"));
+		assert_int_equal(finding->level == LEVEL_INFO, n == 3);
+		analysis_free(a);
+		script_free(s);
+	}
 }
 
 /* --- threads without a stack --- */
@@ -893,11 +937,13 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_no_neighbour_on_idle_machine),
 	cmocka_unit_test(test_idle_p),
 	cmocka_unit_test(test_lock_assist_wait),
+	cmocka_unit_test(test_lock_without_wakers),
 	cmocka_unit_test(test_netpoll),
 	cmocka_unit_test(test_threads_that_burn_are_counted),
 	cmocka_unit_test(test_threads_that_sleep_are_threads),
 	cmocka_unit_test(test_neighbour_of_threads),
 	cmocka_unit_test(test_neighbour_of_rare_waits),
+	cmocka_unit_test(test_little_stolen),
 	cmocka_unit_test(test_own_goroutine),
 	cmocka_unit_test(test_a_burst_is_of_goroutines),
 };

@@ -88,6 +88,9 @@ static void test_pool(void **state)
 		if (strstr(text, of_go[i]))
 			fail_msg("%s: %s", of_go[i], text);
 	}
+	/* Their waits look the same, and so are one line. */
+	assert_int_equal(times(text, "condition  pool::take\n"), 1);
+	assert_non_null(strstr(text, "\n     90  1.80 s"));
 	/* A name that does not fit has a line of its own. */
 	assert_non_null(strstr(text, "pool::work [pool-1]\n"));
 	free(text);
@@ -196,6 +199,88 @@ static void test_semaphores(void **state)
 	check_started("pthread_mutex_lock", "pthread_mutex_unlock", LEVEL_HIGH);
 	/* It may be a lock, or a virtual machine that stops its threads. */
 	check_started("LinuxWaitBarrier::wait", "LinuxWaitBarrier::disarm", LEVEL_INFO);
+}
+
+/* Two threads share one licence for 6 ms each, by a semaphore. Who posts it takes it again, every other time.
+ */
+static void test_pool_of_semaphore(void **state)
+{
+	struct script *s = two_threads("work [app]", "work [app]");
+	uint32_t wait = stack(s, "sem_wait", "convert", 3, "work [app]"),
+		 post = stack(s, "sem_post", "convert", 5, "work [app]");
+	const struct finding *finding;
+	struct analysis *a;
+
+	(void)state;
+	for (unsigned i = 0; i < 90; i++) {
+		uint32_t holder = 1 + i / 3 % 2, waiter = 3 - holder;
+
+		block(s, waiter, (int32_t)waiter - 1, "sync (semaphore)", wait);
+		s->now += 6 * MS;
+		wake(s, holder, (int32_t)holder - 1, waiter, post);
+		start(s, waiter, (int32_t)waiter - 1);
+	}
+	a = analyse(s, NULL);
+	finding = found(a, "pool-small");
+	assert_non_null(finding);
+	assert_non_null(strstr(finding->text, "convert (:3) waited"));
+	assert_non_null(strstr(finding->text, "for a pool of one"));
+	analysis_free(a);
+	script_free(s);
+}
+
+/* A thread connects to another address each time: for the report it is one call at one place. */
+static void test_calls_of_descriptors(void **state)
+{
+	struct script *s = two_threads("main [app]", "work [app]");
+	const struct finding *finding;
+	struct analysis *a;
+	char *text;
+
+	(void)state;
+	for (unsigned i = 0; i < 60; i++) {
+		char call_of[32];
+		uint32_t id;
+
+		snprintf(call_of, sizeof(call_of), "connect(%u: socket)", i % 6);
+		id = i < 6 ? stack(s, call_of, "ask", 3, "main [app]") : i % 6 + 3;
+		s->frames[id][0].file = s->frames[id][0].func;
+		s->now += 5 * MS;
+		call(s, 1, 0, 20000, id);
+	}
+	a = analyse(s, NULL);
+	finding = found(a, "conn-churn");
+	assert_non_null(finding);
+	assert_non_null(strstr(finding->text, "(60 in all)"));
+	assert_non_null(strstr(finding->evidence[0], "n 60, "));
+	text = report_of(a);
+	assert_int_equal(times(text, "ask:3 in connect"), 1);
+	free(text);
+	analysis_free(a);
+	script_free(s);
+}
+
+/* What a thread waits for in wait4 has a name, and is a place where time goes. */
+static void test_child_process(void **state)
+{
+	struct script *s = two_threads("main [app]", "work [app]");
+	uint32_t wait = stack(s, "wait4", "run_hook", 3, "main [app]");
+	struct analysis *a;
+	char *text;
+
+	(void)state;
+	for (unsigned i = 0; i < 20; i++) {
+		block(s, 1, 0, "wait4", wait);
+		s->now += 20 * MS;
+		wake(s, 0, NO_P, 1, 0);
+		start(s, 1, 0);
+	}
+	a = analyse(s, NULL);
+	text = report_of(a);
+	assert_non_null(strstr(text, "  400 ms  child process run_hook (:3)"));
+	free(text);
+	analysis_free(a);
+	script_free(s);
 }
 
 /*
@@ -447,8 +532,8 @@ static void test_lock_of_conditions(void **state)
 	script_free(s);
 }
 
-/* Two threads hand on a futex that no function names. nth: each nth wait has the value of a lock. */
-static struct analysis *handed_on_by_value(unsigned nth)
+/* Two threads hand on a futex that no function names here. Each nth wait has this reason. */
+static struct analysis *handed_on_by_value(unsigned nth, const char *reason)
 {
 	struct script *s = two_threads("work [app]", "work [app]");
 	uint32_t wait = stack(s, "futex", "libx.so.1+0x10", 0, "work [app]");
@@ -457,7 +542,7 @@ static struct analysis *handed_on_by_value(unsigned nth)
 
 	for (uint32_t i = 0; i < 40; i++) {
 		at(s, i * 20 * MS + MS);
-		block(s, 2, 1, i % nth ? "sync (futex)" : "sync (mutex)", wait);
+		block(s, 2, 1, i % nth ? "sync (futex)" : reason, wait);
 		block(s, 1, 0, "sleep", pause);
 		at(s, i * 20 * MS + 18 * MS);
 		wake(s, 0, NO_P, 1, 0);
@@ -475,12 +560,16 @@ static void test_futex_values(void **state)
 {
 	static const struct {
 		unsigned nth;
+		const char *reason; /* that of parking_lot's is by functions further down (code/elf/rust.c) */
 		bool lock;
-	} cases[] = {{1, true}, {2, false}, {41, false}};
+	} cases[] = {{1, "sync (mutex)", true},
+		     {1, "sync (rwlock)", true},
+		     {2, "sync (mutex)", false},
+		     {41, "sync (mutex)", false}};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct analysis *a = handed_on_by_value(cases[i].nth);
+		struct analysis *a = handed_on_by_value(cases[i].nth, cases[i].reason);
 		const struct finding *finding = found(a, "lock-io");
 
 		assert_non_null(finding);
@@ -510,6 +599,196 @@ static void test_team_yields(void **state)
 	assert_non_null(strstr(finding->next, "schedule(dynamic)"));
 	analysis_free(a);
 	script_free(s);
+}
+
+/* A stack of code that was made at run time, which has neither name nor file, through libjvm.so. */
+static uint32_t java_stack(struct script *s, const char *wait, const char *inner, const char *outer,
+			   const char *made)
+{
+	const char *const frames[] = {wait, inner, outer, made};
+	uint32_t id = stack_of(s, frames, 4, 0);
+
+	for (uint32_t i = 0; i + 1 < s->stacks[id].n; i++)
+		s->frames[id][i].file = str(s, i ? "libjvm.so" : "libc.so.6");
+	return id;
+}
+
+/*
+ * Two Java threads take turns to hold a monitor across a sleep. The trace does not say which monitor.
+ */
+static void test_java(void **state)
+{
+	struct script *s = two_threads("worker-1", "worker-2");
+	uint32_t enter = java_stack(s, "pthread_cond_wait", "os::PlatformEvent::park()",
+				    "ObjectMonitor::EnterI(JavaThread*)", "0x7f281ca2f4e5");
+	uint32_t leave =
+		java_stack(s, "pthread_cond_signal", "ObjectMonitor::ExitEpilog(JavaThread*, ObjectWaiter*)",
+			   NULL, "0x7f281ca2f4e6");
+	uint32_t nap = java_stack(s, "pthread_cond_timedwait", "os::PlatformEvent::park(long)",
+				  "JavaThread::sleep(long)", "0x7f281ca2f4e7");
+	const struct finding *finding;
+	struct analysis *a;
+
+	(void)state;
+	for (unsigned i = 0; i < 40; i++) {
+		uint32_t holder = 1 + i % 2, waiter = 3 - holder;
+
+		block(s, holder, (int32_t)holder - 1, "sync (condition)", nap);
+		block(s, waiter, (int32_t)waiter - 1, "sync (condition)", enter);
+		s->now += 20 * MS;
+		wake(s, 0, NO_P, holder, 0);
+		start(s, holder, (int32_t)holder - 1);
+		wake(s, holder, (int32_t)holder - 1, waiter, leave);
+		start(s, waiter, (int32_t)waiter - 1);
+	}
+	a = analyse(s, NULL);
+	finding = found(a, "lock-io");
+	assert_non_null(finding);
+	assert_int_equal(finding->level, LEVEL_INFO);
+	assert_non_null(strstr(finding->text, "unnamed code"));
+	assert_non_null(strstr(finding->text, "which holds the lock across a sleep"));
+	assert_null(found(a, "timer-bound"));
+	analysis_free(a);
+	script_free(s);
+}
+
+/* A thread waits for a condition that another one signals 200 times within 1 ms, and 25 times does not. */
+static const struct finding *lost_signals(uint64_t timeout, const char *ends, struct analysis **made)
+{
+	struct script *s = two_threads("take [svc]", "put [svc]");
+	uint32_t wait = stack(s, "pthread_cond_timedwait", "queue_take", 3, "take [svc]");
+	uint32_t signal = stack(s, "pthread_cond_signal", "queue_put", 4, "put [svc]");
+	uint32_t other = stack(s, ends, NULL, 0, NULL);
+
+	for (unsigned i = 0; i < 225; i++) {
+		block(s, 1, 0, "sync (condition)", wait);
+		s->now += i % 9 ? MS : timeout;
+		wake(s, i % 9 ? 2 : 0, i % 9 ? 1 : NO_P, 1, i % 9 ? signal : other);
+		start(s, 1, 0);
+	}
+	*made = analyse(s, NULL);
+	script_free(s);
+	return found(*made, "timer-bound");
+}
+
+static void test_lost_signals(void **state)
+{
+	const struct finding *finding;
+	struct analysis *a;
+
+	(void)state;
+	finding = lost_signals(50 * MS, "[interrupt: timer]", &a);
+	assert_non_null(finding);
+	if (!strstr(finding->text,
+		    "nothing in the program ended 25 of 225 waits, a timer did, each after 50.0 ms"))
+		fail_msg("%s", finding->text);
+	assert_int_equal(finding->level, LEVEL_INFO);
+	analysis_free(a);
+	assert_null(lost_signals(5 * MS, "[interrupt: timer]", &a));
+	analysis_free(a);
+	assert_null(lost_signals(50 * MS, "[outside] client (77)", &a));
+	analysis_free(a);
+}
+
+/*
+ * A thread serves 20 connections. Each third answer is written in two parts; then the next request comes this
+ * much later than the 8 ms that it takes otherwise.
+ */
+static const struct finding *answers_in_two(uint64_t later, bool by_tcp, struct analysis **made)
+{
+	struct script *s = two_threads("serve [svc]", "work [svc]");
+	uint32_t poll = stack(s, "epoll_wait(5)", "loop", 3, "serve [svc]"), from[20], to[20], more[20];
+
+	s->frames[poll][0].file = s->frames[poll][0].func;
+	for (unsigned i = 0; i < 20; i++) {
+		static char names[20][2][48];
+		const char *peer = by_tcp ? "10.0.0.1:40" : "/run/svc.sock ";
+
+		snprintf(names[i][0], sizeof(names[i][0]), "recvfrom(%u: %s%02u)", i + 7, peer, i);
+		snprintf(names[i][1], sizeof(names[i][1]), "sendto(%u: %s%02u)", i + 7, peer, i);
+		from[i] = stack(s, names[i][0], "receive", 4, "serve [svc]");
+		to[i] = stack(s, names[i][1], "reply", 5, "serve [svc]");
+		more[i] = stack(s, names[i][1], "reply", 6, "serve [svc]");
+		s->frames[from[i]][0].file = s->frames[from[i]][0].func;
+		s->frames[to[i]][0].file = s->frames[to[i]][0].func;
+		s->frames[more[i]][0].file = s->frames[more[i]][0].func;
+	}
+	for (unsigned turn = 0; turn < 60; turn++) {
+		for (unsigned i = 0; i < 20; i++) {
+			call(s, 1, 0, 2000, from[i]);
+			call(s, 1, 0, 2000, to[i]);
+			if (turn % 3 == 2)
+				call(s, 1, 0, 2000, more[i]);
+			call(s, 1, 0, 2000, from[i]); /* nothing more */
+			call(s, 1, 0, 2000, poll);
+		}
+		s->now += 8 * MS + (turn % 3 == 2 ? later : 0);
+	}
+	*made = analyse(s, NULL);
+	script_free(s);
+	return found(*made, "delayed-ack");
+}
+
+static void test_answers_in_two(void **state)
+{
+	const struct finding *finding;
+	struct analysis *a;
+
+	(void)state;
+	finding = answers_in_two(42 * MS, true, &a);
+	assert_non_null(finding);
+	if (!strstr(finding->text, "after 380 of 380 the next request of the connection comes 42.0 ms"))
+		fail_msg("%s", finding->text);
+	assert_memory_equal(finding->text, "reply", 5);
+	assert_int_equal(finding->level, LEVEL_INFO);
+	analysis_free(a);
+	assert_null(answers_in_two(20 * MS, true, &a));
+	analysis_free(a);
+	assert_null(answers_in_two(80 * MS, true, &a));
+	analysis_free(a);
+	assert_null(answers_in_two(42 * MS, false, &a));
+	analysis_free(a);
+}
+
+/* A thread waits for events, and sleeps now and then in a function that no event loop is on the stack of. */
+static const struct finding *loop_of_interpreter(uint64_t ns, uint64_t each, struct analysis **made)
+{
+	struct script *s = two_threads("Py_BytesMain [python3]", "work [python3]");
+	uint32_t poll = stack(s, "epoll_wait(5)", "select_epoll_poll_impl", 3, "Py_BytesMain [python3]");
+	uint32_t nap = stack(s, "clock_nanosleep", "pysleep", 4, "Py_BytesMain [python3]");
+	uint32_t answer = stack(s, "sendto(7)", "sock_send_impl", 5, "Py_BytesMain [python3]");
+
+	s->frames[poll][0].file = s->frames[poll][0].func;
+	for (unsigned i = 0; i < 100; i++) {
+		call(s, 1, 0, each, answer);
+		call(s, 1, 0, 2000, poll);
+		block(s, 1, 0, i % 10 ? "network" : "sleep", i % 10 ? poll : nap);
+		s->now += i % 10 ? 4 * MS : ns;
+		wake(s, 0, NO_P, 1, 0);
+		start(s, 1, 0);
+	}
+	*made = analyse(s, NULL);
+	script_free(s);
+	return found(*made, "serial-loop");
+}
+
+static void test_loop_of_interpreter(void **state)
+{
+	const struct finding *finding;
+	struct analysis *a;
+
+	(void)state;
+	finding = loop_of_interpreter(30 * MS, 2000, &a);
+	assert_non_null(finding);
+	assert_non_null(strstr(finding->text, "10 times 30.0 ms (p50), sleep in pysleep"));
+	analysis_free(a);
+	assert_null(loop_of_interpreter(MS, 2000, &a));
+	analysis_free(a);
+	/* What it does for each event takes longer in all, but not at a time. */
+	finding = loop_of_interpreter(10 * MS, MS, &a);
+	assert_non_null(finding);
+	assert_non_null(strstr(finding->text, "10 times 10.0 ms (p50), sleep in pysleep"));
+	analysis_free(a);
 }
 
 /* libuv's threads never wait for work, or half of the time. */
@@ -576,7 +855,7 @@ static void test_no_reason(void **state)
 	}
 	a = analyse(s, NULL);
 	text = report_of(a);
-	assert_non_null(strstr(text, "network   serve:3 in epoll_wait(5)"));
+	assert_non_null(strstr(text, "network    serve:3 in epoll_wait(5)"));
 	assert_non_null(strstr(text, "other     "));
 	free(text);
 	analysis_free(a);
@@ -739,8 +1018,15 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_futex_values),
 	cmocka_unit_test(test_team_yields),
 	cmocka_unit_test(test_uv_pool),
+	cmocka_unit_test(test_java),
+	cmocka_unit_test(test_loop_of_interpreter),
+	cmocka_unit_test(test_lost_signals),
+	cmocka_unit_test(test_answers_in_two),
 	cmocka_unit_test(test_work_is_no_answer),
 	cmocka_unit_test(test_semaphores),
+	cmocka_unit_test(test_pool_of_semaphore),
+	cmocka_unit_test(test_calls_of_descriptors),
+	cmocka_unit_test(test_child_process),
 	cmocka_unit_test(test_signaller_is_no_asker),
 };
 

@@ -195,6 +195,73 @@ static struct analysis *deadlock(struct script *s, unsigned ends)
 	return analyse(s, NULL);
 }
 
+/* A client writes a request in `writes` parts, and reads the answer after `ns`. */
+static int delayed_ack(unsigned writes, uint64_t ns)
+{
+	struct script *s = script_new(1500 * MS);
+	uint32_t part = stack(s, "syscall.write", "main.ask", 4, "main.main");
+	uint32_t poll = stack(s, "internal/poll.runtime_pollWait", "main.ask", 6, "main.main");
+	struct analysis *a;
+	int level;
+
+	procs(s, 1);
+	create(s, 1, stack(s, "main.main", NULL, 1, NULL));
+	start(s, 1, 0);
+	for (unsigned i = 0; i < 30; i++) {
+		for (unsigned n = 0; n < writes; n++)
+			call(s, 1, 0, 2000, part);
+		block(s, 1, 0, "network", poll);
+		s->now += ns;
+		wake(s, 0, NO_P, 1, 0);
+		start(s, 1, 0);
+	}
+	a = analyse(s, NULL);
+	level = found(a, "delayed-ack") ? (int)found(a, "delayed-ack")->level : -1;
+	if (level >= 0)
+		assert_non_null(strstr(found(a, "delayed-ack")->text, "30 times of 30, after two writes"));
+	analysis_free(a);
+	script_free(s);
+	return level;
+}
+
+static void test_delayed_ack(void **state)
+{
+	(void)state;
+	assert_int_equal(delayed_ack(2, 41 * MS), LEVEL_INFO);
+	assert_int_equal(delayed_ack(1, 41 * MS), -1);
+	assert_int_equal(delayed_ack(2, 20 * MS), -1);
+}
+
+/* Two ways lead to one line, and the lock's holder waits for the network further down in that function. */
+static void test_stuck_behind_one(void **state)
+{
+	struct script *s = script_new(1500 * MS);
+	const struct finding *finding;
+	struct analysis *a;
+
+	(void)state;
+	procs(s, 3);
+	for (uint32_t g = 1; g <= 3; g++) {
+		create(s, g, stack(s, "main.serve", NULL, 1, NULL));
+		start(s, g, (int32_t)g - 1);
+	}
+	block(s, 3, 2, "network",
+	      stack(s, "internal/poll.runtime_pollWait", "main.broadcast", 12, "main.serve"));
+	block(s, 1, 0, "sync", stack(s, "sync.(*Mutex).Lock", "main.broadcast", 7, "main.serve"));
+	block(s, 2, 1, "sync", stack(s, "sync.(*Mutex).Lock", "main.broadcast", 7, "main.tick"));
+	a = analyse(s, NULL);
+	finding = found(a, "stuck");
+	assert_non_null(finding);
+	assert_non_null(strstr(finding->text, "did not get it: main.broadcast (:7)."));
+	assert_int_equal(finding->nevidence, 2);
+	assert_string_equal(finding->evidence[0], "2 in main.broadcast (:7)");
+	assert_string_equal(
+		finding->evidence[1],
+		"g3 is further down in it, and may hold the lock: network in main.broadcast (:12)");
+	analysis_free(a);
+	script_free(s);
+}
+
 static void test_stuck(void **state)
 {
 	struct script *s = script_new(1500 * MS), *clean = script_new(1500 * MS);
@@ -442,6 +509,44 @@ static void test_requests(void **state)
 	script_free(clean);
 }
 
+/* No place has half of the time, but the function of the library that three places call. */
+static void test_requests_in_a_library(void **state)
+{
+	static const char *const places[] = {"main.number", "main.store", "main.index"};
+	struct script *s = script_new(1500 * MS);
+	const struct finding *finding;
+	uint32_t where[3];
+	struct analysis *a;
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		const char *const funcs[] = {"runtime.selectgo", "database/sql.(*DB).conn", places[i],
+					     "main.create", "net/http.serverHandler.ServeHTTP"};
+
+		where[i] = stack_of(s, funcs, 5, 7 + i);
+	}
+	procs(s, 1);
+	create(s, 1, where[0]);
+	start(s, 1, 0);
+	for (unsigned i = 0; i < 60; i++) {
+		block(s, 1, 0, "select", where[i % 3]);
+		s->now += 20 * MS;
+		wake(s, 0, NO_P, 1, 0);
+		start(s, 1, 0);
+		s->now += MS;
+	}
+	a = analyse(s, NULL);
+	finding = found(a, "request-place");
+	assert_non_null(finding);
+	if (!strstr(finding->text,
+		    "100 % of the time of requests in main.create is select in sql.(*DB).conn, "
+		    "called at 3 places: 1.20 s."))
+		fail_msg("%s", finding->text);
+	assert_int_equal(finding->n, 60);
+	analysis_free(a);
+	script_free(s);
+}
+
 /* A middleware of the program calls the handler through net/http. */
 static void test_requests_behind_middleware(void **state)
 {
@@ -592,6 +697,46 @@ static struct analysis *calling(struct script *s, const char *leaf)
 	return analyse(s, NULL);
 }
 
+/* g1 sleeps in a task of tokio, or in one that spawn_blocking runs. */
+static struct analysis *sleeping(struct script *s, const char *task)
+{
+	uint32_t entry = stack(s, "std::thread::start", NULL, 1, NULL);
+	uint32_t sleeps = stack(s, "std::thread::sleep", "app::handle", 7, task);
+
+	procs(s, 1);
+	create(s, 1, entry);
+	start(s, 1, 0);
+	for (unsigned i = 0; i < 60; i++) {
+		block(s, 1, 0, "sleep", sleeps);
+		s->now += 20 * MS;
+		wake(s, 0, 0, 1, 0);
+		start(s, 1, 0);
+		s->now += MS;
+	}
+	s->end = s->now;
+	return analyse(s, NULL);
+}
+
+static void test_sleeps_in_tasks(void **state)
+{
+	struct script *s = script_new(1500 * MS), *clean = script_new(1500 * MS);
+	struct analysis *a = sleeping(s, "tokio::runtime::task::core::Core<T,S>::poll");
+	const struct finding *finding = found(a, "call-place");
+
+	(void)state;
+	assert_non_null(finding);
+	assert_int_equal(finding->level, LEVEL_INFO);
+	assert_non_null(strstr(finding->text, "app::handle"));
+	assert_non_null(strstr(finding->text, "in sleeps: 60 times"));
+	analysis_free(a);
+	a = sleeping(clean,
+		     "<tokio::runtime::blocking::task::BlockingTask<T> as core::future::Future>::poll");
+	assert_null(found(a, "call-place"));
+	analysis_free(a);
+	script_free(s);
+	script_free(clean);
+}
+
 static void test_calls(void **state)
 {
 	struct script *s = script_new(1500 * MS), *clean = script_new(1500 * MS);
@@ -617,18 +762,22 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_made_up_id),
 	cmocka_unit_test(test_meanwhile),
 	cmocka_unit_test(test_stuck),
+	cmocka_unit_test(test_stuck_behind_one),
+	cmocka_unit_test(test_delayed_ack),
 	cmocka_unit_test(test_not_stuck),
 	cmocka_unit_test(test_call_resumes),
 	cmocka_unit_test(test_created_waiting),
 	cmocka_unit_test(test_diff),
 	cmocka_unit_test(test_diff_of_trust),
 	cmocka_unit_test(test_requests),
+	cmocka_unit_test(test_requests_in_a_library),
 	cmocka_unit_test(test_requests_behind_middleware),
 	cmocka_unit_test(test_requests_that_run),
 	cmocka_unit_test(test_timer_bound),
 	cmocka_unit_test(test_finalizer),
 	cmocka_unit_test(test_hand_off),
 	cmocka_unit_test(test_calls),
+	cmocka_unit_test(test_sleeps_in_tasks),
 };
 
 UNIT_TESTS(tests, NULL, NULL);

@@ -18,7 +18,10 @@ style=$(cat report.css)
 script=$(cat report.js)
 policy="default-src 'none'; style-src $(hash_of "$style"); script-src $(hash_of "$script")"
 out=../../src/analysis/page.inc
-[ "${1-}" = --check ] && out=$(mktemp)
+if [ "${1-}" = --check ]; then
+	out=$(mktemp)
+	trap 'rm -f "$out"' EXIT
+fi
 {
 	echo '/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */'
 	echo '/* Made by tools/page/make.sh of tools/page/report.css and report.js: change those. */'
@@ -33,4 +36,7 @@ out=../../src/analysis/page.inc
 	quoted "$script"
 	echo ';'
 } >"$out"
-[ "${1-}" != --check ] || cmp "$out" ../../src/analysis/page.inc
+[ "${1-}" != --check ] || cmp "$out" ../../src/analysis/page.inc || {
+	echo "src/analysis/page.inc is not what its sources make: run tools/page/make.sh" >&2
+	exit 1
+}

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* One place makes the calls, or disk reads and writes, that take most time: for what, the trace cannot say.
+/*
+ * One place makes the calls, or disk reads and writes, that take most time, or blocks a worker thread of an
+ * asynchronous runtime: for what, the trace cannot say.
  */
 #include <string.h>
 
@@ -26,10 +28,36 @@ static bool is_into_c(const struct analysis *a, uint32_t stack)
 	return false;
 }
 
+/*
+ * A task of tokio is polled by a worker thread, which others share (tokio::runtime::task); what
+ * spawn_blocking runs is a task, too, with a thread of its own (BlockingTask, nearer the leaf).
+ */
+static bool is_async_task(const struct analysis *a, uint32_t stack)
+{
+	const struct stack_info *info = &a->stacks[stack];
+
+	for (uint32_t i = 0; i < info->n; i++) {
+		const char *func = name_text(a, a->frames[info->first + i].func);
+
+		if (strstr(func, "tokio::runtime::blocking::task::BlockingTask"))
+			return false;
+		if (strncmp(func, "tokio::runtime::task::", strlen("tokio::runtime::task::")) == 0)
+			return true;
+	}
+	return false;
+}
+
 static bool counts(const struct analysis *a, const struct row *row)
 {
-	if (row->hist.n < MIN_N || row->hist.sum / row->hist.n > LONGEST_MEAN_NS ||
-	    a->groups[top_first(row->functions)->key].system)
+	if (row->hist.n < MIN_N || a->groups[top_first(row->functions)->key].system)
+		return false;
+	if (row_is_pipe_write(a, row))
+		return true;
+	/* Elsewhere a sleep is a pace that the program has chosen. */
+	if (row->activity == ACT_SLEEP)
+		return is_async_task(a, row->stack);
+	/* A reader waits for input, which may never come. */
+	if (row->hist.sum / row->hist.n > LONGEST_MEAN_NS)
 		return false;
 	return row->activity == ACT_DISK ||
 	       (row->activity == ACT_SYSCALL && (a->stacks[row->stack].io_call || is_into_c(a, row->stack)));
@@ -54,10 +82,16 @@ void rule_call_place(struct analysis *a)
 	finding->level = LEVEL_INFO;
 	finding_text(finding, "%s spends %s in %s: %llu times %s (p50).", label_stack(a, most->stack).text,
 		     label_time(most->hist.sum).text,
-		     most->activity == ACT_DISK  ? "waits for the disk"
-		     : is_into_c(a, most->stack) ? "calls into C"
-		     : call                      ? call
-						 : "calls",
+		     most->activity == ACT_DISK    ? "waits for the disk"
+		     : most->activity == ACT_SLEEP ? "sleeps"
+		     : most->activity == ACT_PIPE  ? "waits for the reader of a pipe"
+		     : is_into_c(a, most->stack)   ? "calls into C"
+		     : call                        ? call
+						   : "calls",
 		     (unsigned long long)most->hist.n, label_time(histogram_quantile(&most->hist, 0.5)).text);
 	row_evidence(a, finding, most);
+	callers_evidence(a, finding, "called by", most->stack);
+	if (is_async_task(a, most->stack))
+		finding_evidence(finding, "a task of tokio: its worker thread is blocked, and the tasks that "
+					  "wait for it (tokio::task::spawn_blocking)");
 }

@@ -31,7 +31,7 @@ static bool is_connect(const struct analysis *a, const struct row *row)
 		return false;
 	if (row->activity == ACT_SYSCALL)
 		return has_function(a, row->stack, "syscall.connect") ||
-		       strncmp(name_text(a, a->frames[info->first].func), "connect(", 8) == 0;
+		       strcmp(name_text(a, a->frames[info->first].func), "connect") == 0;
 	return row->activity == ACT_NETWORK && has_function(a, row->stack, "net.(*netFD).connect");
 }
 
@@ -57,6 +57,16 @@ static struct dials gather(const struct analysis *a)
 	return all;
 }
 
+/* How many waits ended because time was up. A request over HTTP/1 that is cancelled closes its connection. */
+static uint64_t count_deadlines(const struct analysis *a)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 1; i < a->npairs; i++)
+		n += stack_is_deadline(a, a->pairs[i].stack) ? a->pairs[i].n : 0;
+	return n;
+}
+
 void rule_conn_churn(struct analysis *a)
 {
 	struct dials all = gather(a);
@@ -78,7 +88,9 @@ void rule_conn_churn(struct analysis *a)
 	finding->n = n;
 	finding->total_ns = all.ns;
 	finding->stack = stack;
-	if (http)
+	if (http && count_deadlines(a) * 2 >= n)
+		finding_evidence(finding, "requests that reach their deadline close their connections");
+	else if (http)
 		finding_next(finding,
 			     "read bodies to the end and close them; MaxIdleConnsPerHost; keep-alive");
 }

@@ -3,6 +3,8 @@
  * One function takes most of the CPU time. A trace cannot say whether that is what the program is for, so it
  * is no more than information.
  */
+#include <string.h>
+
 #include "analysis/cpu.h"
 #include "analysis/figures.h"
 #include "analysis/finding.h"
@@ -49,5 +51,10 @@ void rule_cpu_place(struct analysis *a)
 				 top_first(row->tasks)->n
 					 ? label_function(a, (uint32_t)top_first(row->tasks)->key).text
 					 : "");
+	callers_evidence(a, finding, "called mostly by", finding->stack);
+	if (strcmp(name_text(a, row->func), UNNAMED_CODE) == 0)
+		finding_evidence(finding,
+				 "/tmp/perf-PID.map would name it: jcmd PID Compiler.perfmap (Java), "
+				 "node --perf-basic-prof");
 	finding_next(finding, "gotrace flame %s -o cpu.html", a->options.file);
 }

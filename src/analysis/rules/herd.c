@@ -18,17 +18,23 @@ void rule_herd(struct analysis *a)
 		const struct row *row = &a->rows[i];
 		double lost = (double)row->futile_ns + (double)row->futile * each;
 		const struct top *waker = top_first(row->waker_groups);
+		uint32_t most = a->groups[top_first(row->functions)->key].peak;
+		const struct pair *pair = pair_heaviest(a, (uint32_t)i);
+		uint64_t known = row->hist.n - row->no_waker;
 		struct finding *finding;
 
-		if (row->futile < 1000 || row->futile * 2 < row->hist.n)
+		if (row->futile < 1000 || !known || row->futile * 2 < known)
 			continue;
-		finding = finding_add(a, "herd", lost / p_time(a));
+		/* Those whose wakers were not recorded are no better. */
+		finding = finding_add(a, "herd", lost * ((double)row->hist.n / (double)known) / p_time(a));
 		finding_text(finding,
 			     "%s wakes up to %u %s at once; %llu of %llu wait again, in %s, and have "
 			     "done nothing.",
-			     label_function(a, a->groups[waker->key < a->ngroups ? waker->key : 0].func).text,
-			     row->herd_most, words_of(a)->many, (unsigned long long)row->futile,
-			     (unsigned long long)row->hist.n, label_stack(a, row->stack).text);
+			     pair->stack ? label_stack(a, pair->stack).text
+					 : label_function(a, a->groups[waker->key].func).text,
+			     most < row->herd_most ? most : row->herd_most, words_of(a)->many,
+			     (unsigned long long)row->futile, (unsigned long long)known,
+			     label_stack(a, row->stack).text);
 		finding->n = row->futile;
 		finding->total_ns = (uint64_t)lost;
 		finding->first_ns = row->first - a->begin;

@@ -3,16 +3,28 @@
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/intervals.h"
+#include "analysis/names.h"
 #include "analysis/rules/rules.h"
 
 enum { MIN_WAIT_NS = 1000000 };
 
-static bool applies(const struct resource *res)
+/* What is charged to the place where the lock is mostly released, from any stack. */
+static uint64_t charged_to_first(const struct analysis *a, const struct resource *res)
 {
-	const struct top *released = top_first(res->released);
+	uint32_t first = (uint32_t)top_first(res->released)->key;
+	uint64_t ns = 0;
 
+	for (unsigned i = 0; i < TOPS; i++) {
+		if (stacks_share_site(a, (uint32_t)res->released[i].key, first))
+			ns += res->released[i].weight;
+	}
+	return ns;
+}
+
+static bool applies(const struct analysis *a, const struct resource *res)
+{
 	return res->waits.max >= MIN_WAIT_NS && lock_share_io(res) < 0.5 && lock_is_held_some_time(res) &&
-	       released->weight * 2 >= res->charged_ns;
+	       charged_to_first(a, res) * 2 >= res->charged_ns;
 }
 
 void rule_lock_long(struct analysis *a)
@@ -22,7 +34,7 @@ void rule_lock_long(struct analysis *a)
 		struct finding *finding;
 		double impact;
 
-		if (res->parent != i || !lock_matters(a, res, &impact) || !applies(res))
+		if (res->parent != i || !lock_matters(a, res, &impact) || !applies(a, res))
 			continue;
 		finding = finding_add(a, "lock-long", impact);
 		finding_text(finding, "%s holds a lock for %s (p99); %s waited %s for it.",

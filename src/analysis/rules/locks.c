@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Shared by the rules about locks. */
+#include <string.h>
+
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/intervals.h"
@@ -90,6 +92,8 @@ static enum waited_for lock_held_up(const struct resource *res)
 		all += i == ACT_OTHER ? 0 : res->meanwhile[i];
 	if (!all)
 		return WAITED_FOR_UNKNOWN;
+	if ((res->meanwhile[ACT_GC] + res->meanwhile[ACT_ASSIST]) * 2 >= all)
+		return WAITED_FOR_GC;
 	return res->meanwhile[ACT_RUNNABLE] * 2 >= all ? WAITED_FOR_CPU : WAITED_FOR_OTHERS;
 }
 
@@ -141,6 +145,14 @@ static bool holder_is_idle(const struct analysis *a, const struct resource *res)
 	       row_is_for_answers(a, work) != ANSWERS_CERTAIN;
 }
 
+/* All monitors of code that a compiler has made at run time look like one. */
+static bool is_of_unnamed_code(const struct analysis *a, const struct resource *res)
+{
+	const struct code_place *site = stack_site(a, (uint32_t)top_first(res->waited)->key);
+
+	return strcmp(name_text(a, site->func), UNNAMED_CODE) == 0;
+}
+
 /* A futex of no known lock may be anything: a thread parks, a virtual machine stops its threads. */
 static bool may_be_no_lock(const struct analysis *a, const struct resource *res)
 {
@@ -155,7 +167,7 @@ void lock_evidence(struct analysis *a, struct finding *finding, const struct res
 	const struct top *did = top_first(res->did);
 
 	/* A log on disk is written under a lock: a few percent are how such programs work. */
-	finding->may_be_well = holder_is_idle(a, res) || may_be_no_lock(a, res);
+	finding->may_be_well = holder_is_idle(a, res) || may_be_no_lock(a, res) || is_of_unnamed_code(a, res);
 	if (finding->impact < 0.05 || finding->may_be_well)
 		finding->level = LEVEL_INFO;
 	finding->held_up = lock_held_up(res);

@@ -12,7 +12,7 @@
 #include "analysis/finding.h"
 #include "analysis/rules/rules.h"
 
-/* Less is what a CPU takes to wake up, or to leave the thread before. */
+/* What a shorter wait takes is the time of a CPU to wake up, or to leave the thread before. */
 #define LONG_WAIT_NS 500000
 
 /* The quota of its cgroup took half of `off`, ns, or more. */
@@ -117,16 +117,24 @@ static void name_machine(const struct analysis *a, struct finding *finding)
 	name_others(a, finding);
 }
 
-/* In an idle program a CPU that wakes up is not worth a word. */
+/* In an idle program it is not worth a word. */
 static bool is_little(const struct analysis *a, double off)
 {
 	return off < 0.005 * p_time(a);
 }
 
+/* In how much of the time threads were ready for long, with a CPU that the program did not use, ns. */
+static double ready_ns(const struct analysis *a)
+{
+	double long_ns = (double)histogram_sum_from(&a->latency, LONG_WAIT_NS);
+
+	return long_ns < (double)a->queued_idle_ns ? long_ns : (double)a->queued_idle_ns;
+}
+
 /* Threads that wait for each other, because the program uses all CPUs, do not count. */
 static void of_ready_threads(struct analysis *a)
 {
-	double off = (double)a->queued_idle_ns, used = used_cpus_ns(a);
+	double off = ready_ns(a), used = used_cpus_ns(a);
 	uint64_t p99 = histogram_quantile(&a->latency, 0.99);
 	struct finding *finding;
 	char text[160];
@@ -141,6 +149,9 @@ static void of_ready_threads(struct analysis *a)
 		label_time((uint64_t)off).text, label_time((uint64_t)used).text,
 		reason(a, "them", off, text));
 	finding->total_ns = (uint64_t)off;
+	/* Nobody can act on a few ms a second, which each virtual machine loses. */
+	if (is_stolen(a, off) && !is_throttled(a, off) && off < 0.05 * (double)watched_ns(a))
+		finding->level = LEVEL_INFO;
 	finding_evidence(finding, "CPUs %.0f %% used by this program; latency p99 %s, max %s",
 			 100 * used / p_time(a), label_time(p99).text, label_time(a->latency.max).text);
 	name_machine(a, finding);
@@ -174,7 +185,7 @@ static void of_threads(struct analysis *a)
 {
 	double on = busy_ns(a), off = on - used_cpus_ns(a);
 
-	if (off > (double)a->queued_idle_ns && is_much(a, on, off) && is_stolen(a, off))
+	if (off > ready_ns(a) && is_much(a, on, off) && is_stolen(a, off))
 		by_clock(a, on, off);
 	else
 		of_ready_threads(a);

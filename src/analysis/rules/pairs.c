@@ -5,12 +5,14 @@
 #include "analysis/finding.h"
 #include "analysis/intervals.h"
 #include "analysis/kinds.h"
+#include "analysis/names.h"
 #include "analysis/order.h"
 #include "analysis/rules/rules.h"
 #include "analysis/words.h"
 #include "util/utf8.h"
 
 enum { MIN_SAMPLES = 10 };
+#define BUSY 0.9 /* utilisation; tracing itself takes a part of the rest */
 
 const struct pair *pair_heaviest(const struct analysis *a, uint32_t row)
 {
@@ -26,7 +28,8 @@ double pair_busy_share(const struct pair *pair)
 
 	for (unsigned i = 0; i < ACT_COUNT; i++)
 		all += pair->meanwhile[i];
-	return all ? 1 - (double)idle / (double)all : 0;
+	/* Before it was created, it was not busy. */
+	return all ? (double)(all - idle) / (double)(all > pair->ns ? all : pair->ns) : 0;
 }
 
 double pair_own_share(const struct pair *pair)
@@ -56,6 +59,22 @@ struct label pair_did(const struct analysis *a, const struct pair *pair)
 	snprintf(label.text, sizeof(label.text), "%.20s in %.*s",
 		 activity_name((enum activity)(did->key & 0xff)), text_fit(place.text, 120), place.text);
 	return label;
+}
+
+void short_of_cpu_evidence(const struct analysis *a, struct finding *finding,
+			   const uint64_t meanwhile[ACT_COUNT])
+{
+	uint64_t all = 0, cpu = meanwhile[ACT_CODE] + meanwhile[ACT_RUNNABLE] + meanwhile[ACT_ASSIST] +
+				meanwhile[ACT_GC];
+
+	for (unsigned i = 0; i < ACT_COUNT; i++)
+		all += meanwhile[i];
+	if (cpu * 2 < all || utilisation(a) < BUSY)
+		return;
+	finding->level = LEVEL_INFO;
+	finding_evidence(finding,
+			 "they mostly compute, and the %ss are %.0f %% busy: more of them would not help",
+			 words_of(a)->place, 100 * utilisation(a));
 }
 
 uint32_t did_wait(const struct top did[TOPS], const uint64_t meanwhile[ACT_COUNT])
@@ -89,4 +108,22 @@ void row_evidence(const struct analysis *a, struct finding *finding, const struc
 			 label_who(a, row->max_g).text);
 	finding_next(finding, "gotrace why %s %s %llu --at %.6fs", a->options.file, words_of(a)->option,
 		     (unsigned long long)row->max_g, (double)(finding->worst_ns + row->hist.max / 2) / 1e9);
+}
+
+void callers_evidence(const struct analysis *a, struct finding *finding, const char *called, uint32_t stack)
+{
+	enum { CALLERS = 3 };
+	uint32_t frame = a->stacks[stack].site;
+	char text[240] = "";
+	size_t n = 0;
+
+	for (unsigned i = 0; i < CALLERS && n < sizeof(text); i++) {
+		frame = stack_own_caller(a, stack, frame);
+		if (frame >= a->stacks[stack].n)
+			break;
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s", i ? ", by " : "",
+				      label_place(a, &a->frames[a->stacks[stack].first + frame]).text);
+	}
+	if (n)
+		finding_evidence(finding, "%s %s", called, text);
 }

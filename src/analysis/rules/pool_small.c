@@ -11,7 +11,7 @@
 #include "analysis/rules/rules.h"
 #include "code/symbol/library.h"
 
-enum { MAX_MEMBERS = 64 };
+enum { MAX_MEMBERS = 64, MIN_N = 10 };
 
 /* ns that were watched */
 static uint64_t group_lifetime(const struct group *group)
@@ -79,6 +79,21 @@ static bool of_workers(struct analysis *a, const struct row *row, double impact)
 	return true;
 }
 
+/* Another wait for the same item, in the same code by another way, takes longer: one finding is enough. */
+static bool is_heavier_elsewhere(struct analysis *a, const struct row *row, const struct resource *res)
+{
+	for (size_t i = 1; i < a->nrows; i++) {
+		const struct row *other = &a->rows[i];
+		uint32_t index = a->stacks[other->stack].resource;
+
+		if (other != row && other->activity == row->activity && other->hist.n >= MIN_N && index &&
+		    resource_root(a, index) == res && stacks_share_site(a, other->stack, row->stack) &&
+		    (other->hist.sum > row->hist.sum || (other->hist.sum == row->hist.sum && other < row)))
+			return true;
+	}
+	return false;
+}
+
 /* A goroutine that ends a wait gives back an item for which it had waited itself. */
 static void of_holders(struct analysis *a, const struct row *row, double impact)
 {
@@ -88,7 +103,9 @@ static void of_holders(struct analysis *a, const struct row *row, double impact)
 	double many;
 	struct finding *finding;
 
-	if (!res || res->lock || res->by_waiters * 2 < res->releases || res->holds.n < 5)
+	/* Who posts a semaphore may take it at once, without a wait; no waiter posts one that is a signal. */
+	if (!res || res->lock || res->holds.n < 5 ||
+	    res->by_waiters * (row->activity == ACT_SEMAPHORE ? 4 : 2) < res->releases)
 		return;
 	hold = histogram_quantile(&res->holds, 0.5);
 	if (histogram_quantile(&row->hist, 0.99) < hold || row->hist.max < 1000000)
@@ -96,7 +113,7 @@ static void of_holders(struct analysis *a, const struct row *row, double impact)
 	/* An item is taken from the moment when a goroutine is woken for it. */
 	many = (double)(res->holds.sum + res->given_ns) / (double)res->holds.n * (double)res->releases /
 	       ((double)res->contended_ns + 1);
-	if (many > MAX_MEMBERS)
+	if (many > MAX_MEMBERS || is_heavier_elsewhere(a, row, res))
 		return;
 	finding = finding_add(a, "pool-small", impact);
 	if (many < 1.5)
@@ -112,6 +129,7 @@ static void of_holders(struct analysis *a, const struct row *row, double impact)
 	finding_evidence(finding, "given back at %s; held up to %s",
 			 label_stack(a, (uint32_t)top_first(res->released)->key).text,
 			 label_time(res->holds.max).text);
+	short_of_cpu_evidence(a, finding, res->meanwhile);
 }
 
 /* --- libuv's pool --- */
@@ -189,7 +207,7 @@ void rule_pool_small(struct analysis *a)
 		const struct row *row = &a->rows[i];
 		double impact = share_of_tasks(a, (double)row->hist.sum);
 
-		if (row->activity < ACT_COND || row->activity > ACT_SELECT || row->hist.n < 10 ||
+		if (row->activity < ACT_COND || row->activity > ACT_SELECT || row->hist.n < MIN_N ||
 		    impact < 0.02)
 			continue;
 		if (!of_workers(a, row, impact))

@@ -54,9 +54,7 @@ static struct handler *handler_of(const struct analysis *a, struct handlers *han
 
 static bool is_same_place(const struct analysis *a, const struct row *one, const struct row *other)
 {
-	const struct code_place *at = stack_site(a, one->stack), *there = stack_site(a, other->stack);
-
-	return one->activity == other->activity && at->func == there->func && at->line == there->line;
+	return one->activity == other->activity && stacks_share_site(a, one->stack, other->stack);
 }
 
 static void handler_add_wait(const struct analysis *a, struct handler *handler, const struct row *row)
@@ -138,6 +136,11 @@ static void name_waker(const struct analysis *a, struct finding *finding, const 
 	if (!pair->n || !pair->stack || pair->ns * 2 < row->hist.sum || !top_first(pair->did)->n)
 		return;
 	finding->waker_stack = pair->stack;
+	if (stack_is_deadline(a, pair->stack)) {
+		finding_evidence(finding, "%llu of them ended at their deadline, after %s on average",
+				 (unsigned long long)pair->n, label_time(pair->ns / pair->n).text);
+		return;
+	}
 	finding_evidence(finding, "ended by %s, meanwhile mostly %s", label_stack(a, pair->stack).text,
 			 pair_did(a, pair).text);
 }
@@ -157,14 +160,71 @@ static void describe_wait(struct analysis *a, const struct handler *handler, con
 	finding->total_ns = most->ns;
 }
 
+/* Waits of one kind in one function of a library, which the program calls at several places. */
+struct library_wait {
+	const struct wait_place *most;
+	uint64_t n, ns;
+	unsigned places;
+};
+
+/* The function of a library in which the wait is, as labels name it; 0 = none. */
+static uint32_t library_function(const struct analysis *a, const struct wait_place *place)
+{
+	const struct stack_info *info = &a->stacks[place->most->stack];
+
+	return info->near < info->site ? a->frames[info->first + info->near].func : 0;
+}
+
+static struct library_wait library_wait_of(const struct analysis *a, const struct handler *handler,
+					   const struct wait_place *like)
+{
+	struct library_wait wait = {.most = like};
+	uint32_t func = library_function(a, like);
+
+	for (unsigned i = 0; func && i < handler->nplaces; i++) {
+		const struct wait_place *place = &handler->places[i];
+
+		if (place->most->activity != like->most->activity || library_function(a, place) != func)
+			continue;
+		wait.n += place->n;
+		wait.ns += place->ns;
+		wait.places++;
+	}
+	return wait;
+}
+
+static void describe_library_wait(struct analysis *a, const struct handler *handler,
+				  const struct library_wait *wait)
+{
+	const struct row *row = wait->most->most;
+	struct finding *finding = finding_add(a, "request-place", share_of_tasks(a, (double)wait->ns));
+
+	finding->level = LEVEL_INFO;
+	finding_text(finding, "%.0f %% of the time of requests in %s is %s in %s, called at %u places: %s.",
+		     100 * (double)wait->ns / (double)handler->ns, label_function(a, handler->func).text,
+		     activity_name((enum activity)row->activity),
+		     label_function(a, library_function(a, wait->most)).text, wait->places,
+		     label_time(wait->ns).text);
+	finding_evidence(finding, "mostly at %s", label_stack(a, row->stack).text);
+	row_evidence(a, finding, row);
+	name_waker(a, finding, row);
+	finding->n = wait->n;
+	finding->total_ns = wait->ns;
+}
+
 static void describe(struct analysis *a, const struct handler *handler)
 {
 	const struct wait_place *most = &handler->places[0];
+	struct library_wait wait = {0};
 
 	for (unsigned i = 1; i < handler->nplaces; i++)
 		most = handler->places[i].ns > most->ns ? &handler->places[i] : most;
+	if (handler->nplaces)
+		wait = library_wait_of(a, handler, most);
 	if (handler->nplaces && most->n >= MIN_N && most->ns * 2 >= handler->ns)
 		describe_wait(a, handler, most);
+	else if (wait.n >= MIN_N && wait.ns * 2 >= handler->ns)
+		describe_library_wait(a, handler, &wait);
 	else if (handler->samples >= MIN_N && samples_ns(a, handler->samples) * 2 >= handler->ns)
 		describe_run(a, handler);
 }

@@ -65,6 +65,7 @@ void rule_timer_bound(struct analysis *a);
 void rule_hand_off(struct analysis *a);
 void rule_stuck(struct analysis *a);
 void rule_finalizer(struct analysis *a);
+void rule_delayed_ack(struct analysis *a);
 void rule_serial_loop(struct analysis *a);
 
 /* --- answers.c --- */
@@ -92,6 +93,11 @@ bool group_grows_throughout(const struct analysis *a, const struct group *group)
 /* Suggests `gotrace why` for tasks or regions of this name. */
 void instances_suggest_why(const struct analysis *a, struct finding *finding, const struct instances *all);
 
+/* --- slow_consumer.c --- */
+
+/* Whether its waits are those of writers to a pipe that is full. */
+bool row_is_pipe_write(const struct analysis *a, const struct row *row);
+
 /* --- pairs.c: shared by the rules about waits --- */
 
 /* Returns the row's pair with the most time, or pairs[0] if there is none. */
@@ -102,11 +108,21 @@ double pair_busy_share(const struct pair *pair);
 double pair_own_share(const struct pair *pair);
 /* What the waker mostly did meanwhile: "network in main.fetch (main.go:7)". */
 struct label pair_did(const struct analysis *a, const struct pair *pair);
+/*
+ * More of those that others wait for would not help if they mostly compute, or wait for a P or CPU, and all
+ * of these are busy. Makes the finding info then, and says so.
+ */
+void short_of_cpu_evidence(const struct analysis *a, struct finding *finding,
+			   const uint64_t meanwhile[ACT_COUNT]);
 /* Returns the stack in which one that did this mostly waited for others; 0 if it mostly did something else.
  */
 uint32_t did_wait(const struct top did[TOPS], const uint64_t meanwhile[ACT_COUNT]);
 /* Adds count, percentiles, worst wait, stack, and the command that shows more. */
 void row_evidence(const struct analysis *a, struct finding *finding, const struct row *row);
+
+/* Names the program's own functions that call the place of a stack, "called by main.load (main.go:7), by
+ * ...", because that may be a helper with many callers. */
+void callers_evidence(const struct analysis *a, struct finding *finding, const char *called, uint32_t stack);
 
 /* --- locks.c: shared by the rules about locks --- */
 
@@ -131,5 +147,4 @@ bool lock_is_held_some_time(const struct resource *res);
 void lock_evidence(struct analysis *a, struct finding *finding, const struct resource *res);
 struct label lock_waiter(const struct analysis *a, const struct resource *res);
 struct label lock_holder(const struct analysis *a, const struct resource *res);
-
 #endif

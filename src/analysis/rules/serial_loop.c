@@ -2,7 +2,8 @@
 /*
  * A loop takes connections or events one at a time, and what it calls for each of them blocks: the next
  * one waits, in another process or in the network, which ends waits without a waker. Such a loop hardly ever
- * waits for events. It may be all that the program has to do, so it is no more than information.
+ * waits for events, or is blocked for long now and then. It may be all that the program has to do, so it is
+ * no more than information.
  */
 #include <string.h>
 
@@ -13,13 +14,20 @@
 #include "analysis/names.h"
 #include "analysis/rules/rules.h"
 
-enum { MIN_N = 20, MOST_LOOPS = 16 };
+enum { MIN_N = 20, MIN_LONG_N = 5, MOST_LOOPS = 16 };
 
-/* What the functions below a loop's own do, in ns. */
+#define LONG_NS 5000000
+
+/*
+ * What the functions below a loop's own do, in ns. Of a thread that is alone in its group all counts: the
+ * loop of a node, of Python or of a library has no function of its own on each stack.
+ */
 struct loop {
-	uint32_t func; /* string */
+	uint32_t func;   /* string */
+	uint64_t thread; /* group; 0 = by function */
 	uint64_t takes, waits_ns, blocked_ns;
-	const struct row *most; /* where it is blocked most */
+	const struct row *most;    /* where it is blocked most */
+	const struct row *longest; /* where it is blocked most of those that take LONG_NS */
 };
 
 /* The function, or the system call as gotrace names it ("epoll_wait(5)"), waits for connections or events. */
@@ -49,19 +57,34 @@ static bool is_take(const struct analysis *a, uint32_t stack)
 	return false;
 }
 
+/* The collector and the interpreter's lock have rules of their own. */
 static bool row_is_blocked(const struct row *row)
 {
-	return row->activity >= ACT_SYSCALL && row->activity < ACT_UNWATCHED && row->activity != ACT_GC;
+	return row->activity >= ACT_SYSCALL && row->activity < ACT_UNWATCHED && row->activity != ACT_GC &&
+	       row->activity != ACT_GIL;
 }
 
-static struct loop loop_of(const struct analysis *a, uint32_t func)
+static bool row_is_long(const struct row *row)
 {
-	struct loop loop = {.func = func};
+	return row->hist.n >= MIN_LONG_N && histogram_quantile(&row->hist, 0.5) >= LONG_NS;
+}
+
+static bool is_in_loop(const struct analysis *a, const struct loop *loop, const struct row *row)
+{
+	return loop->thread ? top_first(row->functions)->key == loop->thread
+			    : stack_calls(a, row->stack, name_text(a, loop->func));
+}
+
+static struct loop loop_of(const struct analysis *a, const struct row *take)
+{
+	uint64_t group = top_first(take->functions)->key;
+	struct loop loop = {.func = stack_site(a, take->stack)->func,
+			    .thread = is_of_threads(a) && a->groups[group].peak == 1 ? group : 0};
 
 	for (size_t i = 1; i < a->nrows; i++) {
 		const struct row *row = &a->rows[i];
 
-		if (!row_is_blocked(row) || !stack_calls(a, row->stack, name_text(a, func)))
+		if (!row_is_blocked(row) || !is_in_loop(a, &loop, row))
 			continue;
 		if (is_take(a, row->stack)) {
 			loop.takes += row->activity == ACT_SYSCALL ? row->hist.n : 0;
@@ -71,31 +94,55 @@ static struct loop loop_of(const struct analysis *a, uint32_t func)
 		loop.blocked_ns += row->hist.sum;
 		if (!loop.most || row->hist.sum > loop.most->hist.sum)
 			loop.most = row;
+		if (row_is_long(row) && (!loop.longest || row->hist.sum > loop.longest->hist.sum))
+			loop.longest = row;
 	}
 	return loop;
 }
 
 /* A loop that sleeps itself has a pace of its own. */
-static bool applies(const struct analysis *a, const struct loop *loop)
+static bool has_own_pace(const struct analysis *a, const struct loop *loop, const struct row *blocked)
 {
-	return loop->takes >= MIN_N && loop->most && loop->most->hist.n >= MIN_N &&
-	       stack_site(a, loop->most->stack)->func != loop->func &&
-	       loop->blocked_ns * 2 >= watched_ns(a) && loop->waits_ns * 10 < loop->blocked_ns &&
-	       loop->most->hist.sum * 2 >= loop->blocked_ns;
+	return stack_site(a, blocked->stack)->func == loop->func;
+}
+
+static bool hardly_waits(const struct analysis *a, const struct loop *loop)
+{
+	return loop->most && !has_own_pace(a, loop, loop->most) &&
+	       loop->most->hist.sum * 2 >= loop->blocked_ns && loop->most->hist.n >= MIN_N &&
+	       loop->blocked_ns * 2 >= watched_ns(a) && loop->waits_ns * 10 < loop->blocked_ns;
+}
+
+static bool blocks_long(const struct analysis *a, const struct loop *loop)
+{
+	return loop->longest && !has_own_pace(a, loop, loop->longest) &&
+	       loop->longest->hist.sum * 50 >= watched_ns(a);
 }
 
 static void describe_loop(struct analysis *a, const struct row *row, const struct loop *loop)
 {
 	struct finding *finding = finding_add(a, "serial-loop", share_of_tasks(a, (double)loop->blocked_ns));
+	bool always = hardly_waits(a, loop);
+	const struct row *blocked = always ? loop->most : loop->longest;
 
 	finding->level = LEVEL_INFO;
-	finding_text(finding,
-		     "%s takes one event at a time, and hardly waits for the next: what it calls is blocked "
-		     "for %s, mostly %s in %s.",
-		     label_stack(a, row->stack).text, label_time(loop->blocked_ns).text,
-		     activity_name((enum activity)loop->most->activity),
-		     label_stack(a, loop->most->stack).text);
-	row_evidence(a, finding, loop->most);
+	if (always)
+		finding_text(finding,
+			     "%s takes one event at a time, and hardly waits for the next: what it calls is "
+			     "blocked for %s, mostly %s in %s.",
+			     label_stack(a, row->stack).text, label_time(loop->blocked_ns).text,
+			     activity_name((enum activity)blocked->activity),
+			     label_stack(a, blocked->stack).text);
+	else
+		finding_text(finding,
+			     "%s takes one event at a time, and none while what it calls is blocked: %llu "
+			     "times %s (p50), %s in %s.",
+			     label_stack(a, row->stack).text, (unsigned long long)blocked->hist.n,
+			     label_time(histogram_quantile(&blocked->hist, 0.5)).text,
+			     activity_name((enum activity)blocked->activity),
+			     label_stack(a, blocked->stack).text);
+	row_evidence(a, finding, blocked);
+	callers_evidence(a, finding, "called by", blocked->stack);
 	finding->total_ns = loop->blocked_ns;
 }
 
@@ -121,8 +168,8 @@ void rule_serial_loop(struct analysis *a)
 		if (row->activity != ACT_SYSCALL || !is_take(a, row->stack) || loop_is_known(funcs, n, func))
 			continue;
 		funcs[n++] = func;
-		loop = loop_of(a, func);
-		if (applies(a, &loop))
+		loop = loop_of(a, row);
+		if (loop.takes >= MIN_N && (hardly_waits(a, &loop) || blocks_long(a, &loop)))
 			describe_loop(a, row, &loop);
 	}
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Many senders wait for one busy goroutine that receives from their channel. */
-#include <string.h>
-
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/intervals.h"
@@ -9,12 +7,9 @@
 #include "analysis/rules/rules.h"
 #include "analysis/words.h"
 
-/* A thread waits in a call that writes to a pipe, which is full. */
-static bool is_write(const struct analysis *a, const struct row *row)
+bool row_is_pipe_write(const struct analysis *a, const struct row *row)
 {
-	const char *call = io_call_name(a->stacks[row->stack].io_call);
-
-	return row->activity == ACT_OTHER && call && strncmp(call, "write", 5) == 0;
+	return row->activity == ACT_PIPE && io_call_writes(a->stacks[row->stack].io_call);
 }
 
 static void look_at(struct analysis *a, uint32_t index)
@@ -25,7 +20,7 @@ static void look_at(struct analysis *a, uint32_t index)
 	double impact = share_of_tasks(a, (double)row->hist.sum);
 	struct finding *finding;
 
-	if ((row->activity != ACT_SEND && !is_write(a, row)) || impact < 0.05 || row->hist.n < 5 ||
+	if ((row->activity != ACT_SEND && !row_is_pipe_write(a, row)) || impact < 0.05 || row->hist.n < 5 ||
 	    (double)waker->weight < 0.8 * (double)row->hist.sum || pair_busy_share(pair) < 0.8)
 		return;
 	finding = finding_add(a, "slow-consumer", impact);
@@ -47,6 +42,7 @@ static void look_at(struct analysis *a, uint32_t index)
 			 (unsigned long long)row->hist.n, label_time(finding->p50_ns).text,
 			 label_time(finding->p99_ns).text, label_time(row->hist.max).text,
 			 100 * pair_busy_share(pair));
+	short_of_cpu_evidence(a, finding, pair->meanwhile);
 	finding_next(finding, "gotrace why %s %s %llu --at %.6fs", a->options.file, words_of(a)->option,
 		     (unsigned long long)row->max_g, (double)(finding->worst_ns + row->hist.max / 2) / 1e9);
 }

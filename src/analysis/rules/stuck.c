@@ -16,7 +16,7 @@
 enum { MOST = 4 };
 #define LEAST_NS 1000000000ull
 
-struct stuck {
+struct stuck { /* waits at one place */
 	uint32_t stack;
 	uint64_t n, ns;
 };
@@ -54,6 +54,19 @@ static uint64_t count_waiters(const struct analysis *a, uint32_t stack)
 	return n;
 }
 
+/* The same line is reached in more ways than one. */
+static bool add_to_same(const struct analysis *a, struct stuck *found, unsigned places,
+			const struct stuck *one)
+{
+	for (unsigned i = 0; i < places; i++) {
+		if (stacks_share_site(a, found[i].stack, one->stack)) {
+			found[i].n += one->n;
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Few goroutines in one place are more likely to hold a lock that the many in another want. */
 static unsigned gather(const struct analysis *a, struct stuck found[MOST], uint64_t *n)
 {
@@ -68,13 +81,47 @@ static unsigned gather(const struct analysis *a, struct stuck found[MOST], uint6
 		if (!one.n)
 			continue;
 		*n += one.n;
-		if (places < MOST)
-			found[places++] = one;
-		else if (one.n < found[MOST - 1].n)
-			found[MOST - 1] = one;
+		if (!add_to_same(a, found, places, &one)) {
+			if (places < MOST)
+				found[places++] = one;
+			else if (one.n < found[MOST - 1].n)
+				found[MOST - 1] = one;
+		}
 		qsort(found, places, sizeof(found[0]), by_count);
 	}
 	return places;
+}
+
+/*
+ * Who holds the lock has not released it, and so is not known. One that is further down in the function that
+ * asks for it, and waits for something else, is the first to look at. Returns NULL if there is none.
+ */
+static const struct goroutine *find_further(const struct analysis *a, uint32_t stack)
+{
+	const struct code_place *site = stack_site(a, stack);
+	const struct goroutine *longest = NULL;
+
+	for (size_t i = 1; i < a->ngs; i++) {
+		const struct goroutine *g = &a->gs[i];
+
+		if (g->activity < ACT_SYSCALL || g->activity >= ACT_UNWATCHED ||
+		    activity_is_lock(g->activity) || stack_site(a, g->stack)->func != site->func ||
+		    stack_site(a, g->stack)->line <= site->line)
+			continue;
+		if (!longest || g->since < longest->since)
+			longest = g;
+	}
+	return longest;
+}
+
+static void further_evidence(const struct analysis *a, struct finding *finding, uint32_t stack)
+{
+	const struct goroutine *g = find_further(a, stack);
+
+	if (g)
+		finding_evidence(finding, "%s is further down in it, and may hold the lock: %s in %s",
+				 label_who(a, g->goid).text, activity_name((enum activity)g->activity),
+				 label_stack(a, g->stack).text);
 }
 
 /* Where a rwlock of the C library is wanted for writing: readers that come in time can keep it for ever. */
@@ -111,6 +158,7 @@ void rule_stuck(struct analysis *a)
 	for (unsigned i = 0; i < places; i++)
 		finding_evidence(finding, "%llu in %s", (unsigned long long)found[i].n,
 				 label_stack(a, found[i].stack).text);
+	further_evidence(a, finding, found[0].stack);
 	if (is_of_writer(a, found[0].stack))
 		finding_evidence(finding,
 				 "in glibc, readers pass a writer that waits, unless the lock is of the kind "

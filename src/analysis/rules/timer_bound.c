@@ -4,9 +4,13 @@
  * the next tick of a limiter, for a condition that is not signalled. Batches, limits and periodic work are
  * made this way, so it is no more than information.
  */
+#include <string.h>
+
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/intervals.h"
+#include "analysis/names.h"
+#include "analysis/order.h"
 #include "analysis/tables.h"
 #include "analysis/rules/rules.h"
 
@@ -26,7 +30,8 @@ static bool of_answers(struct analysis *a, const struct row *row, uint32_t index
 		return false;
 	finding = finding_add(a, "timer-bound", impact);
 	finding->level = LEVEL_INFO;
-	finding_text(finding, "%s waited %s for %s, which ends the waits when a timer wakes it: mostly %s.",
+	finding_text(finding,
+		     "%s waited %s for %s, which ends the waits when a timer wakes or starts it: mostly %s.",
 		     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
 		     label_stack(a, pair->stack).text, pair_did(a, pair).text);
 	row_evidence(a, finding, row);
@@ -58,24 +63,49 @@ static bool of_ticks(struct analysis *a, const struct row *row, double impact)
 	return false;
 }
 
-/* A timer ends the waits for a condition, or another process, which the trace does not show. */
-static void of_conditions(struct analysis *a, const struct row *row, double impact)
+/* Waits that a timer ended, as far as the trace shows. */
+struct timed {
+	uint64_t n, ns;
+};
+
+/* Of threads, other processes and other interrupts that end a wait are known, too: they are no timer. */
+static struct timed timed_waits(const struct analysis *a, uint32_t index)
 {
-	uint64_t p50 = histogram_quantile(&row->hist, 0.5);
+	struct timed timed = {a->rows[index].no_waker, a->rows[index].no_waker_ns};
+
+	for (size_t i = 1; i < a->npairs; i++) {
+		const struct pair *pair = &a->pairs[i];
+
+		if (pair->row != index || !a->stacks[pair->stack].outside ||
+		    strcmp(name_text(a, stack_site(a, pair->stack)->func), "[interrupt: timer]") == 0)
+			continue;
+		timed.n -= pair->n < timed.n ? pair->n : timed.n;
+		timed.ns -= pair->ns < timed.ns ? pair->ns : timed.ns;
+	}
+	return timed;
+}
+
+static void of_conditions(struct analysis *a, const struct row *row, const struct timed *timed, double impact)
+{
 	struct finding *finding;
 
-	if (row->activity != ACT_COND)
+	if (row->activity != ACT_COND || row_is_idle(a, row))
 		return;
 	finding = finding_add(a, "timer-bound", impact);
 	finding->level = LEVEL_INFO;
 	finding_text(finding,
-		     "%s waited %s for a condition: nothing in the program ended %llu of %llu waits, a "
-		     "timer did "
-		     "(p50 %s).",
+		     "%s waited %s for a condition: nothing in the program ended %llu of %llu waits, a timer "
+		     "did, each after %s (mean).",
 		     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
-		     (unsigned long long)row->no_waker, (unsigned long long)row->hist.n,
-		     label_time(p50).text);
+		     (unsigned long long)timed->n, (unsigned long long)row->hist.n,
+		     label_time(timed->ns / timed->n).text);
 	row_evidence(a, finding, row);
+}
+
+/* Most of the waits, or those that take half of the time: a condition may be signalled now and then. */
+static bool mostly_by_timer(const struct row *row, const struct timed *timed)
+{
+	return timed->n >= MIN_N && (timed->n * 10 >= row->hist.n * 7 || timed->ns * 2 >= row->hist.sum);
 }
 
 void rule_timer_bound(struct analysis *a)
@@ -83,13 +113,15 @@ void rule_timer_bound(struct analysis *a)
 	for (size_t i = 1; i < a->nrows; i++) {
 		const struct row *row = &a->rows[i];
 		double impact = share_of_tasks(a, (double)row->hist.sum);
+		struct timed timed;
 
 		if (row->activity < ACT_JOIN || row->activity > ACT_SELECT || row->hist.n < MIN_N ||
-		    impact < 0.05)
+		    impact < 0.05 || of_answers(a, row, (uint32_t)i, impact))
 			continue;
-		if (of_answers(a, row, (uint32_t)i, impact) || row->no_waker * 10 < row->hist.n * 7)
+		timed = timed_waits(a, (uint32_t)i);
+		if (!mostly_by_timer(row, &timed))
 			continue;
 		if (row->activity != ACT_RECEIVE || !of_ticks(a, row, impact))
-			of_conditions(a, row, impact);
+			of_conditions(a, row, &timed, impact);
 	}
 }

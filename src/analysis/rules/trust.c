@@ -7,7 +7,7 @@
 
 /* One repaired event in this many says nothing about the program or the figures; the summary has their
  * number. */
-enum { FEW = 10000 };
+enum { FEW = 1000 };
 
 static double traced_share(const struct analysis *a)
 {
@@ -68,7 +68,6 @@ static void rule_repaired(struct analysis *a)
 	finding_text(finding,
 		     "%llu of %llu events were repaired: they were not seen, but later ones imply them.",
 		     (unsigned long long)a->repaired, (unsigned long long)a->ops);
-	finding_next(finding, "gotrace -p %s %s", label_pid(a).text, words_of(a)->cheaper);
 }
 
 void rule_trust(struct analysis *a)

@@ -4,7 +4,8 @@
  * with "clean" it does that before it takes the lock. Or many threads constantly take one lock for a moment
  * (convoy), or each its own. Or each item wakes all threads that wait for one (herd), or only one of them. Or
  * threads share two places (places), or there are places for all, and a semaphore signals work now and then. Or
- * they write to a pipe whose reader is slow (pipe), or ask a loop that sleeps for each event (loop), or does not. Or
+ * they write to a pipe whose reader is slow (pipe), or ask a loop that sleeps for each event (loop), or does not;
+ * or one that sleeps for long now and then (stall), or for a moment. Or
  * they meet after each round, for which one of them takes the longest (barrier), or another one each time. Or
  * each job has a thread of its own (churn), or there are few jobs. Or each maps memory of its own for each job (map), or
  * keeps it. Or one thread of a team of OpenMP has most of the work (team), or all have the same. Or threads take turns
@@ -253,6 +254,26 @@ __attribute__((noinline)) static void *ask(void *arg)
 	return arg;
 }
 
+__attribute__((noinline)) static void compact(void)
+{
+	nap(clean ? 500 : 40000);
+}
+
+/* Compacts after each thirtieth event. */
+__attribute__((noinline)) static void *stalling_loop(void *arg)
+{
+	struct epoll_event event;
+	char c;
+
+	for (unsigned n = 1; epoll_wait(epoll, &event, 1, -1) == 1; n++) {
+		if (read(event.data.fd, &c, 1) != 1 || write(event.data.fd, &c, 1) != 1)
+			exit(1);
+		if (n % 30 == 0)
+			compact();
+	}
+	return arg;
+}
+
 static pthread_barrier_t barrier;
 
 __attribute__((noinline)) static void *simulate(void *arg)
@@ -394,6 +415,10 @@ int main(int argc, char **argv)
 		epoll = epoll_create1(0);
 		start(8, ask);
 		start(1, event_loop);
+	} else if (strcmp(argv[1], "stall") == 0) {
+		epoll = epoll_create1(0);
+		start(1, ask);
+		start(1, stalling_loop);
 	} else if (strcmp(argv[1], "barrier") == 0) {
 		pthread_barrier_init(&barrier, NULL, 4);
 		start(4, simulate);

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Answers take 40 ms because a request is sent in two small writes: the second waits for the acknowledgement
+ * of the first (Nagle's algorithm), which the other end delays (TCP_DELACK_MIN, Linux include/net/tcp.h).
+ * Another end that takes as long for its answer looks the same, so it is no more than information.
+ */
+#include "analysis/figures.h"
+#include "analysis/finding.h"
+#include "analysis/intervals.h"
+#include "analysis/order.h"
+#include "analysis/rules/rules.h"
+
+enum { MIN_N = 10 };
+
+/* By how much longer the late requests took than those after answers in one write; they begin as these do. */
+static uint64_t delay_of(const struct replies *two, const struct replies *one)
+{
+	uint64_t late = two->late_ns / two->late,
+		 soon = one->n > one->late ? one->soon_ns / (one->n - one->late) : 0;
+
+	return late > soon ? late - soon : 0;
+}
+
+/*
+ * A server that waits for many connections at a time: the next request comes late after an answer in two
+ * writes, and not after one write.
+ */
+static void of_server(struct analysis *a, const struct row *row)
+{
+	const struct replies *two = &row->in_two, *one = &a->connections.in_one;
+	struct finding *finding;
+	uint64_t delay;
+
+	if (two->late < MIN_N || two->late * 2 < two->n || one->late * 4 > one->n)
+		return;
+	delay = delay_of(two, one);
+	if (delay < LEAST_ACK_NS || delay > MOST_ACK_NS)
+		return;
+	finding = finding_add(a, "delayed-ack", share_of_tasks(a, (double)(two->late * delay)));
+	finding->level = LEVEL_INFO;
+	finding_text(
+		finding,
+		"%s is the second write of an answer: after %llu of %llu the next request of the connection "
+		"comes %s later than after one write, as long as TCP's delayed acknowledgement, for which "
+		"the second of two small writes waits.",
+		label_stack(a, row->stack).text, (unsigned long long)two->late, (unsigned long long)two->n,
+		label_time(delay).text);
+	row_evidence(a, finding, row);
+	finding_next(finding, "one write for each answer, or TCP_NODELAY");
+}
+
+void rule_delayed_ack(struct analysis *a)
+{
+	for (size_t i = 1; i < a->nrows; i++) {
+		const struct row *row = &a->rows[i];
+		struct finding *finding;
+
+		of_server(a, row);
+		/* One that serves waits for the next request, not for an answer. */
+		if (row->delayed_acks < MIN_N || row->delayed_acks_ns * 2 < row->hist.sum ||
+		    row_is_idle(a, row))
+			continue;
+		finding = finding_add(a, "delayed-ack", share_of_tasks(a, (double)row->delayed_acks_ns));
+		finding->level = LEVEL_INFO;
+		finding_text(
+			finding,
+			"%s waits about 40 ms for an answer, %llu times of %llu, after two writes: as long "
+			"as TCP's delayed acknowledgement, for which the second of two small writes waits.",
+			label_stack(a, row->stack).text, (unsigned long long)row->delayed_acks,
+			(unsigned long long)row->hist.n);
+		row_evidence(a, finding, row);
+		finding_next(finding, "one write for each request, or TCP_NODELAY");
+	}
+}
