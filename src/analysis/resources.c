@@ -15,7 +15,7 @@
 #include "analysis/names.h"
 #include "util/array.h"
 
-enum { MAX_RESOURCES = 4096, QUEUE = 4, LONG_NS = 500000, MEDIUM_NS = 100000 };
+enum { MAX_RESOURCES = 4096, QUEUE = 4, LONG_NS = 500000, MEDIUM_NS = 100000, MAX_LINES = 200 };
 
 static bool is_resource(unsigned activity)
 {
@@ -264,23 +264,76 @@ static bool is_io(const struct analysis *a, uint64_t did)
 	       a->stacks[did >> 8].io_call;
 }
 
+/*
+ * Returns the line in which the releasing function took the lock: the last one before the release in which it
+ * is known to take or release it, if goroutines have waited there. Returns 0 if it is not known.
+ */
+static uint32_t line_taken(struct analysis *a, const struct resource *res, const struct code_place *release)
+{
+	uint32_t line = release->line, known = 0;
+
+	while (!known && line > 1 && release->line - line < MAX_LINES) {
+		const uint32_t *index = map64_get(&a->places, ((uint64_t)release->func << 32 | --line) + 1);
+
+		known = index && resource_root(a, *index) == res ? line : 0;
+	}
+	for (unsigned i = 0; known && i < TOPS; i++) {
+		const struct code_place *taken = stack_near(a, (uint32_t)res->waited[i].key);
+
+		if (taken->func == release->func && taken->line == known)
+			return known;
+	}
+	return 0;
+}
+
+/*
+ * Who takes a lock without a wait leaves no event, but has it in the last call that it made if that is in the
+ * lines between. Returns since when it was in that call; a->now if there is none.
+ */
+static uint64_t called_since(struct analysis *a, const struct resource *res, const struct goroutine *waker,
+			     uint32_t stack)
+{
+	const struct code_place *release = stack_near(a, stack), *call = NULL;
+	const struct past_activity *last = NULL;
+	uint32_t n = waker->npast < PAST ? waker->npast : PAST, line;
+
+	for (uint32_t i = 1; i <= n && !last; i++) {
+		const struct past_activity *past = &waker->past[(waker->npast - i) % PAST];
+
+		if (past->start < res->contended_since)
+			return a->now;
+		last = past->activity > ACT_RUNNABLE ? past : NULL;
+	}
+	for (uint32_t i = 0; last && i < a->stacks[last->stack].n && !call; i++) {
+		const struct code_place *at = &a->frames[a->stacks[last->stack].first + i];
+
+		call = at->func == release->func ? at : NULL;
+	}
+	if (!call || call->line > release->line)
+		return a->now;
+	line = line_taken(a, res, release);
+	return line && line < call->line ? last->start : a->now;
+}
+
 /* Returns the earliest time since which the releasing goroutine is known to have held it. */
-static uint64_t held_since(struct analysis *a, const struct resource *res, struct goroutine *waker)
+static uint64_t held_since(struct analysis *a, const struct resource *res, struct goroutine *waker,
+			   uint32_t stack)
 {
 	const struct holding *held = held_of(a, waker, (uint32_t)(res - a->resources));
 	const struct goroutine *woken = &a->gs[res->woken];
+	uint64_t called = called_since(a, res, waker, stack), since = a->now;
 
 	/* If another one has released it since then, it has taken it again. */
 	if (held && held->since && held->since >= res->contended_since)
-		return held->since;
-	if (res->held_at)
-		return res->held_at;
+		since = held->since;
+	else if (res->held_at)
+		since = res->held_at;
 	/* If the one that was woken for it had it, it gave it back before it began to wait for something
 	 * else. */
-	if (res->woken && woken != waker && woken->activity > ACT_RUNNABLE &&
-	    woken->since >= res->contended_since)
-		return woken->since;
-	return a->now;
+	else if (res->woken && woken != waker && woken->activity > ACT_RUNNABLE &&
+		 woken->since >= res->contended_since)
+		since = woken->since;
+	return called < since ? called : since;
 }
 
 /* Adds what the holder did since then, times the mean number of waiters. */
@@ -315,7 +368,7 @@ static void charge_time(struct analysis *a, struct resource *res, const struct g
 static void charge(struct analysis *a, struct resource *res, struct goroutine *waker, uint32_t stack)
 {
 	/* A sender does not hold its channel. */
-	uint64_t since = res->lock ? held_since(a, res, waker) : res->contended_since;
+	uint64_t since = res->lock ? held_since(a, res, waker, stack) : res->contended_since;
 	uint64_t span = a->now - since;
 
 	if (res->lock)

@@ -114,6 +114,51 @@ static void test_lock_while_woken(void **state)
 	script_free(s);
 }
 
+/*
+ * Goroutine 2 calls write() in `line` and releases the lock, which it takes without a wait: the one that is
+ * woken for it does not get a P until another one waits.
+ */
+static struct analysis *barging(struct script *s, uint32_t line)
+{
+	uint32_t entry = stack(s, "main.log", NULL, 1, NULL);
+	uint32_t wait = stack(s, "sync.(*Mutex).Lock", "main.log", 7, "main.main");
+	uint32_t release = stack(s, "sync.(*Mutex).Unlock", "main.log", 9, "main.main");
+	uint32_t where = stack(s, "syscall.write", "main.log", line, "main.main");
+
+	procs(s, 2);
+	for (uint32_t g = 1; g <= 3; g++)
+		create(s, g, entry);
+	start(s, 2, 0);
+	for (uint32_t i = 0; i < 1000; i++) {
+		uint32_t g = i % 2 ? 1 : 3;
+
+		start(s, g, 1);
+		block(s, g, 1, "sync", wait);
+		call(s, 2, 0, MS / 10, where);
+		wake(s, 2, 0, g, release);
+	}
+	s->end = s->now > s->end ? s->now : s->end;
+	return analyse(s, NULL);
+}
+
+/* The call is made under the lock if it is in the lines between those that take and release it. */
+static void test_lock_taken_without_wait(void **state)
+{
+	struct script *s = script_new(600 * MS), *before = script_new(600 * MS);
+	struct analysis *a = barging(s, 8);
+	const struct finding *finding = found(a, "lock-io");
+
+	(void)state;
+	assert_non_null(finding);
+	assert_non_null(strstr(finding->text, "(write)"));
+	analysis_free(a);
+	a = barging(before, 6);
+	assert_null(found(a, "lock-io"));
+	analysis_free(a);
+	script_free(s);
+	script_free(before);
+}
+
 /* A goroutine waits under a lock for `reason`, 20 ms each time. Without `wakers`, nobody is seen to release
  * it. */
 static struct analysis *waits_under_lock(struct script *s, const char *reason, bool wakers)
@@ -925,6 +970,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_io_calls),
 	cmocka_unit_test(test_lock_own_calls),
 	cmocka_unit_test(test_lock_while_woken),
+	cmocka_unit_test(test_lock_taken_without_wait),
 	cmocka_unit_test(test_single_flight),
 	cmocka_unit_test(test_locked_thread),
 	cmocka_unit_test(test_dns),
