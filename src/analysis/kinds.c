@@ -275,7 +275,7 @@ static const char *const io_calls[] = {
 	"openat",         "openat2",      "unlink",          "unlinkat",  "rename",          "renameat",
 	"renameat2",      "recv",         "recvfrom",        "recvmsg",   "recvmmsg",        "send",
 	"sendto",         "sendmsg",      "sendmmsg",        "connect",   "accept",          "accept4",
-	"io_uring_enter", "io_getevents", "io_pgetevents",   "io_submit",
+	"io_uring_enter", "io_getevents", "io_pgetevents",   "io_submit", "wait4",           "waitid",
 };
 
 uint8_t io_call_of(const char *func)
@@ -385,7 +385,7 @@ static unsigned count_futex(struct analysis *a, unsigned activity, uint32_t stac
 	return activity == FUTEX_LOCK || activity == FUTEX_OTHER ? ACT_LOCK : activity;
 }
 
-enum activity wait_activity(struct analysis *a, uint32_t reason, uint32_t stack)
+static enum activity wait_of(struct analysis *a, uint32_t reason, uint32_t stack)
 {
 	unsigned activity = count_futex(a, of_reason(a, reason), stack);
 	enum activity by_stack = of_primitive((enum primitive)a->stacks[stack].primitive);
@@ -404,6 +404,21 @@ enum activity wait_activity(struct analysis *a, uint32_t reason, uint32_t stack)
 	if ((activity == ACT_LOCK || activity == ACT_OTHER) && by_stack != ACT_OTHER)
 		return by_stack;
 	return reason ? (enum activity)activity : of_call(a, stack);
+}
+
+enum activity wait_activity(struct analysis *a, uint32_t reason, uint32_t stack)
+{
+	enum activity activity = wait_of(a, reason, stack);
+
+	return activity == ACT_NETWORK && stack && !ledger_is_of_threads(&a->ledger)
+		       ? (enum activity)a->stacks[stack].polled
+		       : activity;
+}
+
+bool waits_for_poller(const struct analysis *a, const struct goroutine *g)
+{
+	return g->activity == ACT_NETWORK ||
+	       (g->activity == a->stacks[g->stack].polled && !ledger_is_of_threads(&a->ledger));
 }
 
 /*

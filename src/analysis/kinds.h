@@ -9,6 +9,9 @@ const char *activity_name(enum activity activity);
 const char *delay_name(bool of_threads, enum delay delay);
 /* The activity of a waiting goroutine, from a status, which may have no reason, and from an event. */
 enum activity wait_activity(struct analysis *a, uint32_t reason, uint32_t stack);
+/* True if Go's poller ends the goroutine's wait, in the name of another one: for the network, or for a file.
+ */
+bool waits_for_poller(const struct analysis *a, const struct goroutine *g);
 enum activity block_activity(struct analysis *a, uint32_t reason, uint32_t stack);
 enum primitive primitive_of(const char *func);
 /* Whether a thread or goroutine that waits with this stack waits for a lock, by its functions or, where these

@@ -253,6 +253,25 @@ static bool is_for_peer(const char *func)
 	return false;
 }
 
+/*
+ * Go's poller waits for files, too, where these can be polled (src/os/file_unix.go, newFile()): pipes and
+ * terminals. Packages that watch files read these changes from one.
+ */
+static enum activity polled_for(const struct analysis *a, const struct stack_info *info)
+{
+	enum activity polled = ACT_NETWORK;
+
+	for (uint32_t i = 0; i < info->n; i++) {
+		const char *func = name_text(a, a->frames[info->first + i].func);
+
+		if (strncmp(func, "os.(*File).", 11) == 0)
+			polled = ACT_PIPE;
+		if (polled == ACT_PIPE && strstr(func, "notify"))
+			return ACT_OTHER;
+	}
+	return polled;
+}
+
 static void look_at_leaf(const struct analysis *a, struct stack_info *info)
 {
 	uint32_t called = find_frame(a, info, library_has);
@@ -275,6 +294,7 @@ static void look_at_leaf(const struct analysis *a, struct stack_info *info)
 		info->lookup = is_lookup(name_text(a, a->frames[info->first + i].func));
 	info->for_peer =
 		info->near < info->n && is_for_peer(name_text(a, a->frames[info->first + info->near].func));
+	info->polled = (uint8_t)polled_for(a, info);
 	info->outside = info->n == 1 && name_text(a, a->frames[info->first].func)[0] == '[';
 }
 

@@ -147,7 +147,7 @@ static void take_span(struct why *why, const struct path_window *window, const s
 	}
 	segment = add_span_part(why, window, span, start, end, 0);
 	index = (uint32_t)why->nsegments;
-	if (!segment || is_leaf(span->activity))
+	if (!segment || is_leaf(span->activity) || (span->activity == ACT_PIPE && !span->waker))
 		return;
 	if (!span->waker)
 		segment->note = NOTE_NO_WAKER;

@@ -462,6 +462,7 @@ static void print_row(const struct page *page, const struct row_line *line)
 	else if (row->activity != ACT_SYSCALL && row->activity != ACT_ASSIST && row->no_waker)
 		fprintf(page->out, "%40s  %10s %s\n", "", "ended by",
 			row->activity == ACT_NETWORK ? "the network"
+			: row->activity == ACT_PIPE  ? "the pipe's other end"
 			: row->activity == ACT_SLEEP ? "a timer"
 						     : "(nobody: a timer, or not recorded)");
 }

@@ -350,7 +350,7 @@ static void count_burst(struct analysis *a, struct goroutine *g)
 
 static void count_wake(struct analysis *a, struct goroutine *g, const struct op *op)
 {
-	if (g->activity == ACT_NETWORK && op->g == NO_G) {
+	if (waits_for_poller(a, g) && op->g == NO_G) {
 		a->net_wakes++;
 		a->net_wakes_sysmon += op->p == NO_P;
 	}
@@ -434,7 +434,7 @@ static void wake(struct analysis *a, struct goroutine *g, struct goroutine *wake
 	uint32_t stack = stack_index(a, op->stack);
 
 	/* The goroutine that polls the network or runs the timers did not cause the wake-up. */
-	if (a->stacks[stack].outside || g->activity == ACT_NETWORK || g->activity == ACT_SLEEP) {
+	if (a->stacks[stack].outside || waits_for_poller(a, g) || g->activity == ACT_SLEEP) {
 		waker = NULL;
 		stack = a->stacks[stack].outside ? stack : 0;
 	}

@@ -20,6 +20,46 @@ static void task(struct script *s, enum op_kind kind, uint64_t id, const char *n
 	op->string = name ? str(s, name) : 0;
 }
 
+static const struct row *row_with(const struct analysis *a, unsigned activity)
+{
+	for (size_t i = 1; i < a->nrows; i++) {
+		if (a->rows[i].activity == activity && a->rows[i].hist.n)
+			return &a->rows[i];
+	}
+	return NULL;
+}
+
+/* Go's poller waits for what an os.File reads, too: who runs it has not ended the wait. */
+static void check_polled(const char *reader, const char *caller, unsigned activity)
+{
+	struct script *s = script_new(1500 * MS);
+	uint32_t wait = stack(s, "internal/poll.runtime_pollWait", reader, 2, caller);
+	struct analysis *a;
+
+	procs(s, 2);
+	create(s, 1, stack(s, "main.serve", NULL, 1, NULL));
+	create(s, 2, stack(s, "main.work", NULL, 1, NULL));
+	start(s, 1, 0);
+	block(s, 1, 0, "network", wait);
+	start(s, 2, 1);
+	s->now += 2 * MS;
+	wake(s, 2, 1, 1, 0);
+	start(s, 1, 0);
+	a = analyse(s, NULL);
+	assert_non_null(row_with(a, activity));
+	assert_int_equal(row_with(a, activity)->no_waker, 1);
+	analysis_free(a);
+	script_free(s);
+}
+
+static void test_polled(void **state)
+{
+	(void)state;
+	check_polled("net.(*netFD).Read", "main.read", ACT_NETWORK);
+	check_polled("os.(*File).Read", "main.read", ACT_PIPE);
+	check_polled("os.(*File).Read", "github.com/fsnotify/fsnotify.(*inotify).readEvents", ACT_OTHER);
+}
+
 /* A request makes that many queries one by one, each of which takes 2 ms. */
 static void check_queries(unsigned queries, bool named)
 {
@@ -776,6 +816,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_timer_bound),
 	cmocka_unit_test(test_finalizer),
 	cmocka_unit_test(test_hand_off),
+	cmocka_unit_test(test_polled),
 	cmocka_unit_test(test_calls),
 	cmocka_unit_test(test_sleeps_in_tasks),
 };

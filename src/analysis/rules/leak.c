@@ -17,6 +17,7 @@ static double weight(unsigned activity)
 	case ACT_COND:
 		return 0.5;
 	case ACT_NETWORK:
+	case ACT_PIPE:
 		return 0.3;
 	case ACT_SLEEP:
 		return 0.1;

@@ -80,7 +80,7 @@ static void look_at(struct analysis *a, const struct instances *all)
 		return;
 	cause = cause_of(all, one, &excess);
 	/* How long a connection lives is up to its other end. */
-	if (all->kind == INSTANCE_LIFE && cause == ACT_NETWORK)
+	if (all->kind == INSTANCE_LIFE && (cause == ACT_NETWORK || cause == ACT_PIPE))
 		return;
 	/* A wait for a goroutine that did not get a CPU is only bad luck. */
 	if (!is_cause(cause) || one->ns - p50 < 2 * a->latency.max || excess < 0.5 * (double)(one->ns - p50))

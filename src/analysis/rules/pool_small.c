@@ -36,7 +36,7 @@ static double busy_share(const struct group *group)
 /* A reader of a connection, of net/http or of a driver, is as busy as the other end. */
 static bool is_reader(const struct analysis *a, const struct group *group)
 {
-	return group->spent[ACT_NETWORK] * 2 >= group_lifetime(group) &&
+	return (group->spent[ACT_NETWORK] + group->spent[ACT_PIPE]) * 2 >= group_lifetime(group) &&
 	       library_owner(name_text(a, group->func), name_text(a, group->file)) != CODE_OF_PROGRAM;
 }
 
