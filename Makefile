@@ -331,11 +331,18 @@ install: gotrace pages ## install into PREFIX: program, man pages, completions, 
 	install -d $(DESTDIR)$(UNITDIR)
 	sed 's|/usr/local/bin/|$(PREFIX)/bin/|' tools/gotrace-flight@.service > $(DESTDIR)$(UNITDIR)/gotrace-flight@.service
 	chmod 0644 $(DESTDIR)$(UNITDIR)/gotrace-flight@.service
+	install -d $(DESTDIR)$(DATADIR)/gotrace/fleet
+	install -m 0755 tools/fleet/upload.sh tools/fleet/ask.sh $(DESTDIR)$(DATADIR)/gotrace/fleet
+	for file in alert.json gotrace-node.service gotrace-upload.service; do \
+	  sed 's|/usr/local/|$(PREFIX)/|g' tools/fleet/$$file > $(DESTDIR)$(DATADIR)/gotrace/fleet/$$file && \
+	  chmod 0644 $(DESTDIR)$(DATADIR)/gotrace/fleet/$$file || exit 1; \
+	done
 
 uninstall: ## remove what install has installed
 	rm -f $(DESTDIR)$(PREFIX)/bin/gotrace $(DESTDIR)$(DATADIR)/man/man1/gotrace.1 $(DESTDIR)$(DATADIR)/man/man1/gotrace-*.1 \
 	  $(DESTDIR)$(DATADIR)/bash-completion/completions/gotrace $(DESTDIR)$(DATADIR)/zsh/site-functions/_gotrace \
 	  $(DESTDIR)$(DATADIR)/fish/vendor_completions.d/gotrace.fish $(DESTDIR)$(UNITDIR)/gotrace-flight@.service
+	rm -rf $(DESTDIR)$(DATADIR)/gotrace/fleet
 
 deb: ## build a Debian package of HEAD in build/deb
 	$(Q)sh tools/release/deb.sh $(VERSION)

@@ -268,10 +268,12 @@ release_install() {
 	"$W/root/usr/bin/gotrace" --version >"$W/version" || die "does not start"
 	(cd "$W/root" && find . -type f) | sort >"$W/files"
 	for left in share/man/man1/gotrace.1 share/man/man1/gotrace-flight.1 share/bash-completion/completions/gotrace \
-		share/zsh/site-functions/_gotrace share/fish/vendor_completions.d/gotrace.fish lib/systemd/system/gotrace-flight@.service; do
+		share/zsh/site-functions/_gotrace share/fish/vendor_completions.d/gotrace.fish lib/systemd/system/gotrace-flight@.service \
+		share/gotrace/fleet/upload.sh share/gotrace/fleet/ask.sh share/gotrace/fleet/gotrace-node.service; do
 		grep -qx "./usr/$left" "$W/files" || die "no $left"
 	done
 	grep -q '^ExecStart=/usr/bin/gotrace' "$W/root/usr/lib/systemd/system/gotrace-flight@.service" || die "the unit starts another file"
+	grep -q '^ExecStart=/usr/share/gotrace' "$W/root/usr/share/gotrace/fleet/gotrace-upload.service" || die "the uploader's unit starts another file"
 	make uninstall DESTDIR="$W/root" PREFIX=/usr >>"$W/out" 2>&1 || die "$(tail -n 3 "$W/out")"
 	left=$(find "$W/root" -type f)
 	[ -z "$left" ] || die "left: $left"
@@ -322,6 +324,7 @@ release_manifests() {
 	(cd tests/manifests && go build -o "$W/manifests" .) || die "cannot build tests/manifests"
 	"$W/manifests" tools/release/kubernetes/debug-container.yaml Container >&2 || die "debug-container.yaml"
 	"$W/manifests" tools/release/kubernetes/flight-recorder.yaml Namespace DaemonSet >"$W/args" || die "flight-recorder.yaml"
+	"$W/manifests" tools/release/kubernetes/fleet.yaml Namespace DaemonSet >"$W/fleet" || die "fleet.yaml"
 	mkdir "$W/snapshots"
 	mapfile -t args < <(sed "s|^--output=.*|--output=$W/snapshots|" "$W/args")
 	# It waits for a process that nobody starts here, until it is interrupted.

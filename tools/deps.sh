@@ -16,11 +16,11 @@ BUILD="gcc libc6-dev make clang bpftool libbpf-dev libelf-dev libdw-dev zlib1g-d
 # Man pages, file capabilities, the static file.
 INSTALL="python3 libcap2-bin libbz2-dev"
 DEB="git debhelper dpkg-dev fakeroot"
-TESTS="pkg-config sqlite3 libcmocka-dev libclang-rt-14-dev clang-format bpftrace procps util-linux bsdutils tmux xxd xz-utils ca-certificates chromium-headless-shell mandoc zsh fish debootstrap musl-tools codespell"
+TESTS="pkg-config sqlite3 libcmocka-dev libclang-rt-14-dev clang-format bpftrace procps util-linux bsdutils tmux xxd xz-utils ca-certificates chromium-headless-shell mandoc zsh fish debootstrap musl-tools codespell rclone webhook curl"
 # To check packages.
 PACKAGES="lintian man-db file"
 # For programs in C, C++ and Rust: compiler, debugger, tracers to compare with, and real programs to trace.
-NATIVE="g++ rustc gdb strace linux-perf redis-server redis-tools postgresql postgresql-client nginx-light wrk memcached prometheus etcd-server nats-server caddy"
+NATIVE="g++ rustc gdb strace linux-perf redis-server redis-tools postgresql postgresql-client nginx-light wrk memcached prometheus etcd-server nats-server caddy default-jre-headless"
 # For booting other kernels in an emulated machine, and for fetching them.
 VMS="qemu-system-x86 kmod busybox-static python3-venv debian-archive-keyring"
 # For building for arm64 and running the result in emulation.

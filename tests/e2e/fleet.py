@@ -6,16 +6,23 @@
     tables GOTRACE LAKE TRACE  raw tables and sums are those of gotrace sql
     questions LAKE DOCUMENT    the document's questions find the planted faults, in DuckDB and ClickHouse
     throttled LAKE DOCUMENT    the question about throttled services
+    spark LAKE DOCUMENT        the questions have the same answers in Spark as in DuckDB: a master, two workers
 """
 import glob
 import json
 import os
 import re
+import signal
+import socket
 import struct
 import subprocess
 import sys
+import tempfile
 
 import duckdb
+
+sys.path.append(os.path.join(os.path.dirname(__file__), "../../tools/fleet"))
+from questions import questions_of
 
 SUMS = ["trace", "wait", "latency", "request", "request_wait", "label", "offcpu", "finding", "stack"]
 RAW = ["state", "goroutine", "wakeup", "gc", "sample", "region", "log", "metric"]
@@ -167,12 +174,6 @@ def tables(gotrace, path, trace):
 
 # --- questions ---
 
-def questions_of(document):
-    with open(document, encoding="utf-8") as file:
-        block = re.search(r"^```sql\n(-- a:.*?)^```", file.read(), re.M | re.S).group(1)
-    return {text[3]: text for text in re.split(r"\n(?=-- [a-f]:)", block)}
-
-
 def in_clickhouse(path, queries):
     from chdb.session import Session
 
@@ -193,18 +194,18 @@ def near(one, other):
     return abs(float(one) - float(other)) <= 1e-9 * abs(float(other))
 
 
-def ask(path, document):
-    """The answers of DuckDB, which ClickHouse must give, too."""
+def ask(path, document, engine=in_clickhouse):
+    """The answers of DuckDB, which the other engine must give, too."""
     lake, questions, answers = Lake(path), questions_of(document), {}
     # A table without rows has no files, and engines refuse its name.
     empty = set(SUMS + RAW) - set(lake.tables)
     names = [name for name, query in questions.items() if not empty & set(re.findall(r"(?:FROM|JOIN) (\w+)", query))]
-    for name, other in zip(names, in_clickhouse(path, [questions[name] for name in names])):
+    for name, other in zip(names, engine(path, [questions[name] for name in names])):
         rows = answers[name] = lake.rows(questions[name])
         key = lambda row: [x if isinstance(x, str) else "%.6g" % float(x) for x in row if x is not None]
         if len(rows) != len(other) or not all(len(a) == len(b) and all(map(near, a, b)) for a, b in
                                               zip(sorted(rows, key=key), sorted(other, key=key))):
-            fail(f"{name}: DuckDB {rows[:3]}, ClickHouse {other[:3]}")
+            fail(f"{name}: DuckDB {rows[:3]}, {engine.__name__} {other[:3]}")
     return lake, answers
 
 
@@ -234,6 +235,57 @@ def questions(path, document):
         print(name, rows[:3])
 
 
+def spark_daemon(home, name, *args):
+    return subprocess.Popen([f"{home}/bin/spark-class", f"org.apache.spark.deploy.{name}", "--host", "127.0.0.1",
+                             "--webui-port", "0", *args], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                            start_new_session=True)
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def in_spark(path, queries):
+    import pyspark
+    from pyspark.sql import SparkSession
+    os.environ.update(SPARK_LOCAL_IP="127.0.0.1", SPARK_DAEMON_MEMORY="256m", PYSPARK_PYTHON=sys.executable)
+    home, port = os.path.dirname(pyspark.__file__), free_port()
+    master = f"spark://127.0.0.1:{port}"
+    daemons = [spark_daemon(home, "master.Master", "--port", str(port))]
+    with tempfile.TemporaryDirectory() as work:
+        try:
+            daemons += [spark_daemon(home, "worker.Worker", "-c", "1", "-m", "1g", "-d", f"{work}/{i}", master) for i in (1, 2)]
+            session = (SparkSession.builder.master(master).config("spark.driver.host", "127.0.0.1")
+                       .config("spark.driver.bindAddress", "127.0.0.1").config("spark.ui.enabled", "false")
+                       .config("spark.executor.memory", "512m").config("spark.sql.shuffle.partitions", "4")
+                       .config("spark.cores.max", "2").config("spark.sql.warehouse.dir", work).getOrCreate())
+            for table in SUMS:
+                if os.path.isdir(f"{path}/{table}"):
+                    session.read.parquet(f"{path}/{table}").createOrReplaceTempView(table)
+            workers = session.sparkContext._jsc.sc().getExecutorMemoryStatus().size()
+            for query in queries:
+                yield [tuple(row) for row in session.sql(query.rstrip().rstrip(";")).collect()]
+            workers = max(workers, session.sparkContext._jsc.sc().getExecutorMemoryStatus().size())
+            session.stop()
+            if workers < 3: # the driver is one
+                fail(f"{workers - 1} executors")
+        finally:
+            for daemon in daemons:
+                os.killpg(daemon.pid, signal.SIGTERM)
+            for daemon in daemons:
+                daemon.wait()
+
+
+def spark(path, document):
+    _, answers = ask(path, document, in_spark)
+    if not set("abcdf") <= set(answers) or not all(answers[letter] for letter in "abcdf"):
+        fail(answers)
+    for name, rows in answers.items():
+        print(name, rows[:3])
+
+
 def throttled(path, document):
     _, answers = ask(path, document)
     expect("e", answers, answers["e"] and answers["e"][0][0] == "throttled" and answers["e"][0][3] > 0.3)
@@ -241,4 +293,5 @@ def throttled(path, document):
 
 
 if __name__ == "__main__":
-    {"random": random_tables, "tables": tables, "questions": questions, "throttled": throttled}[sys.argv[1]](*sys.argv[2:])
+    {"random": random_tables, "tables": tables, "questions": questions, "throttled": throttled,
+     "spark": spark}[sys.argv[1]](*sys.argv[2:])

@@ -49,9 +49,9 @@ case_fleet_tables() { # the tables have what gotrace sql says, to the nanosecond
 	done
 }
 
-case_fleet_questions() { # the questions of docs/fleet.md, on planted faults: the same answers in two engines
-	local python binary host mode version
-	python=$(lake_reader) || skip "no readers of Parquet (PyPI)"
+# planted_lake: two hosts with two versions of a service; v2 has the faults that the questions ask for.
+planted_lake() {
+	local binary host mode version
 	binary=$(planted_binary $NEWEST) || die "cannot build"
 	for host in h1 h2; do
 		for mode in lock-io outlier; do
@@ -63,7 +63,26 @@ case_fleet_questions() { # the questions of docs/fleet.md, on planted faults: th
 			done
 		done
 	done
+}
+
+case_fleet_questions() { # the questions of docs/fleet.md, on planted faults: the same answers in two engines
+	local python
+	python=$(lake_reader) || skip "no readers of Parquet (PyPI)"
+	planted_lake
 	reads questions "$W/lake" docs/fleet.md
+}
+
+case_fleet_spark() { # the same answers in Spark: a standalone master and two workers
+	local python
+	lake_reader >"$W/python" || skip "no readers of Parquet (PyPI)"
+	command -v java >/dev/null || die "no java: tools/deps.sh tests"
+	python=$E2E/spark/bin/python
+	[ -x "$python" ] || python3 -m venv "$E2E/spark" || die "no venv"
+	"$python" -c 'import pyspark, duckdb' 2>/dev/null ||
+		"$E2E/spark/bin/pip" install -q --disable-pip-version-check pyspark==4.3.0 duckdb==2.0.1 >"$W/pip" 2>&1 ||
+		skip "no Spark (PyPI): $(tail -n 1 "$W/pip")"
+	planted_lake
+	reads spark "$W/lake" docs/fleet.md
 }
 
 case_fleet_throttled() { # live: the question about throttled services; threads, too
@@ -131,6 +150,75 @@ case_fleet_origin_of_command() { # a command's trace is from the command, not fr
 	for trace in "$W"/tree.*; do
 		! "$GOTRACE" dump "$trace" | grep -q 'message="resource' || die "$trace says where it is from"
 	done
+}
+
+case_fleet_upload() { # a trace and what only looks like one; a store that cannot be reached; the tables are complete
+	local store=$W/store dir=$W/snapshots
+	local upload=(env "PATH=$(dirname "$GOTRACE"):$PATH" NODE=n1 tools/fleet/upload.sh)
+	mkdir "$dir"
+	cp tests/fixtures/rawlog/go1.26.8.trace "$dir/a.trace"
+	cp -p "$dir/a.trace" "$W/a.trace"
+	echo "no trace" >"$dir/b.trace"
+	echo "not ours" >"$dir/c.txt"
+	: >"$W/file"
+	"${upload[@]}" -1 "$dir" "$W/file/x" >"$W/out" 2>"$W/err" </dev/null && die "uploaded to a file"
+	[ -f "$dir/a.trace" ] || die "the trace is gone, and nowhere else"
+	"${upload[@]}" -1 "$dir" "$store" service.name=shop host.name=n1 >"$W/out" 2>"$W/err" || die "$(tail -n 1 "$W/err")"
+	cmp "$W/a.trace" "$store/raw/n1/a.trace" || die "the trace is another one"
+	[ -f "$store/raw/n1/b.trace" ] || die "the bad file stays in the way"
+	[ "$(ls "$dir")" = c.txt ] || die "left: $(ls "$dir")"
+	into_lake "$W/a.trace" --resource service.name=shop --resource host.name=n1
+	diff -r "$W/lake" "$store/lake" >"$W/diff" || die "tables differ: $(head -n 1 "$W/diff")"
+}
+
+case_fleet_ask() { # nodes that answer, one that does not; Alertmanager's webhook by Debian's webhook(1)
+	local port server
+	cat >"$W/shell" <<-EOF
+		#!/bin/sh
+		[ "\$1" != bad ] || { echo "no route to host" >&2; exit 255; }
+		echo "\$@" >>"$W/asked"
+		echo "/out/\$1.trace"
+	EOF
+	chmod +x "$W/shell"
+	tools/fleet/ask.sh -t @1795727100 -l 3s -x "$W/shell" n1 'n 2' >"$W/out" 2>"$W/err" || die "$(cat "$W/err")"
+	[ "$(sort "$W/out" | tr '\n' ';')" = "n 2: /out/n 2.trace;n1: /out/n1.trace;" ] || die "said: $(cat "$W/out")"
+	[ "$(sort "$W/asked" | tail -n 1)" = "n1 gotrace snapshot --all --at @1795727100 --last 3s" ] || die "asked: $(cat "$W/asked")"
+	tools/fleet/ask.sh -x "$W/shell" n1 bad >"$W/out" 2>"$W/err" && die "a node did not answer, without a word"
+	grep -q "^ask: bad: exit status 255" "$W/err" || die "$(cat "$W/err")"
+	grep -qx "n1: /out/n1.trace" "$W/out" || die "the other one is lost"
+	command -v webhook curl >/dev/null || die "no webhook or curl: tools/deps.sh tests"
+	sed "s|/usr/local/share/gotrace/fleet/ask.sh|$W/alert|" tools/fleet/alert.json >"$W/alert.json"
+	printf '#!/bin/sh\necho "$@" >>"%s"\n' "$W/alerts" >"$W/alert"
+	chmod +x "$W/alert"
+	port=$(free_port)
+	webhook -hooks "$W/alert.json" -ip 127.0.0.1 -port "$port" >"$W/webhook.out" 2>&1 &
+	server=$!
+	timeout 10 sh -c "until curl -s -o /dev/null http://127.0.0.1:$port/; do sleep 0.1; done" ||
+		die "webhook does not start: $(tail -n 1 "$W/webhook.out")"
+	post() { curl -s -H 'Content-Type: application/json' -H "Authorization: Bearer $1" -d "{\"status\":\"$2\",\"alerts\":[]}" "http://127.0.0.1:$port/hooks/gotrace" >"$W/x"; }
+	post wrong firing
+	post CHANGE-THIS resolved
+	post CHANGE-THIS firing
+	timeout 10 sh -c "until [ -s '$W/alerts' ]; do sleep 0.1; done" ||
+		die "an alert asks nobody: $(tail -n 1 "$W/webhook.out")"
+	kill $server
+	[ "$(cat "$W/alerts")" = "-l 10s" ] || die "asked with: $(cat "$W/alerts")"
+}
+
+case_fleet_demo() { # two recorders in namespaces, one window, S3, the six questions
+	local letter
+	timeout 500 tools/fleet/demo.sh >"$W/out" 2>"$W/err" || die "$(tail -n 2 "$W/err")"
+	[ "$(grep -c '^h[12]: .*\.trace$' "$W/out")" = 4 ] || die "not four snapshots: $(grep '^h' "$W/out" | tail -n 4)"
+	[ "$(grep -c '^upload: s3:' "$W/out")" = 4 ] || die "not four uploads"
+	# answer LETTER: what follows the question.
+	answer() { sed -n "/^-- $1:/,/^-- [^$1]:/p" "$W/out" | grep '^ '; }
+	for letter in a c; do
+		answer $letter | grep -q 'main.(\*cache).getLocked  *sync.(\*Mutex).Lock' || die "$letter: $(answer $letter)"
+	done
+	[ "$(answer b | grep -c 'v[12]  *h[12]')" = 2 ] || die "b: $(answer b)"
+	answer d | grep -q 'h2  *request' || die "d: $(answer d)"
+	answer f | grep -q 'h2  *v2  *1 ' || die "f: $(answer f)"
+	if pgrep -f "$PWD/build/fleet-demo/" >"$W/left"; then die "left: $(ps -o args= -p "$(head -n 1 "$W/left")")"; fi
 }
 
 case_fleet_bad_input() { # bad files among good ones; a lake that cannot be written; names that are no names
