@@ -322,6 +322,29 @@ static void test_calls(void **state)
 	thread_log_free(&log);
 }
 
+/* The kernel preempts a thread on its way out of a call: what it runs after that is its own code. */
+static void test_preempted_after_call(void **state)
+{
+	struct thread_log log;
+
+	(void)state;
+	begin(&log);
+	RECORD(&log, .site = SITE_SYSCALL, .tid = 100, .arg = CALL_FUTEX, .stack = STACK_MAIN);
+	RECORD(&log, .site = SITE_SYSCALL_DONE, .tid = 100, .arg = CALL_FUTEX);
+	RECORD(&log, .site = SITE_SWITCH, .tid = 100, .arg = CALL_FUTEX);
+	RECORD(&log, .site = SITE_SWITCH, .g = 100);
+	log.now += 50000;
+	RECORD(&log, .site = SITE_SYSCALL, .tid = 100, .arg = CALL_READ);
+	assert_string_equal(rest(&log), "GoSyscallBegin m100 p0 g100 {futex|1001|1000|main [app]}\n"
+					"GoSyscallEnd m100 p0 g100\n"
+					"GoStop m100 p0 g100 'preempted'\n"
+					"ProcStop m100 p0\n"
+					"ProcStart m100 p0\n"
+					"GoStart m100 p0 g100\n"
+					"GoSyscallBegin m100 p0 g100 {read|main [app]}\n");
+	thread_log_free(&log);
+}
+
 /* Calls that were still in the ring when calls were left out have no end: the thread is not in them from then
  * on, however often it waits. */
 static void test_calls_left_out(void **state)
@@ -924,6 +947,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_early_waking_in_vain),
 	cmocka_unit_test(test_wakers),
 	cmocka_unit_test(test_calls),
+	cmocka_unit_test(test_preempted_after_call),
 	cmocka_unit_test(test_calls_left_out),
 	cmocka_unit_test(test_boundaries),
 	cmocka_unit_test(test_lives),

@@ -117,7 +117,10 @@ static void switch_out(struct model *md, const struct seen *seen)
 		return;
 	}
 	thread_end_call(md, t);
-	take_call(md, t, LEFT_CALL(rec->arg), rec->arg2);
+	/* A thread that is preempted on its way out of a call still has the call's number: its end was seen
+	 * before. */
+	if (rec->status != LEFT_RUNNABLE || t->call || !t->last_call || !md->threads->sees_calls)
+		take_call(md, t, LEFT_CALL(rec->arg), rec->arg2);
 	if (rec->status == LEFT_RUNNABLE) {
 		step_go_stop(md, m, stop_reason(md, t), 0);
 		step_proc_stop(md, m);
