@@ -160,7 +160,7 @@ int analysis_generation(struct analysis *a, const struct generation *gen)
 }
 
 /* What the live process says is newer than what the trace says. But what the machine's use was without
- * gotrace's own is only in the trace. */
+ * gotrace's own, and for how long threads waited, is only in the trace. */
 static void take_host(struct analysis *a)
 {
 	const struct host_log *log = &a->host_log;
@@ -170,10 +170,11 @@ static void take_host(struct analysis *a)
 		return;
 	a->options.host.machine_busy = log->busy_percent / 100.0;
 	a->options.host.machine_stolen = log->stolen_percent / 100.0;
-	if (a->options.host.known)
-		return;
 	/* The figures are of the whole recording; the file may be a piece of it, or have gaps. */
 	part = part < 1 ? part : 1;
+	a->options.host.waited_ns = (uint64_t)((double)log->waited_ns * part);
+	if (a->options.host.known)
+		return;
 	a->options.host.known = true;
 	a->options.host.cpus = log->cpus;
 	a->options.host.quota_cpus = log->period_us ? (double)log->quota_us / (double)log->period_us : 0;

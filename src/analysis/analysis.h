@@ -21,7 +21,8 @@ struct analysis_host {
 	uint64_t throttled_ns; /* during the trace, all threads together */
 	uint64_t throttled;    /* periods in which the quota was used up */
 	uint64_t cpu_ns;       /* CPU time of the process; 0 = unknown */
-	double machine_busy;   /* utilisation of all CPUs of the machine, 0 to 1 */
+	uint64_t waited_ns;  /* for which its threads waited for a CPU, by the kernel's count; 0 = unknown */
+	double machine_busy; /* utilisation of all CPUs of the machine, 0 to 1 */
 	double machine_stolen; /* the share of them that the hypervisor gave to others, 0 to 1 */
 	uint32_t pid;          /* in the commands that findings suggest; 0 = unknown */
 	uint64_t tracing_ns;   /* cost of tracing to the target; 0 = unknown */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "capture/backend.h"
+#include "capture/off_cpu.h"
 #include "capture/snapshot.h"
 #include "trace/ops/own_logs.h"
 #include "util/array.h"
@@ -102,6 +103,7 @@ void host_begin(struct host *host, pid_t pid)
 	host->nusers = read_users(pid, &host->users, &host->own_ticks);
 	if (host->nusers)
 		qsort(host->users, host->nusers, sizeof(*host->users), by_pid);
+	host->waited = off_cpu_waited_ns(pid);
 	host->began = now_ns();
 }
 
@@ -179,6 +181,8 @@ int host_end(struct host *host, struct capture *capture, uint64_t end)
 		.throttled_ns = cpu_figure_grown(before->throttled_ns, after.throttled_ns, same_group),
 		.used_ns = cpu_figure_grown(before->cpu_ns, after.cpu_ns, true),
 		.length_ns = now_ns() - host->began,
+		/* What threads that have ended since waited is not known. */
+		.waited_ns = cpu_figure_grown(host->waited, off_cpu_waited_ns(host->meter.pid), true),
 	};
 	if (after.all > before->all) {
 		/* What gotrace uses is the cost of tracing, and no neighbour. */

@@ -14,6 +14,7 @@ struct host {
 	struct cpu_user *users; /* at the beginning, by PID; NULL = none */
 	size_t nusers;
 	uint64_t own_ticks; /* CPU time of gotrace and its workers at the beginning */
+	uint64_t waited;    /* off_cpu_waited_ns() at the beginning */
 	uint64_t began;     /* ns; 0 = not begun */
 };
 

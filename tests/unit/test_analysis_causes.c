@@ -118,7 +118,7 @@ static void test_cause_at_another_place(void **state)
 /* Another program takes the CPUs, as the goroutine that has a P all the time shows. */
 static struct analysis *on_busy_machine(struct script *s, uint64_t used_ns)
 {
-	const struct host_log log = {2, 0, 0, 0, 0, used_ns, 1000 * MS, 98, 0};
+	const struct host_log log = {2, 0, 0, 0, 0, used_ns, 1000 * MS, 98, 0, 0};
 	char text[HOST_LOG_TEXT];
 
 	host_log_print(&log, text);

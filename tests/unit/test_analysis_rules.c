@@ -533,10 +533,10 @@ static void test_repaired(void **state)
 
 static void test_host_log(void **state)
 {
-	const struct host_log log = {2, 150000, 100000, 3, 7000, 1000, 3000000, 98, 1};
+	const struct host_log log = {2, 150000, 100000, 3, 7000, 1000, 3000000, 98, 1, 0};
 	struct beside_log beside = {.name = "a (PID 1) \xff\n", .pid = 42, .used_ns = 5000}, got;
-	struct host_log parsed;
-	char text[HOST_LOG_TEXT];
+	struct host_log parsed, waited = log;
+	char text[HOST_LOG_TEXT], more[HOST_LOG_TEXT];
 
 	(void)state;
 	host_log_print(&log, text);
@@ -546,6 +546,14 @@ static void test_host_log(void **state)
 	assert_int_equal(parsed.used_ns, 1000);
 	assert_int_equal(parsed.busy_percent, 98);
 	assert_int_equal(parsed.stolen_percent, 1);
+	assert_int_equal(parsed.waited_ns, 0);
+	waited.waited_ns = 70000;
+	host_log_print(&waited, more);
+	assert_true(host_log_parse("gotrace", more, &parsed));
+	assert_int_equal(parsed.stolen_percent, 1);
+	assert_int_equal(parsed.waited_ns, 70000);
+	strcat(more, "!");
+	assert_false(host_log_parse("gotrace", more, &parsed));
 	assert_false(host_log_parse("other", text, &parsed));
 	strcat(text, "!");
 	assert_false(host_log_parse("gotrace", text, &parsed));
@@ -564,7 +572,7 @@ static void test_host_log(void **state)
  * says that the program used CPUs for 0.2 s. */
 static struct analysis *analyse_starved(struct script *s, uint32_t busy_percent, bool beside, bool sleeps)
 {
-	const struct host_log log = {2, 0, 0, 0, 0, 200 * MS, 1000 * MS, busy_percent, 0};
+	const struct host_log log = {2, 0, 0, 0, 0, 200 * MS, 1000 * MS, busy_percent, 0, 0};
 	const struct beside_log loop = {.name = "loop", .pid = 7, .used_ns = 800 * MS};
 	char text[HOST_LOG_TEXT];
 
@@ -583,6 +591,38 @@ static struct analysis *analyse_starved(struct script *s, uint32_t busy_percent,
 	if (beside)
 		add_log(s, 999 * MS + 1000, text);
 	return analyse(s, NULL);
+}
+
+/* A goroutine that hardly runs, of a program whose threads had no CPU for 0.9 s by the kernel's count. */
+static void check_ready_threads(uint32_t busy_percent, bool named)
+{
+	const struct host_log log = {2, 0, 0, 0, 0, 200 * MS, 1000 * MS, busy_percent, 0, 900 * MS};
+	struct script *s = script_new(1000 * MS);
+	uint32_t wait = stack(s, "internal/poll.runtime_pollWait", "main.read", 3, "main.main");
+	char text[HOST_LOG_TEXT];
+	struct analysis *a;
+
+	procs(s, 2);
+	create(s, 2, stack(s, "main.serve", NULL, 1, NULL));
+	start(s, 2, 1);
+	at(s, 100 * MS);
+	block(s, 2, 1, "network", wait);
+	host_log_print(&log, text);
+	add_log(s, 999 * MS, text);
+	a = analyse(s, NULL);
+	assert_true((found(a, "neighbour") != NULL) == named);
+	if (named)
+		assert_non_null(strstr(found(a, "neighbour")->text, "ready without one for 900 ms"));
+	analysis_free(a);
+	script_free(s);
+}
+
+static void test_neighbour_of_waiting(void **state)
+{
+	(void)state;
+	check_ready_threads(98, true);
+	/* Nobody else used CPUs: the threads waited for each other. */
+	check_ready_threads(12, false);
 }
 
 static void test_neighbour_named(void **state)
@@ -634,7 +674,7 @@ static void test_kernel_sleep(void **state)
 /* `together` goroutines at a time become runnable, `times` times, and wait 10 ms for an idle P. */
 static struct analysis *delayed(struct script *s, unsigned together, unsigned times)
 {
-	const struct host_log log = {2, 0, 0, 0, 0, 200 * MS, 1000 * MS, 20, 0};
+	const struct host_log log = {2, 0, 0, 0, 0, 200 * MS, 1000 * MS, 20, 0, 0};
 	uint32_t entry = stack(s, "main.serve", NULL, 1, NULL), g = 1;
 	char text[HOST_LOG_TEXT];
 
@@ -781,7 +821,7 @@ static void test_neighbour_of_threads(void **state)
 static struct analysis *waiting_at_last(struct script *s, unsigned n, uint64_t wait_ns, uint32_t busy_percent,
 					uint32_t stolen_percent)
 {
-	const struct host_log log = {2, 0, 0, 0, 0, 300 * MS, 750 * MS, busy_percent, stolen_percent};
+	const struct host_log log = {2, 0, 0, 0, 0, 300 * MS, 750 * MS, busy_percent, stolen_percent, 0};
 	uint32_t entry = stack(s, "main", NULL, 1, NULL), sleep = stack(s, "nanosleep", "main", 5, NULL);
 	char text[HOST_LOG_TEXT];
 
@@ -979,6 +1019,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_repaired),
 	cmocka_unit_test(test_host_log),
 	cmocka_unit_test(test_neighbour_named),
+	cmocka_unit_test(test_neighbour_of_waiting),
 	cmocka_unit_test(test_kernel_sleep),
 	cmocka_unit_test(test_no_neighbour_on_idle_machine),
 	cmocka_unit_test(test_idle_p),

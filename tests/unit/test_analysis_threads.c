@@ -419,7 +419,7 @@ static void test_barrier(void **state)
  */
 static void test_quota(void **state)
 {
-	const struct host_log log = {8, 400000, 100000, 9, 800 * MS, 900 * MS, 990 * MS, 50, 0};
+	const struct host_log log = {8, 400000, 100000, 9, 800 * MS, 900 * MS, 990 * MS, 50, 0, 0};
 	struct script *s = two_threads("main [app]", "work [app]");
 	struct analysis *a;
 	char text[HOST_LOG_TEXT];
@@ -926,7 +926,7 @@ static void test_mmap_lock(void **state)
  * CPUs. */
 static const struct finding *stolen(struct script *s, struct analysis **a, uint32_t percent)
 {
-	const struct host_log log = {2, 0, 0, 0, 0, 1500 * MS, 1000 * MS, 30, percent};
+	const struct host_log log = {2, 0, 0, 0, 0, 1500 * MS, 1000 * MS, 30, percent, 0};
 	char text[HOST_LOG_TEXT];
 
 	host_log_print(&log, text);

@@ -69,12 +69,9 @@ static void name_others(const struct analysis *a, struct finding *finding)
 		finding_evidence(finding, "%s", text);
 }
 
-/*
- * Whether others used CPUs long enough to take half of `off`, ns. On a machine that is idle otherwise,
- * threads of the program took the CPU from each other, or a CPU woke up. The four greatest are counted on
- * their own, because the program may have only some of the machine's CPUs.
- */
-static bool others_took(const struct analysis *a, double off)
+/* What other processes used of CPUs, ns. The four greatest are counted on their own, because the program may
+ * have only some of the machine's CPUs. */
+static double others_ns(const struct analysis *a)
 {
 	const struct analysis_host *host = &a->options.host;
 	double others = host->machine_busy * host->cpus * (double)watched_ns(a) - (double)host->cpu_ns;
@@ -82,8 +79,16 @@ static bool others_took(const struct analysis *a, double off)
 
 	for (unsigned i = 0; i < a->nbeside; i++)
 		named += (double)a->beside[i].used_ns;
-	return !host->known || is_throttled(a, off) || is_stolen(a, off) ||
-	       (others > named ? others : named) >= off / 2;
+	return others > named ? others : named;
+}
+
+/*
+ * Whether others used CPUs long enough to take half of `off`, ns. On a machine that is idle otherwise,
+ * threads of the program took the CPU from each other, or a CPU woke up.
+ */
+static bool others_took(const struct analysis *a, double off)
+{
+	return !a->options.host.known || is_throttled(a, off) || is_stolen(a, off) || others_ns(a) >= off / 2;
 }
 
 /*
@@ -191,6 +196,33 @@ static void of_threads(struct analysis *a)
 		of_ready_threads(a);
 }
 
+/*
+ * Goroutines wait for a CPU in all their states: the thread that makes a system call for one, polls the
+ * network or looks for work has no CPU, either. Several threads may wait for the same CPU, and for each
+ * other.
+ */
+static bool of_go_threads(struct analysis *a)
+{
+	const struct analysis_host *host = &a->options.host;
+	double waited = (double)host->waited_ns, used = (double)host->cpu_ns, off = others_ns(a);
+	struct finding *finding;
+	char text[160];
+
+	if (off > waited)
+		off = waited;
+	if (off < 0.2 * used || off < 0.05 * p_time(a) || !others_took(a, waited))
+		return false;
+	finding = finding_add(a, "neighbour", off / p_time(a));
+	finding_text(finding,
+		     "Threads of the program had CPUs for %s, and were ready without one for %s: %s.",
+		     label_time((uint64_t)used).text, label_time((uint64_t)waited).text,
+		     reason(a, "them", waited, text));
+	finding->total_ns = (uint64_t)off;
+	name_machine(a, finding);
+	finding_next(finding, "top");
+	return true;
+}
+
 void rule_neighbour(struct analysis *a)
 {
 	double on_ps = (double)(a->used_ns[P_CODE] + a->used_ns[P_GC]), want = on_ps / cpu_sample_ns(a);
@@ -201,6 +233,8 @@ void rule_neighbour(struct analysis *a)
 		of_threads(a);
 		return;
 	}
+	if (of_go_threads(a))
+		return;
 	if (a->options.host.cpu_ns) {
 		off = on_ps - (double)a->options.host.cpu_ns - (double)a->slept_ns;
 		if (is_much(a, on_ps, off) && others_took(a, off))

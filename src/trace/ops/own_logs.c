@@ -93,20 +93,28 @@ bool cpu_log_parse(const char *category, const char *message, uint32_t *cpu)
 static const char host_format[] =
 	"%u CPUs, quota %llu of %llu us, throttled %llu times, %llu us; used %llu of %llu "
 	"us; machine %u %% busy, %u %% stolen";
+static const char waited_format[] = "; waited %llu us for CPUs";
 
 void host_log_print(const struct host_log *log, char text[HOST_LOG_TEXT])
 {
+	size_t n;
+
 	snprintf(text, HOST_LOG_TEXT, host_format, log->cpus, (unsigned long long)log->quota_us,
 		 (unsigned long long)log->period_us, (unsigned long long)log->throttled,
 		 (unsigned long long)log->throttled_ns / 1000, (unsigned long long)log->used_ns / 1000,
 		 (unsigned long long)log->length_ns / 1000, log->busy_percent, log->stolen_percent);
+	n = strlen(text);
+	if (log->waited_ns)
+		snprintf(text + n, HOST_LOG_TEXT - n, waited_format,
+			 (unsigned long long)log->waited_ns / 1000);
 }
 
 bool host_log_parse(const char *category, const char *message, struct host_log *log)
 {
-	unsigned long long quota, period, throttled, throttled_us, used, length;
+	unsigned long long quota, period, throttled, throttled_us, used, length, waited = 0;
 	unsigned cpus, busy, stolen;
 	char again[HOST_LOG_TEXT];
+	const char *more = strrchr(message, ';');
 
 	if (strcmp(category, OWN_LOG_CATEGORY) != 0 || *message < '0' || *message > '9' ||
 	    sscanf(message, host_format, &cpus, &quota, &period, &throttled, &throttled_us, &used, &length,
@@ -114,8 +122,10 @@ bool host_log_parse(const char *category, const char *message, struct host_log *
 	    quota > MAX_US || period > MAX_US || throttled_us > MAX_US || used > MAX_US || length > MAX_US ||
 	    !cpus || busy > 100 || stolen > 100)
 		return false;
+	if (sscanf(more, waited_format, &waited) == 1 && waited > MAX_US)
+		return false;
 	*log = (struct host_log){cpus,        quota,         period, throttled, throttled_us * 1000,
-				 used * 1000, length * 1000, busy,   stolen};
+				 used * 1000, length * 1000, busy,   stolen,    waited * 1000};
 	host_log_print(log, again);
 	return strcmp(message, again) == 0;
 }

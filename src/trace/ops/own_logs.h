@@ -63,6 +63,9 @@ struct host_log {
 	uint64_t used_ns, length_ns;  /* CPU time of the program; of that time */
 	/* of the time of all CPUs of the machine; stolen: used by the hypervisor for other machines */
 	uint32_t busy_percent, stolen_percent;
+	/* In all, its threads waited this long for a CPU, by the kernel's count; 0 = not known. Optional in
+	 * the text. */
+	uint64_t waited_ns;
 };
 
 /* Another process that used CPUs in that time. */
