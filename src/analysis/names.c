@@ -2,8 +2,10 @@
 /* Copies strings and stacks of the tables, once each. The copies outlive the reader of the trace. */
 #include "analysis/names.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "analysis/kinds.h"
 #include "code/symbol/library.h"
@@ -272,7 +274,51 @@ static enum activity polled_for(const struct analysis *a, const struct stack_inf
 	return polled;
 }
 
-static void look_at_leaf(const struct analysis *a, struct stack_info *info)
+/*
+ * The function below those that make any system call is named as the call, or nearly so: syscall.fcntl,
+ * syscall.Fstat (Go 1.27 src/syscall/zsyscall_linux_amd64.go). Returns NULL if the leaf is none of these
+ * packages.
+ */
+static const char *call_of_go(const struct analysis *a, const struct stack_info *info)
+{
+	static const char *const packages[] = {"syscall.", "internal/syscall/unix.", "golang.org/x/sys/unix.",
+					       "internal/runtime/syscall.",
+					       "internal/runtime/syscall/linux."};
+	static const char *const any[] = {"syscall",         "syscall6",      "syscalln",
+					  "rawsyscall",      "rawsyscall6",   "rawsyscallnoerror",
+					  "rawvforksyscall", "syscallnoerror"};
+
+	for (uint32_t i = 0; i < info->n; i++) {
+		const char *func = name_text(a, a->frames[info->first + i].func), *call = NULL;
+		bool makes_any = false;
+
+		for (size_t k = 0; k < sizeof(packages) / sizeof(packages[0]) && !call; k++) {
+			if (strncmp(func, packages[k], strlen(packages[k])) == 0)
+				call = func + strlen(packages[k]);
+		}
+		for (size_t k = 0; call && k < sizeof(any) / sizeof(any[0]); k++)
+			makes_any = makes_any || strcasecmp(call, any[k]) == 0;
+		if (!makes_any)
+			return call;
+	}
+	return NULL;
+}
+
+static uint32_t call_string(struct analysis *a, const struct stack_info *info)
+{
+	const char *call = call_of_go(a, info);
+	char text[24];
+	size_t n = 0;
+
+	/* A method is no call: syscall.(*LazyProc).Call. */
+	while (call && n < sizeof(text) - 1 && isalnum((unsigned char)call[n])) {
+		text[n] = (char)tolower((unsigned char)call[n]);
+		n++;
+	}
+	return n && !call[n] ? strtab_add(a->strings, text, n) : 0;
+}
+
+static void look_at_leaf(struct analysis *a, struct stack_info *info)
 {
 	uint32_t called = find_frame(a, info, library_has);
 
@@ -287,8 +333,11 @@ static void look_at_leaf(const struct analysis *a, struct stack_info *info)
 	if (called == UINT32_MAX)
 		called = info->near;
 	find_primitive(a, info);
+	info->call = call_string(a, info);
+	if (info->call)
+		info->io_call = io_call_of(name_text(a, info->call));
 	/* Frames above the program's own code are a system call, or library code that leads to one. */
-	for (uint32_t i = 0; i < info->n && i < called && !info->io_call; i++)
+	for (uint32_t i = 0; i < info->n && i < called && !info->call && !info->io_call; i++)
 		info->io_call = io_call_of(name_text(a, a->frames[info->first + i].func));
 	for (uint32_t i = 0; i < info->n && !info->lookup; i++)
 		info->lookup = is_lookup(name_text(a, a->frames[info->first + i].func));

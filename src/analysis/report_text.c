@@ -428,6 +428,8 @@ static const char *row_what(const struct analysis *a, const struct row *row)
 
 	if (row->activity != ACT_SYSCALL || !info->n)
 		return strncmp(name, "chan ", 5) == 0 ? name + 5 : name;
+	if (info->call)
+		return name_text(a, info->call);
 	if (info->io_call)
 		return io_call_name(info->io_call);
 	/* The leaf of a thread's stack is the call. */

@@ -99,6 +99,7 @@ struct stack_info {
 	uint8_t primitive;      /* enum primitive */
 	uint32_t locks;         /* of waits for a futex, those whose value is that of a lock */
 	uint32_t futexes;       /* the others */
+	uint32_t call;          /* string: the system call that Go's package makes; 0 = none, or not known */
 	uint8_t io_call;        /* I/O call, for io_call_name(); 0 = none */
 	uint8_t polled;         /* enum activity: what a goroutine waits for if it waits for the poller */
 	bool made_of_condition; /* as some libraries make locks, or OpenMP its teams */
