@@ -239,6 +239,37 @@ static void test_items_given(void **state)
 	}
 }
 
+/* A worker that waits for no result takes 5 ms for one. Who gets it passes its own on at once, up a tree. */
+static void test_futures(void **state)
+{
+	struct script *s = script_new(ROUNDS * 6 * MS + 10 * MS);
+	uint32_t entry = stack(s, "main.entry", NULL, 1, NULL);
+	uint32_t wait = stack(s, "runtime.chanrecv", "main.result", 5, "main.main");
+	uint32_t give = stack(s, "runtime.chansend", "main.done", 8, "main.main");
+	struct analysis *a;
+
+	(void)state;
+	procs(s, 2);
+	for (uint32_t g = PRODUCER; g <= PRODUCER + 2; g++)
+		create(s, g, entry);
+	start(s, PRODUCER + 2, 1);
+	turn(s, PRODUCER, "chan receive", wait);
+	turn(s, PRODUCER + 1, "chan receive", wait);
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		at(s, i * 6 * MS + 5 * MS);
+		wake(s, PRODUCER + 2, 1, PRODUCER, give);
+		start(s, PRODUCER, 0);
+		at(s, i * 6 * MS + 5 * MS + MS / 5);
+		wake(s, PRODUCER, 0, PRODUCER + 1, give);
+		block(s, PRODUCER, 0, "chan receive", wait);
+		turn(s, PRODUCER + 1, "chan receive", wait);
+	}
+	a = analyse(s, NULL);
+	assert_null(found(a, "pool-small"));
+	analysis_free(a);
+	script_free(s);
+}
+
 static void check_place(const char *reason, bool threads, bool signalled)
 {
 	struct script *s = one_place(reason, threads, signalled);
@@ -488,6 +519,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_loop_blocked_now_and_then),
 	cmocka_unit_test(test_readers_are_no_workers),
 	cmocka_unit_test(test_items_given),
+	cmocka_unit_test(test_futures),
 };
 
 UNIT_TESTS(tests, NULL, NULL);

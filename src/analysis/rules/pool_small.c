@@ -110,10 +110,13 @@ static void of_holders(struct analysis *a, const struct row *row, double impact)
 	hold = histogram_quantile(&res->holds, 0.5);
 	if (histogram_quantile(&row->hist, 0.99) < hold || row->hist.max < 1000000)
 		return;
-	/* An item is taken from the moment when a goroutine is woken for it. */
+	/* An item is taken from the moment when a goroutine is woken for it. All items of a pool are taken
+	 * while any goroutine waits; a result that is passed up a tree of futures waits for work, which
+	 * nobody holds.
+	 */
 	many = (double)(res->holds.sum + res->given_ns) / (double)res->holds.n * (double)res->releases /
 	       ((double)res->contended_ns + 1);
-	if (many > MAX_MEMBERS || is_heavier_elsewhere(a, row, res))
+	if (many < 0.6 || many > MAX_MEMBERS || is_heavier_elsewhere(a, row, res))
 		return;
 	finding = finding_add(a, "pool-small", impact);
 	if (many < 1.5)
