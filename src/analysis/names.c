@@ -546,6 +546,13 @@ const struct code_place *stack_leaf(const struct analysis *a, uint32_t stack)
 	return info->leaf == info->site ? &none : frame_at(a, stack, info->leaf);
 }
 
+bool stack_is_in_program(const struct analysis *a, uint32_t stack)
+{
+	const struct code_place *site = stack_site(a, stack);
+
+	return library_owner(name_text(a, site->func), name_text(a, site->file)) == CODE_OF_PROGRAM;
+}
+
 const struct code_place *stack_near(const struct analysis *a, uint32_t stack)
 {
 	return frame_at(a, stack, a->stacks[stack < a->nstacks ? stack : 0].near);

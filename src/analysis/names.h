@@ -13,6 +13,8 @@ const char *name_text(const struct analysis *a, uint32_t string);
 /* Returns the index in a->stacks of a stack id of the tables; 0 = none. */
 uint32_t stack_index(struct analysis *a, uint32_t id);
 const struct code_place *stack_site(const struct analysis *a, uint32_t stack);
+/* The site is the program's own code. */
+bool stack_is_in_program(const struct analysis *a, uint32_t stack);
 /* The library function that the site is in, such as "sql.(*DB).conn"; func is 0 if that says nothing more. */
 const struct code_place *stack_leaf(const struct analysis *a, uint32_t stack);
 const struct code_place *stack_near(const struct analysis *a, uint32_t stack);

@@ -63,7 +63,7 @@ static struct cpu_user children_of(const struct proc_stat *stat)
 	return (struct cpu_user){.pid = stat->pid,
 				 .start_ticks = stat->start_ticks,
 				 .ticks = stat->children_ticks,
-				 .comm = "ended children"};
+				 .comm = ENDED_CHILDREN};
 }
 
 /* Reads the CPU time of all processes but pid, and that of its children that have ended; of gotrace's own

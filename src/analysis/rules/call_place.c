@@ -13,7 +13,7 @@
 #include "analysis/rules/rules.h"
 
 /* A call that waits so long for each answer is one for input that may never come. */
-enum { MIN_N = 20, LONGEST_MEAN_NS = 100000000 };
+enum { MIN_N = 20, MIN_WRITES = 3, LONGEST_MEAN_NS = 100000000 };
 
 static bool is_into_c(const struct analysis *a, uint32_t stack)
 {
@@ -47,8 +47,26 @@ static bool is_async_task(const struct analysis *a, uint32_t stack)
 	return false;
 }
 
+/*
+ * All the time, one goroutine after the other waits there, or always the same: for an answer, or for the
+ * other end to read. What else it is to do waits with it, in a queue that may have no waits.
+ */
+static bool is_one_at_a_time(const struct analysis *a, const struct row *row)
+{
+	double all = (double)(row->hist.sum + row->cut_ns) / (double)(watched_ns(a) + 1);
+
+	if (all < 0.7 || all > 1.05 || !stack_is_in_program(a, row->stack))
+		return false;
+	if (row->activity == ACT_NETWORK)
+		return row->hist.n >= MIN_WRITES && io_call_writes(a->stacks[row->stack].io_call);
+	return row->activity == ACT_SELECT && a->stacks[row->stack].for_peer && row->hist.n >= MIN_N &&
+	       row->hist.sum / row->hist.n <= LONGEST_MEAN_NS;
+}
+
 static bool counts(const struct analysis *a, const struct row *row)
 {
+	if (is_one_at_a_time(a, row))
+		return true;
 	if (row->hist.n < MIN_N || a->groups[top_first(row->functions)->key].system)
 		return false;
 	if (row_is_pipe_write(a, row))
@@ -82,12 +100,14 @@ void rule_call_place(struct analysis *a)
 	finding->level = LEVEL_INFO;
 	finding_text(finding, "%s spends %s in %s: %llu times %s (p50).", label_stack(a, most->stack).text,
 		     label_time(most->hist.sum).text,
-		     most->activity == ACT_DISK    ? "waits for the disk"
-		     : most->activity == ACT_SLEEP ? "sleeps"
-		     : most->activity == ACT_PIPE  ? "waits for the reader of a pipe"
-		     : is_into_c(a, most->stack)   ? "calls into C"
-		     : call                        ? call
-						   : "calls",
+		     most->activity == ACT_DISK      ? "waits for the disk"
+		     : most->activity == ACT_SLEEP   ? "sleeps"
+		     : most->activity == ACT_PIPE    ? "waits for the reader of a pipe"
+		     : most->activity == ACT_SELECT  ? "waits for an answer, one after the other"
+		     : most->activity == ACT_NETWORK ? "writes whose reader is slow, one after the other"
+		     : is_into_c(a, most->stack)     ? "calls into C"
+		     : call                          ? call
+						     : "calls",
 		     (unsigned long long)most->hist.n, label_time(histogram_quantile(&most->hist, 0.5)).text);
 	row_evidence(a, finding, most);
 	callers_evidence(a, finding, "called by", most->stack);

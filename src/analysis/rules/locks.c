@@ -102,13 +102,6 @@ struct label lock_waiter(const struct analysis *a, const struct resource *res)
 	return label_stack(a, (uint32_t)top_first(res->waited)->key);
 }
 
-static bool is_in_program(const struct analysis *a, uint32_t stack)
-{
-	const struct code_place *site = stack_site(a, stack);
-
-	return library_owner(name_text(a, site->func), name_text(a, site->file)) == CODE_OF_PROGRAM;
-}
-
 /* A library's unlock has no caller on the stack if the compiler has made a jump of the call. What the holder
  * did meanwhile shows who it is. */
 struct label lock_holder(const struct analysis *a, const struct resource *res)
@@ -116,7 +109,8 @@ struct label lock_holder(const struct analysis *a, const struct resource *res)
 	uint32_t released = (uint32_t)top_first(res->released)->key;
 	uint32_t did = (uint32_t)(top_first(res->did)->key >> 8);
 
-	return label_stack(a, is_of_threads(a) && did && !is_in_program(a, released) && is_in_program(a, did)
+	return label_stack(a, is_of_threads(a) && did && !stack_is_in_program(a, released) &&
+					      stack_is_in_program(a, did)
 				      ? did
 				      : released);
 }

@@ -46,6 +46,9 @@ static const char *reason(const struct analysis *a, const char *them, double off
 		snprintf(text, 160, "the hypervisor gave %s to other machines (steal)", them);
 	else if (!a->nbeside && a->options.host.known)
 		snprintf(text, 160, "other processes used %s", them);
+	else if (a->nbeside && strcmp(a->beside[0].name, ENDED_CHILDREN) == 0)
+		snprintf(text, 160, "its own children, which have ended, used %s (%.10s in all)", them,
+			 label_time(a->beside[0].used_ns).text);
 	else if (!a->nbeside)
 		snprintf(text, 160, "other processes used %s, or a CPU quota ran out", them);
 	else
@@ -205,12 +208,14 @@ static bool of_go_threads(struct analysis *a)
 {
 	const struct analysis_host *host = &a->options.host;
 	double waited = (double)host->waited_ns, used = (double)host->cpu_ns, off = others_ns(a);
+	double idle = (1 - host->machine_busy - host->machine_stolen) * host->cpus * (double)watched_ns(a);
 	struct finding *finding;
 	char text[160];
 
 	if (off > waited)
 		off = waited;
-	if (off < 0.2 * used || off < 0.05 * p_time(a) || !others_took(a, waited))
+	/* Each wake-up takes some time, also on an idle CPU. */
+	if (off < 0.2 * used || off < 0.05 * p_time(a) || idle * 2 > waited || !others_took(a, waited))
 		return false;
 	finding = finding_add(a, "neighbour", off / p_time(a));
 	finding_text(finding,

@@ -25,6 +25,7 @@ enum { MIN_N = 20, MIN_LONG_N = 5, MOST_LOOPS = 16 };
 struct loop {
 	uint32_t func;   /* string */
 	uint64_t thread; /* group; 0 = by function */
+	bool epoll; /* it takes events by epoll: what it waits for in poll is an answer, as in a library */
 	uint64_t takes, waits_ns, blocked_ns;
 	const struct row *most;    /* where it is blocked most */
 	const struct row *longest; /* where it is blocked most of those that take LONG_NS */
@@ -46,15 +47,25 @@ static bool takes_events(const char *func)
 	return strncmp(func, "net.(*", 6) == 0 && strstr(func, "Listener).Accept");
 }
 
-static bool is_take(const struct analysis *a, uint32_t stack)
+/* Returns the call by which the stack waits for connections or events; NULL if it does not. */
+static const char *take_of(const struct analysis *a, uint32_t stack)
 {
 	const struct stack_info *info = &a->stacks[stack];
 
 	for (uint32_t i = 0; i < info->site && i < info->n; i++) {
-		if (takes_events(name_text(a, a->frames[info->first + i].func)))
-			return true;
+		const char *func = name_text(a, a->frames[info->first + i].func);
+
+		if (takes_events(func))
+			return func;
 	}
-	return false;
+	return NULL;
+}
+
+static bool is_take(const struct analysis *a, const struct loop *loop, uint32_t stack)
+{
+	const char *take = take_of(a, stack);
+
+	return take && (!loop->epoll || strstr(take, "epoll"));
 }
 
 /* The collector and the interpreter's lock have rules of their own. */
@@ -80,13 +91,15 @@ static struct loop loop_of(const struct analysis *a, const struct row *take)
 	uint64_t group = top_first(take->functions)->key;
 	struct loop loop = {.func = stack_site(a, take->stack)->func,
 			    .thread = is_of_threads(a) && a->groups[group].peak == 1 ? group : 0};
+	const char *by = take_of(a, take->stack);
 
+	loop.epoll = loop.thread && by && strstr(by, "epoll");
 	for (size_t i = 1; i < a->nrows; i++) {
 		const struct row *row = &a->rows[i];
 
 		if (!row_is_blocked(row) || !is_in_loop(a, &loop, row))
 			continue;
-		if (is_take(a, row->stack)) {
+		if (is_take(a, &loop, row->stack)) {
 			loop.takes += row->activity == ACT_SYSCALL ? row->hist.n : 0;
 			loop.waits_ns += row->hist.sum + row->cut_ns;
 			continue;
@@ -165,7 +178,7 @@ void rule_serial_loop(struct analysis *a)
 		uint32_t func = stack_site(a, row->stack)->func;
 		struct loop loop;
 
-		if (row->activity != ACT_SYSCALL || !is_take(a, row->stack) || loop_is_known(funcs, n, func))
+		if (row->activity != ACT_SYSCALL || !take_of(a, row->stack) || loop_is_known(funcs, n, func))
 			continue;
 		funcs[n++] = func;
 		loop = loop_of(a, row);

@@ -239,7 +239,8 @@ static bool is_shared_library(const char *file)
 static bool is_c_standard(const char *func, const char *file)
 {
 	static const char *const folders[] = {
-		"../sysdeps/", "./sysdeps/", "./nptl/", "./malloc/", "./libio/", "./elf/", "./stdio-common/",
+		"../sysdeps/", "./sysdeps/", "./nptl/",         "./malloc/",
+		"./libio/",    "./elf/",     "./stdio-common/", "./posix/",
 	};
 	static const char *const begins[] = {
 		"operator new", "operator delete", "_int_", "je_", "tc_", "mi_", "sysmalloc", "systrim",

@@ -68,7 +68,9 @@ struct host_log {
 	uint64_t waited_ns;
 };
 
-/* Another process that used CPUs in that time. */
+/* Another process that used CPUs in that time; of this name, the program's own children that have ended. */
+#define ENDED_CHILDREN "ended children"
+
 struct beside_log {
 	char name[16];
 	uint32_t pid;
