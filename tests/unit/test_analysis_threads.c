@@ -283,6 +283,78 @@ static void test_child_process(void **state)
 	script_free(s);
 }
 
+/* A thread waits four times 100 ms to write, until another one calls `unlock`: the last of the readers, or
+ * not. */
+static void check_writer(const char *unlock, bool starved)
+{
+	struct script *s = two_threads("main [app]", "work [app]");
+	uint32_t wait = stack(s, "pthread_rwlock_wrlock", "assign", 3, "main [app]");
+	uint32_t release = stack(s, unlock, "look", 8, "work [app]");
+	const struct finding *finding;
+	struct analysis *a;
+
+	for (unsigned i = 0; i < 4; i++) {
+		block(s, 1, 0, "sync (rwlock)", wait);
+		s->now += 100 * MS;
+		wake(s, 2, 1, 1, release);
+		start(s, 1, 0);
+	}
+	a = analyse(s, NULL);
+	finding = found(a, "rw-writer");
+	assert_true((finding != NULL) == starved);
+	if (starved) {
+		assert_non_null(strstr(finding->text, "assign"));
+		assert_non_null(strstr(finding->text, "readers come and go, as in look"));
+		assert_int_equal(finding->n, 4);
+	}
+	analysis_free(a);
+	script_free(s);
+}
+
+static void test_starved_writer(void **state)
+{
+	(void)state;
+	check_writer("__pthread_rwlock_rdunlock", true);
+	check_writer("std::shared_lock<std::shared_mutex>::~shared_lock()", true);
+	check_writer("pthread_rwlock_unlock", false);
+}
+
+/* A loop asks a server in `call` for each event, which takes 9 of 10 ms. */
+static void check_loop(const char *by, bool serial)
+{
+	struct script *s = two_threads("main [app]", "work [app]");
+	uint32_t take = stack(s, "epoll_wait", "next_event", 3, "main [app]");
+	uint32_t ask = stack(s, by, "ask", 5, "main [app]");
+	struct analysis *a;
+
+	s->frames[take][0].file = s->frames[take][0].func;
+	s->frames[ask][0].file = s->frames[ask][0].func;
+	for (unsigned i = 0; i < 80; i++) {
+		call(s, 1, 0, 10000, take);
+		block(s, 1, 0, "network", take);
+		s->now += MS / 2;
+		wake(s, 0, NO_P, 1, 0);
+		start(s, 1, 0);
+		call(s, 1, 0, 10000, ask);
+		block(s, 1, 0, "network", ask);
+		s->now += 9 * MS;
+		wake(s, 0, NO_P, 1, 0);
+		start(s, 1, 0);
+	}
+	a = analyse(s, NULL);
+	assert_true((found(a, "serial-loop") != NULL) == serial);
+	analysis_free(a);
+	script_free(s);
+}
+
+/* What a loop of epoll polls for is an answer, not the next event. */
+static void test_loop_that_polls(void **state)
+{
+	(void)state;
+	check_loop("poll", true);
+	check_loop("epoll_wait", false);
+}
+
 /*
  * Four workers wait for a thread that is busy and gives out work. It waits for them inside
  * pthread_cond_signal only, so it is not known that they have asked it for something.
@@ -1027,6 +1099,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_pool_of_semaphore),
 	cmocka_unit_test(test_calls_of_descriptors),
 	cmocka_unit_test(test_child_process),
+	cmocka_unit_test(test_starved_writer),
+	cmocka_unit_test(test_loop_that_polls),
 	cmocka_unit_test(test_signaller_is_no_asker),
 };
 

@@ -796,6 +796,38 @@ static void test_calls(void **state)
 	script_free(clean);
 }
 
+/* A callback asks a server for one message after the other, 4 ms each, and runs for `other` between. */
+static void check_deliver(uint64_t other, bool always)
+{
+	struct script *s = script_new(1500 * MS);
+	uint32_t wait = stack(s, "net/http.(*persistConn).roundTrip", "main.deliver", 7, "main.listen");
+	struct analysis *a;
+
+	procs(s, 2);
+	create(s, 1, stack(s, "main.listen", NULL, 1, NULL));
+	start(s, 1, 0);
+	while (s->now < 1480 * MS) {
+		block(s, 1, 0, "select", wait);
+		s->now += 4 * MS;
+		wake(s, 0, NO_P, 1, 0);
+		start(s, 1, 0);
+		s->now += other;
+	}
+	a = analyse(s, NULL);
+	assert_true((found(a, "call-place") != NULL) == always);
+	if (always)
+		assert_non_null(strstr(found(a, "call-place")->text, "main.deliver"));
+	analysis_free(a);
+	script_free(s);
+}
+
+static void test_one_answer_at_a_time(void **state)
+{
+	(void)state;
+	check_deliver(MS / 10, true);
+	check_deliver(4 * MS, false);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_queries_one_by_one),
 	cmocka_unit_test(test_outlier_of_goroutines),
@@ -817,6 +849,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_finalizer),
 	cmocka_unit_test(test_hand_off),
 	cmocka_unit_test(test_polled),
+	cmocka_unit_test(test_one_answer_at_a_time),
 	cmocka_unit_test(test_calls),
 	cmocka_unit_test(test_sleeps_in_tasks),
 };
