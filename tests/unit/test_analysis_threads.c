@@ -325,11 +325,13 @@ static void check_loop(const char *by, bool serial)
 	struct script *s = two_threads("main [app]", "work [app]");
 	uint32_t take = stack(s, "epoll_wait", "next_event", 3, "main [app]");
 	uint32_t ask = stack(s, by, "ask", 5, "main [app]");
+	uint32_t answer = stack(s, "sendto", "answer", 6, "main [app]");
 	struct analysis *a;
 
 	s->frames[take][0].file = s->frames[take][0].func;
 	s->frames[ask][0].file = s->frames[ask][0].func;
 	for (unsigned i = 0; i < 80; i++) {
+		call(s, 1, 0, 2000, answer);
 		call(s, 1, 0, 10000, take);
 		block(s, 1, 0, "network", take);
 		s->now += MS / 2;
