@@ -79,6 +79,9 @@ static uint64_t weigh_wait(const struct analysis *a, const struct row *row)
 
 	if (row->activity < ACT_NETWORK || (function->n && a->groups[function->key].system))
 		return 0;
+	/* The runtime's own goroutines, none of whose waits has ended. */
+	if (!row->hist.n && library_in_package(name_text(a, stack_site(a, row->stack)->func), "runtime"))
+		return 0;
 	/* Idle connections come last. */
 	if (row_is_idle(a, row))
 		return row->hist.sum / 1000000 + 1;

@@ -21,6 +21,7 @@
 
 /* Head and findings fit a terminal of 24 lines. */
 enum {
+	MIN_SAMPLES = 5, /* fewer say nothing of where a program runs */
 	FINDINGS_SHOWN = 5,
 	FINDING_LINES = 17,
 	ROWS_SHOWN = 8,
@@ -256,12 +257,21 @@ static unsigned print_finding_in(const struct page *page, unsigned i, unsigned l
 	return lines;
 }
 
-/* A periodic loop sleeps in the goroutine's own function. */
+/* A periodic loop sleeps, or waits for the next tick, in the goroutine's own function. */
 static bool is_loop(const struct analysis *a, const struct row *row)
 {
 	const struct stack_info *info = &a->stacks[row->stack];
+	bool ticks = (row->activity == ACT_RECEIVE || row->activity == ACT_SELECT) &&
+		     row->no_waker * 10 >= row->hist.n * 9;
 
-	return row->activity == ACT_SLEEP && stack_own_caller(a, row->stack, info->site) == info->n;
+	return (row->activity == ACT_SLEEP || ticks) &&
+	       stack_own_caller(a, row->stack, info->site) == info->n;
+}
+
+/* A wait without a name is one for work in the runtime and in libraries. */
+static bool may_be_no_work(const struct analysis *a, const struct row *row)
+{
+	return row->activity == ACT_OTHER && !(is_of_threads(a) && stack_is_in_program(a, row->stack));
 }
 
 static void print_place(const struct page *page, unsigned number, uint64_t ns, const char *what,
@@ -300,8 +310,10 @@ static unsigned sum_places(struct analysis *a, struct place_waits places[MOST_PL
 		const struct row *row = &a->rows[order[i]];
 		const struct label where = label_stack(a, row->stack);
 
-		if (row_is_idle(a, row) || row->hist.sum * LEAST_SHARE < watched_ns(a) ||
-		    row->activity == ACT_OTHER || !row->hist.n)
+		uint64_t ns = row->hist.sum + row->cut_ns;
+
+		if (row_is_idle(a, row) || ns * LEAST_SHARE < watched_ns(a) || may_be_no_work(a, row) ||
+		    !row->hist.n)
 			continue;
 		for (at = 0; at < found && (places[at].activity != row->activity ||
 					    strcmp(places[at].where.text, where.text) != 0);)
@@ -310,7 +322,7 @@ static unsigned sum_places(struct analysis *a, struct place_waits places[MOST_PL
 			continue;
 		if (at == found)
 			places[found++] = (struct place_waits){where, row->activity, 0, is_loop(a, row)};
-		places[at].ns += row->hist.sum;
+		places[at].ns += ns;
 	}
 	free(order);
 	qsort(places, found, sizeof(places[0]), by_wait);
@@ -326,7 +338,7 @@ static void print_places(const struct page *page)
 	uint32_t *order = order_table(a, TABLE_CPU, SORT_TOTAL, &n);
 	unsigned number = 0, waits = sum_places(a, places);
 
-	if (n)
+	if (n && a->cpu.rows[order[0]].self >= MIN_SAMPLES)
 		print_place(page, number++, (uint64_t)((double)a->cpu.rows[order[0]].self * cpu_sample_ns(a)),
 			    "run", cpu_place(a, order[0]));
 	free(order);
@@ -463,7 +475,8 @@ static void print_row(const struct page *page, const struct row_line *line)
 			spot(page, pair->stack, USED_BY_ROW).bytes);
 	else if (row->activity != ACT_SYSCALL && row->activity != ACT_ASSIST && row->no_waker)
 		fprintf(page->out, "%40s  %10s %s\n", "", "ended by",
-			row->activity == ACT_NETWORK ? "the network"
+			row->activity == ACT_NETWORK
+				? is_of_threads(page->a) ? "the network" : "the network, or a deadline"
 			: row->activity == ACT_PIPE  ? "the pipe's other end"
 			: row->activity == ACT_SLEEP ? "a timer"
 						     : "(nobody: a timer, or not recorded)");
@@ -483,9 +496,9 @@ static void print_lock(const struct page *page, uint32_t i)
 		fprintf(page->out, "%40s  held by %s\n", "",
 			spot(page, (uint32_t)top_first(res->released)->key, 50).bytes);
 	if (did->n)
-		fprintf(page->out, "%40s  then in %s: %s\n", "",
-			activity_name((enum activity)(did->key & 0xff)),
-			did->key >> 8 ? spot(page, (uint32_t)(did->key >> 8), 62).bytes : "its own code");
+		fprintf(page->out, "%40s  holder: %s%s%s\n", "",
+			activity_name((enum activity)(did->key & 0xff)), did->key >> 8 ? " in " : "",
+			did->key >> 8 ? spot(page, (uint32_t)(did->key >> 8), 62).bytes : "");
 }
 
 static void print_end_of_waits(const struct page *page, const char *what, const struct top tops[TOPS])
