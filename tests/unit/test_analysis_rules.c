@@ -617,6 +617,36 @@ static void check_ready_threads(uint32_t busy_percent, bool named)
 	script_free(s);
 }
 
+static void check_few_cpus(uint32_t ps, bool named)
+{
+	const struct host_log log = {2, 0, 0, 0, 0, 900 * MS, 1000 * MS, 60, 0, 500 * MS};
+	struct script *s = script_new(1000 * MS);
+	char text[HOST_LOG_TEXT];
+	struct analysis *a;
+
+	procs(s, ps);
+	create(s, 2, stack(s, "main.serve", NULL, 1, NULL));
+	start(s, 2, 1);
+	host_log_print(&log, text);
+	add_log(s, 999 * MS, text);
+	a = analyse(s, NULL);
+	assert_true((found(a, "procs-high") != NULL) == named);
+	if (named) {
+		assert_int_equal(found(a, "procs-high")->level, LEVEL_INFO);
+		assert_non_null(strstr(found(a, "procs-high")->text, "GOMAXPROCS is 16 on 2 CPUs"));
+	}
+	analysis_free(a);
+	script_free(s);
+}
+
+/* Many Ps on few CPUs: their threads wait for each other, with nobody else to blame. */
+static void test_more_procs_than_cpus(void **state)
+{
+	(void)state;
+	check_few_cpus(16, true);
+	check_few_cpus(2, false);
+}
+
 static void test_neighbour_of_waiting(void **state)
 {
 	(void)state;
@@ -1020,6 +1050,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_host_log),
 	cmocka_unit_test(test_neighbour_named),
 	cmocka_unit_test(test_neighbour_of_waiting),
+	cmocka_unit_test(test_more_procs_than_cpus),
 	cmocka_unit_test(test_kernel_sleep),
 	cmocka_unit_test(test_no_neighbour_on_idle_machine),
 	cmocka_unit_test(test_idle_p),

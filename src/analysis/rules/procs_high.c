@@ -1,10 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* More Ps than the CPU quota allows: they use it up early in each period and stop for the rest of it. */
+/*
+ * More Ps than the CPU quota allows: they use it up early in each period and stop for the rest of it. Or more
+ * than there are CPUs: who has a P waits for a CPU, and the Ps seem to be idle.
+ */
 #include <math.h>
 
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/rules/rules.h"
+
+static void of_few_cpus(struct analysis *a)
+{
+	const struct analysis_host *host = &a->options.host;
+	double used = (double)host->cpu_ns, waited = (double)host->waited_ns;
+	struct finding *finding;
+
+	if (!host->known || host->cpus <= 0 || a->procs < 2 * host->cpus || waited < 0.2 * used ||
+	    used < 0.25 * host->cpus * (double)watched_ns(a))
+		return;
+	finding = finding_add(a, "procs-high", 0);
+	finding->level = LEVEL_INFO;
+	finding_text(
+		finding,
+		"GOMAXPROCS is %u on %.0f CPUs: threads had CPUs for %s, and were ready without one for %s. "
+		"Shares of the Ps' time are that much too small.",
+		a->procs, host->cpus, label_time(host->cpu_ns).text, label_time(host->waited_ns).text);
+	finding->total_ns = host->waited_ns;
+	finding_next(finding, "GOMAXPROCS=%.0f", host->cpus);
+}
 
 void rule_procs_high(struct analysis *a)
 {
@@ -13,6 +36,7 @@ void rule_procs_high(struct analysis *a)
 	double watched = (double)watched_ns(a);
 	struct finding *finding;
 
+	of_few_cpus(a);
 	if (!host->known || host->quota_cpus <= 0) {
 		finding_not_applicable(a, "procs-high", "no CPU quota is known");
 		return;

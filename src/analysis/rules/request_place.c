@@ -89,6 +89,20 @@ static void handler_add_samples(const struct analysis *a, struct handler *handle
 	handler->runs = (uint32_t)stack->key;
 }
 
+/* A handler that keeps its connection as a WebSocket waits for what the client has to say. */
+static bool waits_for_message(const struct analysis *a, const struct row *row)
+{
+	const struct stack_info *info = &a->stacks[row->stack];
+
+	for (uint32_t i = 0; i < info->n; i++) {
+		const char *func = name_text(a, a->frames[info->first + i].func);
+
+		if (strstr(func, "websocket.(*Conn).") && !io_call_writes(info->io_call))
+			return true;
+	}
+	return false;
+}
+
 static void gather(const struct analysis *a, struct handlers *handlers)
 {
 	struct handler *handler;
@@ -99,7 +113,7 @@ static void gather(const struct analysis *a, struct handlers *handlers)
 		if (row->activity < ACT_SYSCALL || row->activity >= ACT_UNWATCHED || !row->hist.n)
 			continue;
 		handler = handler_of(a, handlers, row->stack);
-		if (handler)
+		if (handler && !waits_for_message(a, row))
 			handler_add_wait(a, handler, row);
 	}
 	for (uint32_t i = 1; i < a->cpu.nrows; i++) {
