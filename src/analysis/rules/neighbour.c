@@ -40,15 +40,22 @@ static bool is_stolen(const struct analysis *a, double off)
  */
 static const char *reason(const struct analysis *a, const char *them, double off, char text[160])
 {
+	bool own = a->nbeside && strcmp(a->beside[0].name, ENDED_CHILDREN) == 0;
+
 	if (is_throttled(a, off))
 		return "its CPU quota ran out";
 	if (is_stolen(a, off))
 		snprintf(text, 160, "the hypervisor gave %s to other machines (steal)", them);
 	else if (!a->nbeside && a->options.host.known)
 		snprintf(text, 160, "other processes used %s", them);
-	else if (a->nbeside && strcmp(a->beside[0].name, ENDED_CHILDREN) == 0)
+	else if (own && a->nbeside == 1)
 		snprintf(text, 160, "its own children, which have ended, used %s (%.10s in all)", them,
 			 label_time(a->beside[0].used_ns).text);
+	else if (own)
+		snprintf(text, 160,
+			 "its own children (%.10s in all) and other processes used %s, among them %s (%.10s)",
+			 label_time(a->beside[0].used_ns).text, them, a->beside[1].name,
+			 label_time(a->beside[1].used_ns).text);
 	else if (!a->nbeside)
 		snprintf(text, 160, "other processes used %s, or a CPU quota ran out", them);
 	else
