@@ -309,7 +309,6 @@ static unsigned sum_places(struct analysis *a, struct place_waits places[MOST_PL
 	for (size_t i = 0; i < n; i++) {
 		const struct row *row = &a->rows[order[i]];
 		const struct label where = label_stack(a, row->stack);
-
 		uint64_t ns = row->hist.sum + row->cut_ns;
 
 		if (row_is_idle(a, row) || ns * LEAST_SHARE < watched_ns(a) || may_be_no_work(a, row) ||

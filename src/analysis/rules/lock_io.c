@@ -60,9 +60,9 @@ void rule_lock_io(struct analysis *a)
 		if (res->parent != i || !lock_matters(a, res, &impact) || !applies(res, impact))
 			continue;
 		finding = finding_add(a, "lock-io", impact);
-		finding_text(finding, "%s waited %s for %s, which holds the lock across %s.",
+		finding_text(finding, "%s waited %s for %s, which holds %s across %s.",
 			     lock_waiter(a, res).text, label_time(res->waits.sum).text,
-			     lock_holder(a, res).text, across(a, res).text);
+			     lock_holder(a, res).text, lock_called(a, res, "the lock"), across(a, res).text);
 		lock_evidence(a, finding, res);
 	}
 }

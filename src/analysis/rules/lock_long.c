@@ -37,8 +37,8 @@ void rule_lock_long(struct analysis *a)
 		if (res->parent != i || !lock_matters(a, res, &impact) || !applies(a, res))
 			continue;
 		finding = finding_add(a, "lock-long", impact);
-		finding_text(finding, "%s holds a lock for %s (p99); %s waited %s for it.",
-			     lock_holder(a, res).text,
+		finding_text(finding, "%s holds %s for %s (p99); %s waited %s for it.",
+			     lock_holder(a, res).text, lock_called(a, res, "a lock"),
 			     label_time(histogram_quantile(&res->min_holds, 0.99)).text,
 			     lock_waiter(a, res).text, label_time(res->waits.sum).text);
 		lock_evidence(a, finding, res);

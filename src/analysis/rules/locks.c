@@ -156,6 +156,11 @@ static bool may_be_no_lock(const struct analysis *a, const struct resource *res)
 	       !stack_waits_for_lock(a, stack);
 }
 
+const char *lock_called(const struct analysis *a, const struct resource *res, const char *lock)
+{
+	return may_be_no_lock(a, res) ? "what may be a lock" : lock;
+}
+
 void lock_evidence(struct analysis *a, struct finding *finding, const struct resource *res)
 {
 	const struct top *did = top_first(res->did);

@@ -146,5 +146,7 @@ bool lock_is_held_some_time(const struct resource *res);
 /* Adds count, percentiles, worst wait, stacks, and the command that shows more. */
 void lock_evidence(struct analysis *a, struct finding *finding, const struct resource *res);
 struct label lock_waiter(const struct analysis *a, const struct resource *res);
+/* Returns `lock`, "a lock" or the like; another word where threads wait for a futex that may be none. */
+const char *lock_called(const struct analysis *a, const struct resource *res, const char *lock);
 struct label lock_holder(const struct analysis *a, const struct resource *res);
 #endif
