@@ -11,19 +11,21 @@ void rule_stw_stop(struct analysis *a)
 {
 	const struct gc_figures *gc = &a->gc;
 	double share = (double)gc->slow_stops_ns / ((double)watched_ns(a) + 1);
+	/* A few stops are slow wherever threads lose their CPU for a moment. */
+	bool rare = gc->slow_stops * 3 < gc->stops.n;
 	struct finding *finding;
 
 	if (gc->slow_stops < LEAST)
 		return;
-	/* A few stops are slow wherever threads lose their CPU for a moment. */
-	if (gc->slow_stops * 3 < gc->stops.n)
+	if (rare)
 		share = 0;
 	else if (gc->slow_stops_ns / gc->slow_stops >= 5000000 && share < 0.05)
 		share = 0.05;
 	finding = finding_add(a, "stw-stop", share);
-	finding_text(finding, "Stopping the world took up to %s, because of %s: %s cannot be preempted.",
+	finding_text(finding, "Stopping the world took up to %s, because of %s: %s %s.",
 		     label_time(gc->worst_stop).text, label_who(a, gc->worst_stop_g).text,
-		     label_function(a, gc->worst_stop_func).text);
+		     label_function(a, gc->worst_stop_func).text,
+		     rare ? "was the last to stop" : "cannot be preempted");
 	finding->n = gc->slow_stops;
 	finding->total_ns = gc->slow_stops_ns;
 	finding->max_ns = gc->worst_stop;
