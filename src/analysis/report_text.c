@@ -420,11 +420,14 @@ static void print_group(const struct page *page, uint32_t i)
 	const struct group *group = &page->a->groups[i];
 	struct label name = label_function(page->a, group->func);
 	bool fits = 67 + strlen(name.text) <= page->width;
+	uint64_t ran = group->spent[ACT_CODE] + group->spent[ACT_ASSIST];
 
+	/* A thread has its CPU in a system call, too: where it is blocked, it is not in this state. */
+	if (is_of_threads(page->a))
+		ran += group->spent[ACT_SYSCALL];
 	fprintf(page->out, "%6s%7s%7s%7s%9s  %-*.28s", count_cell(group->at_start).text,
 		count_cell(group->peak).text, count_cell(group->alive).text, count_cell(group->created).text,
-		time_cell(group->spent[ACT_CODE] + group->spent[ACT_ASSIST]).text, fits ? 28 : 0,
-		states(group->spent).text);
+		time_cell(ran).text, fits ? 28 : 0, states(group->spent).text);
 	if (fits)
 		fprintf(page->out, " %s\n", name.text);
 	else
