@@ -61,13 +61,13 @@ wait_for() {
 say "What this needs: gotrace and Go (as make demo), rclone and python3-venv (Debian), DuckDB and moto (PyPI)"
 sh tools/deps.sh demo
 . tools/go.sh
-find_any_go || { echo "demo: no Go" >&2; exit 1; }
+find_go || { echo "demo: no Go of 1.22 or later, and none to be fetched" >&2; exit 1; }
 command -v rclone >/dev/null && python3 -c 'import ensurepip' 2>/dev/null || apt-get install -y -qq rclone python3-venv >/dev/null
 make -s gotrace
 mkdir -p "$home"
 [ -x "$home/venv/bin/python" ] || python3 -m venv "$home/venv"
 "$home/venv/bin/pip" install -q --disable-pip-version-check -r tools/fleet/demo-requirements.txt
-(cd tests/e2e/planted && CGO_ENABLED=0 go build -buildvcs=false -o "$home/shop" .)
+(cd tests/e2e/planted && GOTOOLCHAIN=go$GO_OF_TESTS CGO_ENABLED=0 go build -buildvcs=false -o "$home/shop" .)
 
 say "Two hosts: h1 runs version v1 of the service, h2 version v2, which has two faults"
 version=1
