@@ -5,9 +5,9 @@
 #include "analysis/rules/rules.h"
 #include "analysis/words.h"
 
-/* One repaired event in this many says nothing about the program or the figures; the summary has their
- * number. */
-enum { FEW = 1000 };
+/* One repaired event in this many, and less than so many, say nothing about the program or the figures; the
+ * summary has their number. */
+enum { FEW = 1000, LEAST_REPAIRED = 10 };
 
 static double traced_share(const struct analysis *a)
 {
@@ -56,7 +56,7 @@ static void rule_repaired(struct analysis *a)
 	uint64_t all = watched_ns(a) + a->unwatched_ns;
 	struct finding *finding;
 
-	if (a->repaired * FEW < a->ops || !a->repaired)
+	if (a->repaired * FEW < a->ops || a->repaired < LEAST_REPAIRED)
 		return;
 	/* A handful in a short trace is no share, and a gap hides how each thread came to be where it is
 	 * found: long gaps, or many, explain the repairs. */
