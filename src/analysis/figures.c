@@ -90,6 +90,24 @@ const char *short_function(const char *func)
 	return begin;
 }
 
+/* Returns where the arguments begin that are cut off in the middle: "a::f(std::map<std::string, st"; n if
+ * none are. */
+static size_t without_cut_arguments(const char *name, size_t n)
+{
+	size_t first = n, open = 0;
+
+	for (size_t at = 0; at < n; at++) {
+		if (name[at] == '(' && first == n && at &&
+		    (isalnum((unsigned char)name[at - 1]) || strchr("_>]", name[at - 1])))
+			first = at;
+		open += name[at] == '(';
+		open -= open && name[at] == ')';
+	}
+	if (!open || first == n || isdigit((unsigned char)name[first + 1]))
+		return n;
+	return first >= 8 && memcmp(name + first - 8, "operator", 8) == 0 ? n : first;
+}
+
 /*
  * Returns where the arguments of a C++ function begin: 1 for "f(int) const", n if it has none. "read(3:
  * /tmp/x)" is a call, with its file.
@@ -98,6 +116,8 @@ static size_t without_arguments(const char *name, size_t n)
 {
 	size_t at = n, depth = 0;
 
+	if (n && without_cut_arguments(name, n) < n)
+		return without_cut_arguments(name, n);
 	while (at && (isalpha((unsigned char)name[at - 1]) || strchr(" &", name[at - 1])))
 		at--;
 	if (!at || name[at - 1] != ')')

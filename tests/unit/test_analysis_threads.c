@@ -135,6 +135,12 @@ static void test_names(void **state)
 	check_name("a::b<int>::operator-><c>() [app]", "a::b<int>::operator-><c> [app]");
 	check_name("shop::operator()(int) [app]", "shop::operator() [app]");
 	check_name("[io_uring]", "[io_uring]");
+	/* Names are cut after 100 bytes. */
+	check_name("Routes::transfer(std::unordered_map<std::__cxx11::basic_string<char, std::al [app]",
+		   "Routes::transfer [app]");
+	check_name("(anonymous namespace)::run(void (*)(int), std::al [app]",
+		   "(anonymous namespace)::run [app]");
+	check_name("read(3: /tmp/x (a", "read(3: /tmp/x (a");
 }
 
 /* The row of a call at an address without a name shows the call. */
