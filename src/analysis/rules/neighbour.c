@@ -79,8 +79,11 @@ static void name_others(const struct analysis *a, struct finding *finding)
 		finding_evidence(finding, "%s", text);
 }
 
-/* What other processes used of CPUs, ns. The four greatest are counted on their own, because the program may
- * have only some of the machine's CPUs. */
+/*
+ * What other processes used of CPUs, ns. The four greatest are counted on their own, because the program may
+ * have only some of the machine's CPUs. What the others used in all says nothing where CPUs were idle for
+ * half of the time: there was one for each of them.
+ */
 static double others_ns(const struct analysis *a)
 {
 	const struct analysis_host *host = &a->options.host;
@@ -89,7 +92,7 @@ static double others_ns(const struct analysis *a)
 
 	for (unsigned i = 0; i < a->nbeside; i++)
 		named += (double)a->beside[i].used_ns;
-	return others > named ? others : named;
+	return others > named && host->machine_busy + host->machine_stolen >= 0.5 ? others : named;
 }
 
 /*
