@@ -123,6 +123,20 @@ static const struct row *row_of(const struct analysis *a, unsigned activity, uin
 	return known ? &a->rows[*known] : NULL;
 }
 
+/* The lock is of the receiver alone: rx.lock().unwrap().recv() in Rust. Each thread's stack is another one.
+ */
+static bool holder_waits_for_work(const struct analysis *a, const struct resource *res)
+{
+	const struct top *did = top_first(res->did);
+	unsigned activity = (unsigned)(did->key & 0xff);
+	uint32_t stack = (uint32_t)(did->key >> 8);
+
+	return activity >= ACT_COND && activity <= ACT_SELECT &&
+	       share(res, res->meanwhile[activity]) >= 0.5 &&
+	       stacks_share_site(a, stack, (uint32_t)top_first(res->waited)->key) &&
+	       strstr(name_text(a, stack_leaf(a, stack)->func), "Receiver<");
+}
+
 /*
  * Workers that take turns to wait for work with a lock (the thread pool of Rust's book): those that wait for
  * the lock would have no work, either.
@@ -147,6 +161,14 @@ static bool is_of_unnamed_code(const struct analysis *a, const struct resource *
 	return strcmp(name_text(a, site->func), UNNAMED_CODE) == 0;
 }
 
+/* Threads of a library, or that begin or end, wait for each other: no function of the program's is delayed.
+ */
+static bool is_beside_program(const struct analysis *a, const struct resource *res)
+{
+	return is_of_threads(a) && !is_of_process(a, res) &&
+	       !stack_is_in_program(a, (uint32_t)top_first(res->waited)->key);
+}
+
 /* A futex of no known lock may be anything: a thread parks, a virtual machine stops its threads. */
 static bool may_be_no_lock(const struct analysis *a, const struct resource *res)
 {
@@ -166,7 +188,9 @@ void lock_evidence(struct analysis *a, struct finding *finding, const struct res
 	const struct top *did = top_first(res->did);
 
 	/* A log on disk is written under a lock: a few percent are how such programs work. */
-	finding->may_be_well = holder_is_idle(a, res) || may_be_no_lock(a, res) || is_of_unnamed_code(a, res);
+	finding->may_be_well = holder_is_idle(a, res) || holder_waits_for_work(a, res) ||
+			       may_be_no_lock(a, res) || is_of_unnamed_code(a, res) ||
+			       is_beside_program(a, res);
 	if (finding->impact < 0.05 || finding->may_be_well)
 		finding->level = LEVEL_INFO;
 	finding->held_up = lock_held_up(res);

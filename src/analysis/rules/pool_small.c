@@ -128,6 +128,9 @@ static void of_holders(struct analysis *a, const struct row *row, double impact)
 			     "%s waited %s for one of about %.0f, all in use, each held for %s (p50).",
 			     label_stack(a, row->stack).text, label_time(row->hist.sum).text, many,
 			     label_time(hold).text);
+	/* Threads of a virtual machine or a library pass it on among themselves. */
+	if (is_of_threads(a) && !stack_is_in_program(a, row->stack))
+		finding->level = LEVEL_INFO;
 	row_evidence(a, finding, row);
 	finding_evidence(finding, "given back at %s; held up to %s",
 			 label_stack(a, (uint32_t)top_first(res->released)->key).text,

@@ -10,8 +10,12 @@
 #include "analysis/rules/rules.h"
 #include "code/symbol/library.h"
 
-/* A loop that does work between yields runs longer. The probes of a yield take 2 or 3 us of it. */
-enum { LEAST_RATE = 5000, SHORT_RUN_NS = 6000 };
+/*
+ * A loop that does work between yields runs longer. The probes of a yield take 2 or 3 us of it. Libraries
+ * yield a few times before they wait: four times in Rust's channels (library/std/src/sync/mpmc/utils.rs,
+ * Backoff).
+ */
+enum { LEAST_RATE = 5000, SHORT_RUN_NS = 6000, BEFORE_WAIT = 8 };
 
 /* Threads of LLVM's OpenMP that have done their share yield until the last one has, if there are fewer CPUs
  * than threads (KMP_BLOCKTIME in openmp/docs of LLVM 14). */
@@ -92,6 +96,8 @@ static void of_threads(struct analysis *a, double seconds)
 
 		if (row->activity != ACT_SYSCALL || (double)row->hist.n < LEAST_RATE * seconds || !info->n ||
 		    strncmp(name_text(a, a->frames[info->first].func), "sched_yield", 11))
+			continue;
+		if (row->hist.n < BEFORE_WAIT * a->groups[function->key].blocks)
 			continue;
 		ns = a->groups[function->key].spent[ACT_CODE] + row->hist.sum;
 		if (ns <= row->hist.n * SHORT_RUN_NS)
