@@ -681,6 +681,36 @@ static void test_team_yields(void **state)
 	script_free(s);
 }
 
+/* A channel of Rust yields four times before it waits; a loop yields until there is something. */
+static void check_yields(uint32_t before_wait, bool spins)
+{
+	struct script *s = two_threads("main [app]", "worker [app]");
+	uint32_t yield = stack(s, "sched_yield", "next", 4, "worker [app]");
+	struct analysis *a;
+
+	for (uint32_t i = 1; i <= 8000; i++) {
+		s->now += 1500;
+		call(s, 2, 1, 1000, yield);
+		if (i % before_wait)
+			continue;
+		block(s, 2, 1, "sync (futex)", yield);
+		wake(s, 1, 0, 2, yield);
+		start(s, 2, 1);
+	}
+	block(s, 2, 1, "sync (futex)", yield);
+	a = analyse(s, NULL);
+	assert_true((found(a, "yield-spin") != NULL) == spins);
+	analysis_free(a);
+	script_free(s);
+}
+
+static void test_yields_before_wait(void **state)
+{
+	(void)state;
+	check_yields(4, false);
+	check_yields(100, true);
+}
+
 /* A stack of code that was made at run time, which has neither name nor file, through libjvm.so. */
 static uint32_t java_stack(struct script *s, const char *wait, const char *inner, const char *outer,
 			   const char *made)
@@ -1097,6 +1127,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_lock_of_conditions),
 	cmocka_unit_test(test_futex_values),
 	cmocka_unit_test(test_team_yields),
+	cmocka_unit_test(test_yields_before_wait),
 	cmocka_unit_test(test_uv_pool),
 	cmocka_unit_test(test_java),
 	cmocka_unit_test(test_loop_of_interpreter),
