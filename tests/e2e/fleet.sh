@@ -153,7 +153,7 @@ case_fleet_origin_of_command() { # a command's trace is from the command, not fr
 }
 
 case_fleet_upload() { # a trace and what only looks like one; a store that cannot be reached; the tables are complete
-	local store=$W/store dir=$W/snapshots
+	local store=$W/store dir=$W/snapshots status
 	local upload=(env "PATH=$(dirname "$GOTRACE"):$PATH" NODE=n1 tools/fleet/upload.sh)
 	mkdir "$dir"
 	cp tests/fixtures/rawlog/go1.26.8.trace "$dir/a.trace"
@@ -163,9 +163,14 @@ case_fleet_upload() { # a trace and what only looks like one; a store that canno
 	: >"$W/file"
 	"${upload[@]}" -1 "$dir" "$W/file/x" >"$W/out" 2>"$W/err" </dev/null && die "uploaded to a file"
 	[ -f "$dir/a.trace" ] || die "the trace is gone, and nowhere else"
+	mkdir "$W/full"
+	mount -t tmpfs -o size=4k none "$W/full" || die "no tmpfs"
+	TMPDIR=$W/full "${upload[@]}" -1 "$dir" "$W/other" >"$W/out" 2>"$W/err" && status=0 || status=$?
+	umount "$W/full"
+	[ $status -eq 1 ] && [ -f "$dir/a.trace" ] || die "without space for the tables: status $status, $(ls "$dir")"
 	"${upload[@]}" -1 "$dir" "$store" service.name=shop host.name=n1 >"$W/out" 2>"$W/err" || die "$(tail -n 1 "$W/err")"
 	cmp "$W/a.trace" "$store/raw/n1/a.trace" || die "the trace is another one"
-	[ -f "$store/raw/n1/b.trace" ] || die "the bad file stays in the way"
+	[ -f "$store/raw/n1/b.trace" ] || [ -f "$W/other/raw/n1/b.trace" ] || die "the bad file stays in the way"
 	[ "$(ls "$dir")" = c.txt ] || die "left: $(ls "$dir")"
 	into_lake "$W/a.trace" --resource service.name=shop --resource host.name=n1
 	diff -r "$W/lake" "$store/lake" >"$W/diff" || die "tables differ: $(head -n 1 "$W/diff")"

@@ -3,6 +3,7 @@
 # Asks the flight recorders of all nodes for the same seconds of wall-clock time (docs/fleet.md):
 #   ask.sh [-t TIME] [-l TIME] [-n NAMESPACE]             the pods of the DaemonSet, by kubectl
 #   ask.sh [-t TIME] [-l TIME] [-x COMMAND] HOST...       hosts, by ssh or what -x says: COMMAND HOST gotrace ...
+# ssh asks for no password, and gives up on a host after ten seconds.
 # -t is the end of the window (gotrace snapshot --at; default: now), -l how much before it (--last; default: 5s).
 # Prints "NODE: FILE" for each snapshot. The exit status is 1 if a node did not answer.
 set -u
@@ -12,7 +13,7 @@ usage() {
 	exit 2
 }
 
-at=@$(date +%s) last=5s namespace=gotrace by=ssh
+at=@$(date +%s) last=5s namespace=gotrace by="ssh -o BatchMode=yes -o ConnectTimeout=10"
 while getopts t:l:n:x: option; do
 	case $option in
 	t) at=$OPTARG ;;

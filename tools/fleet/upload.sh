@@ -34,8 +34,11 @@ trap 'exit 0' INT TERM
 # tables TRACE [--resource KEY=VALUE]...: uploads the tables. Table "trace" goes last: who reads it finds the others.
 tables() {
 	rm -rf "$work/lake"
-	# Of a file that is no trace there are no tables.
-	gotrace convert -q "$@" --format parquet -o "$work/lake" || return 0
+	if ! gotrace convert -q "$@" --format parquet -o "$work/lake"; then
+		# Of a file that is no trace there are no tables; a full disk is another matter.
+		! gotrace check "$1" >/dev/null 2>&1
+		return
+	fi
 	rclone copy -q --exclude '/trace/**' "$work/lake" "$remote/lake" &&
 		rclone copy -q "$work/lake/trace" "$remote/lake/trace"
 }
