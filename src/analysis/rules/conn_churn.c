@@ -11,17 +11,6 @@
 
 enum { LEAST = 50, LEAST_RATE = 20 };
 
-static bool has_function(const struct analysis *a, uint32_t stack, const char *func)
-{
-	const struct stack_info *info = &a->stacks[stack];
-
-	for (uint32_t i = 0; i < info->n; i++) {
-		if (strcmp(name_text(a, a->frames[info->first + i].func), func) == 0)
-			return true;
-	}
-	return false;
-}
-
 /* The call itself: (*netFD).connect makes others, too. */
 static bool is_connect(const struct analysis *a, const struct row *row)
 {
@@ -30,9 +19,9 @@ static bool is_connect(const struct analysis *a, const struct row *row)
 	if (!info->n || info->lookup)
 		return false;
 	if (row->activity == ACT_SYSCALL)
-		return has_function(a, row->stack, "syscall.connect") ||
+		return stack_calls(a, row->stack, "syscall.connect") ||
 		       strcmp(name_text(a, a->frames[info->first].func), "connect") == 0;
-	return row->activity == ACT_NETWORK && has_function(a, row->stack, "net.(*netFD).connect");
+	return row->activity == ACT_NETWORK && stack_calls(a, row->stack, "net.(*netFD).connect");
 }
 
 struct dials {
@@ -73,7 +62,7 @@ void rule_conn_churn(struct analysis *a)
 	double seconds = (double)watched_ns(a) / 1e9;
 	uint64_t n = all.calls > all.waits ? all.calls : all.waits;
 	const struct group *group = &a->groups[top_first(all.most->functions)->key];
-	bool http = has_function(a, all.most->stack, "net/http.(*Transport).dialConn");
+	bool http = stack_calls(a, all.most->stack, "net/http.(*Transport).dialConn");
 	/* The client dials in a goroutine of its own: the program's code is where that was created. */
 	uint32_t stack = http && group->creator ? group->creator : all.most->stack;
 	struct finding *finding;
