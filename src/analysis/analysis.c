@@ -128,7 +128,7 @@ static bool starts_with_threads(const struct generation *gen)
 		const struct op *op = &gen->ops[i];
 
 		if ((op->kind != OP_GO_START && (op->kind != OP_GO_STATUS || op->status != G_RUNNING)) ||
-		    op->g >= tables->ngoroutines || tables->goids[op->g] == OWN_GOID)
+		    op->g >= tables->ngoroutines || goid_is_own(tables->goids[op->g]))
 			continue;
 		runs++;
 		as_thread += tables->goids[op->g] == op->m;

@@ -88,7 +88,7 @@ static void count(struct analysis *a, struct group *group, int change)
 static void join(struct analysis *a, struct goroutine *g, uint32_t index, bool before)
 {
 	struct group *group = &a->groups[index];
-	bool own = g->goid == OWN_GOID;
+	bool own = goid_is_own(g->goid);
 
 	group->system |= own;
 	group->own |= own;

@@ -185,7 +185,7 @@ static void note_answer(struct analysis *a, struct goroutine *g, const struct go
 
 bool interval_counts(const struct analysis *a, const struct goroutine *g)
 {
-	return (!a->options.label || g->matches) && g->goid != OWN_GOID;
+	return (!a->options.label || g->matches) && !goid_is_own(g->goid);
 }
 
 void interval_enter(struct analysis *a, struct goroutine *g, enum activity activity, uint32_t stack)

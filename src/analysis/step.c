@@ -467,7 +467,7 @@ static void create(struct analysis *a, struct goroutine *g, const struct ledger_
 	born(a, g, change->op);
 	/* What gotrace's own goroutine creates existed before: where it waits, and since when, is not known.
 	 */
-	if (change->by && a->gs[change->by].goid == OWN_GOID) {
+	if (change->by && goid_is_own(a->gs[change->by].goid)) {
 		interval_enter(a, g, activities[state], 0);
 		g->cut = true;
 		return;

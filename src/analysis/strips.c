@@ -88,7 +88,7 @@ static void strips_on_span(void *ctx, const struct analysis *a, uint64_t goid, c
 {
 	struct strips *strips = ctx;
 
-	if (!goid || goid == OWN_GOID || span->end <= span->start)
+	if (!goid || goid_is_own(goid) || span->end <= span->start)
 		return;
 	for (size_t i = 0; i < strips->n; i++) {
 		struct strip *strip = &strips->all[i];
@@ -121,7 +121,7 @@ static int lane_of(const struct lanes *lanes, uint64_t goid)
 
 static void lane_add(struct lanes *lanes, uint64_t goid)
 {
-	if (goid && goid != OWN_GOID && lanes->n < LANES && lane_of(lanes, goid) < 0)
+	if (goid && !goid_is_own(goid) && lanes->n < LANES && lane_of(lanes, goid) < 0)
 		lanes->goids[lanes->n++] = goid;
 }
 

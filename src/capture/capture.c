@@ -28,10 +28,10 @@
 
 enum {
 	GENERATION_MS = 1000,
-	RESYNC_MS = 200, /* minimum interval between two snapshots after losses */
-	EXEC_CHECK_MS = 100,
-	END_WAIT_MS = 1000, /* on a busy machine, of an exiting process; of others there is nothing more to
-			       record */
+	RESYNC_MS = 200,     /* minimum interval between two snapshots after losses */
+	EXEC_CHECK_MS = 500, /* another process is asked, which must wake up */
+	END_WAIT_MS = 1000,  /* on a busy machine, of an exiting process; of others there is nothing more to
+				record */
 	LEAST_REST_MS = 10,
 	BUSY_GO_MS = 160,
 	BUSY_THREADS_MS =
@@ -182,13 +182,25 @@ static bool is_recording(const struct capture *capture)
 	return capture->gap.state == GAP_NONE && !capture->drain.is_held;
 }
 
+/* Reads the Ms, by which the model settles system calls (go_settle()). Returns their number, or a negative
+ * errno. */
+static int read_ms_to_settle(struct capture *capture, struct error *err)
+{
+	uint64_t records = capture->drain.records;
+
+	/* Without a record since then, nothing is left to settle. Each M is asked for in another process. */
+	if (!capture->backend->read_ms || !is_recording(capture) || records == capture->read_ms_after)
+		return 0;
+	capture->read_ms_after = records;
+	return capture->backend->read_ms(capture, err);
+}
+
 static int log_boundary(struct capture *capture, struct error *err)
 {
 	size_t size;
 	struct log_boundary *boundary;
 	uint64_t before = now_ns();
-	bool settles = capture->backend->read_ms && is_recording(capture);
-	int n = settles ? capture->backend->read_ms(capture, err) : 0;
+	int n = read_ms_to_settle(capture, err);
 	uint64_t after = now_ns();
 	int rc;
 
@@ -575,6 +587,7 @@ void capture_free(struct capture *capture)
 	if (!capture)
 		return;
 	control_free(&capture->control);
+	off_cpu_close(capture);
 	drain_close(&capture->drain);
 	sampler_close(&capture->sampler);
 	if (capture->bpf.destroy)

@@ -15,8 +15,8 @@ struct lease_holder {
 };
 
 enum {
-	LEASE_MS = 500,       /* duration of a renewal */
-	LEASE_RENEW_MS = 125, /* interval between renewals */
+	LEASE_MS = 1000,      /* duration of a renewal */
+	LEASE_RENEW_MS = 250, /* interval between renewals: a quarter, so that late ones do no harm */
 };
 
 /* The renewal program must be attached to own_renew() before lease_open() is called. */

@@ -164,25 +164,43 @@ static unsigned find_open(const volatile struct off_cpu_slot *slots, uint64_t no
 	return found;
 }
 
-/* Nearly all slots are empty, so they are read in place. */
-static int log_open(struct capture *capture)
+#define SLOTS_BYTES (OFF_CPU_SLOTS * sizeof(struct off_cpu_slot))
+
+/* Nearly all slots are empty, so they are read in place. They stay mapped, as mapping 320 pages takes longer
+ * than reading them. Returns NULL if they cannot be mapped. */
+static const volatile struct off_cpu_slot *map_slots(struct capture *capture)
 {
 	int map = bpf_map__fd(capture->bpf.skeleton->maps.off_cpu_slots);
-	size_t bytes = OFF_CPU_SLOTS * sizeof(struct off_cpu_slot);
-	volatile struct off_cpu_slot *slots = mmap(NULL, bytes, PROT_READ, MAP_SHARED, map, 0);
+	void *slots;
+
+	if (capture->off_cpu_slots)
+		return capture->off_cpu_slots;
+	slots = mmap(NULL, SLOTS_BYTES, PROT_READ, MAP_SHARED, map, 0);
+	capture->off_cpu_slots = slots == MAP_FAILED ? NULL : slots;
+	return capture->off_cpu_slots;
+}
+
+void off_cpu_close(struct capture *capture)
+{
+	if (capture->off_cpu_slots)
+		munmap((void *)(uintptr_t)capture->off_cpu_slots, SLOTS_BYTES);
+	capture->off_cpu_slots = NULL;
+}
+
+static int log_open(struct capture *capture)
+{
+	const volatile struct off_cpu_slot *slots = map_slots(capture);
 	struct raw_record *records = calloc(MAX_OPEN + MAX_REPEATED, sizeof(*records));
 	uint64_t now = now_ns();
 	unsigned found = 0;
 	int rc = 0;
 
-	if (slots != MAP_FAILED && records)
+	if (slots && records)
 		found = find_open(slots, now, records);
-	if (slots != MAP_FAILED && records && capture->options.cpus)
+	if (slots && records && capture->options.cpus)
 		found += find_cpus(slots, now, records + found);
 	if (found)
 		rc = drain_put(&capture->drain, LOG_RECORDS, records, found * sizeof(*records));
-	if (slots != MAP_FAILED)
-		munmap((void *)(uintptr_t)slots, bytes);
 	free(records);
 	return rc;
 }

@@ -72,17 +72,19 @@ struct capture {
 	struct sampler sampler;
 	struct plugin_set plugins;
 	struct capture_stats stats;
-	struct log_loss reported; /* losses logged so far */
-	uint64_t silent;          /* hits without a record, so far */
-	struct hit_cost hit_cost; /* cost of a hit */
-	uint64_t cost_ns;         /* cost of all hits so far */
-	bool interrupted;         /* there was a gap since the last tally */
+	struct log_loss reported;                          /* losses logged so far */
+	uint64_t silent;                                   /* hits without a record, so far */
+	struct hit_cost hit_cost;                          /* cost of a hit */
+	uint64_t cost_ns;                                  /* cost of all hits so far */
+	bool interrupted;                                  /* there was a gap since the last tally */
+	const volatile struct off_cpu_slot *off_cpu_slots; /* mapped when first read; NULL before */
 	struct quota quota;
 	struct host host;
 	struct otel_resource origin; /* known once info_logged is set */
 	bool origin_noted;           /* it is in the log */
 	struct log_m *ms;
-	uint32_t markers; /* number of markers used */
+	uint64_t read_ms_after; /* drain.records when the Ms were last read */
+	uint32_t markers;       /* number of markers used */
 	uint64_t next_boundary_ns, next_snapshot_ns, next_exec_check_ns, next_heap_ns;
 	uint64_t renewed_stacks; /* drain.stacks at the last renewal */
 	uint64_t round_ns;       /* when the last round began */

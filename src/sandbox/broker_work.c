@@ -30,7 +30,7 @@
 enum {
 	STUCK_MS = 500,     /* longer than swapping in a page or a slow disk takes */
 	STARVED_MS = 10000, /* the same for a thread that gets no CPU */
-	WATCH_MS = 125,
+	WATCH_MS = 250,     /* a stuck thread is found at most so much later; each look is a wake-up */
 	REDUCE_MS = 1000,
 };
 

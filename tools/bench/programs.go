@@ -77,7 +77,7 @@ func countRuns() (stop func()) {
 func (b *bench) programs() {
 	fmt.Println("== programs: ns a run by the kernel's statistics (and over an empty one), share of all time in programs")
 	defer countRuns()()
-	for _, load := range []string{"http-inside", "pingpong", "redis"} {
+	for _, load := range []string{"http-inside", "pingpong", "redis", "etcd", "grpc"} {
 		means, shares := map[string]series{}, map[string]series{}
 		var empty, all series
 		for range b.rounds {
@@ -120,10 +120,32 @@ func (b *bench) programs() {
 
 // programLoad starts a load, and returns the process to trace.
 func (b *bench) programLoad(name string) (pid string, end func()) {
-	if name == "redis" {
+	switch name {
+	case "redis":
 		w := b.redis()
 		return w.pid, w.end
+	case "etcd":
+		return loaded(b.etcd())
+	case "grpc":
+		return loaded(b.grpc())
 	}
 	l := b.start(name)
 	return l.pidText(), l.end
+}
+
+// loaded asks a service for as much as it answers, until the end.
+func loaded(s *service) (pid string, end func()) {
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				s.load(0, time.Second)
+			}
+		}
+	}()
+	return s.pid, func() { close(stop); <-done; s.end() }
 }

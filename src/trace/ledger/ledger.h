@@ -175,7 +175,7 @@ static inline bool ledger_call_resumes(const struct ledger *ledger, const struct
 /* gotrace's own goroutine, which makes transitions that were not seen, and logs. */
 static inline bool ledger_is_own(const struct ledger_g *g)
 {
-	return g->goid == OWN_GOID;
+	return goid_is_own(g->goid);
 }
 
 #endif

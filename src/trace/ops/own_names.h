@@ -13,6 +13,11 @@
 /* The goroutine that gotrace's own events are on. Made-up goids follow; a runtime never numbers so many. */
 #define OWN_GOID ((uint64_t)1 << 52)
 
+static inline bool goid_is_own(uint64_t goid)
+{
+	return goid == OWN_GOID;
+}
+
 /* Category of log events: notes about the trace itself. */
 #define OWN_LOG_CATEGORY "gotrace"
 /* The frame for those that a walk of a stack did not reach. */
