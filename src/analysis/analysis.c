@@ -115,6 +115,7 @@ void analysis_free(struct analysis *a)
 	free(a->cpu.rows);
 	free(a->cpu.pending);
 	map64_free(&a->cpu.row_of);
+	map64_free(&a->cpu.in_leaf);
 	free(a);
 }
 

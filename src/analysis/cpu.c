@@ -31,11 +31,84 @@ uint32_t cpu_first(const struct top tops[TOPS])
 	return (uint32_t)top_first(tops)->key;
 }
 
+static uint64_t leaf_key(uint32_t row, uint32_t func)
+{
+	return (uint64_t)row << 32 | func;
+}
+
+static uint32_t samples_in(const struct analysis *a, uint32_t row, uint32_t func)
+{
+	const uint32_t *n = map64_get(&a->cpu.in_leaf, leaf_key(row, func));
+
+	return n ? *n : 0;
+}
+
+uint32_t cpu_leaf(const struct analysis *a, uint32_t row)
+{
+	const struct cpu_row *found = &a->cpu.rows[row];
+
+	for (unsigned i = 0; i < TOPS; i++) {
+		uint32_t func = found->stacks[i].n ? stack_leaf(a, (uint32_t)found->stacks[i].key)->func : 0;
+
+		if (func && samples_in(a, row, func) * 3ull >= found->self * 2)
+			return func;
+	}
+	return 0;
+}
+
 struct label cpu_place(const struct analysis *a, uint32_t row)
 {
-	const struct cpu_row *found = &a->cpu.rows[row < a->cpu.nrows ? row : 0];
+	const struct cpu_row *found = &a->cpu.rows[row];
 
-	return label_stack(a, (uint32_t)top_first(found->stacks)->key);
+	return label_in(a, stack_site(a, cpu_first(found->stacks)), cpu_leaf(a, row));
+}
+
+struct leaf {
+	uint32_t func, samples;
+};
+
+static int most_first(const void *one, const void *other)
+{
+	const struct leaf *a = one, *b = other;
+
+	return a->samples != b->samples ? (a->samples < b->samples ? 1 : -1) : 0;
+}
+
+/* Returns the number of library functions that have a tenth of the row's samples. */
+static unsigned find_leaves(const struct analysis *a, uint32_t row, struct leaf leaves[TOPS])
+{
+	const struct cpu_row *found = &a->cpu.rows[row];
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < TOPS; i++) {
+		uint32_t func = found->stacks[i].n ? stack_leaf(a, (uint32_t)found->stacks[i].key)->func : 0;
+		struct leaf leaf = {func, samples_in(a, row, func)};
+		bool known = !func || leaf.samples * 10ull < found->self;
+
+		for (unsigned j = 0; j < n; j++)
+			known |= leaves[j].func == func;
+		if (!known)
+			leaves[n++] = leaf;
+	}
+	qsort(leaves, n, sizeof(leaves[0]), most_first);
+	return n;
+}
+
+void cpu_leaves_evidence(const struct analysis *a, struct finding *finding, uint32_t row)
+{
+	struct leaf leaves[TOPS];
+	unsigned n = cpu_leaf(a, row) ? 0 : find_leaves(a, row, leaves);
+	char text[200] = "";
+
+	for (unsigned i = 0; i < n; i++) {
+		size_t len = strlen(text);
+
+		snprintf(text + len, sizeof(text) - len, "%s%.0f %% in %.40s", len ? ", " : "",
+			 100.0 * leaves[i].samples / (double)a->cpu.rows[row].self,
+			 label_name(a, leaves[i].func).text);
+	}
+	if (n)
+		finding_evidence(finding, "of it, %s", text);
 }
 
 /* --- rows --- */
@@ -125,6 +198,14 @@ static void count_task(struct analysis *a, const struct goroutine *g, uint32_t r
 	top_add(all->cpu, row, 1);
 }
 
+/* Beyond the limit, no library function has a share of the row. */
+static void count_leaf(struct analysis *a, uint32_t row, uint32_t func)
+{
+	if (func && a->cpu.in_leaf.count < MAX_ROWS &&
+	    map64_set(&a->cpu.in_leaf, leaf_key(row, func), samples_in(a, row, func) + 1))
+		a->oom = true;
+}
+
 static void count_sample(struct analysis *a, const struct pending_sample *sample)
 {
 	const struct stack_info *info = &a->stacks[sample->stack];
@@ -155,6 +236,7 @@ static void count_sample(struct analysis *a, const struct pending_sample *sample
 		a->observer.sample(a->observer.ctx, &one);
 	}
 	top_add(a->cpu.rows[row].stacks, sample->stack, 1);
+	count_leaf(a, row, stack_leaf(a, sample->stack)->func);
 	if (!g || g->activity == ACT_NONE || g->goid != sample->goid)
 		return;
 	top_add(a->cpu.rows[row].groups, g->group, 1);

@@ -6,6 +6,7 @@
 #ifndef GOTRACE_ANALYSIS_CPU_H
 #define GOTRACE_ANALYSIS_CPU_H
 
+#include "analysis/finding.h"
 #include "analysis/state.h"
 
 /* Takes the samples of a generation, which are not in the order of the other ops. */
@@ -16,8 +17,12 @@ void cpu_count(struct analysis *a, uint64_t before);
 uint64_t cpu_counted(const struct analysis *a);
 /* The CPU time that a sample stands for, ns. */
 double cpu_sample_ns(const struct analysis *a);
-/* "main.hash (hash.go:33) in sha256.block": the row's most sampled line, and what it mostly calls. */
+/* The library function (a string) that two thirds of the row's samples are in; 0 = none. */
+uint32_t cpu_leaf(const struct analysis *a, uint32_t row);
+/* "main.hash (hash.go:33) in sha256.block": the row's most sampled line, and cpu_leaf(). */
 struct label cpu_place(const struct analysis *a, uint32_t row);
+/* If there is no cpu_leaf(): what the row's samples are in, where a tenth of them is. */
+void cpu_leaves_evidence(const struct analysis *a, struct finding *finding, uint32_t row);
 /* The heaviest row of a list of rows; 0 = none. */
 uint32_t cpu_first(const struct top tops[TOPS]);
 

@@ -29,13 +29,17 @@ double p_time(const struct analysis *a)
 /* Threads that sleep all the time do not start, but have names of their kind. */
 bool is_of_threads(const struct analysis *a)
 {
-	for (size_t i = 0; !a->ledger.runs && i < a->ngroups; i++) {
+	struct name_votes votes = {0};
+
+	if (a->ledger.runs)
+		return ledger_is_of_threads(&a->ledger);
+	for (size_t i = 1; i < a->ngroups; i++) {
 		const char *name = name_text(a, a->groups[i].func);
 
-		if (has_thread_name(name, strlen(name)))
-			return true;
+		if (!a->groups[i].own)
+			name_vote(&votes, name, strlen(name));
 	}
-	return ledger_is_of_threads(&a->ledger);
+	return votes_for_threads(&votes);
 }
 
 double busy_ns(const struct analysis *a)
@@ -235,18 +239,21 @@ struct label label_place(const struct analysis *a, const struct code_place *at)
 	return label;
 }
 
-struct label label_stack(const struct analysis *a, uint32_t stack)
+struct label label_in(const struct analysis *a, const struct code_place *at, uint32_t called)
 {
-	struct label label = label_place(a, stack_site(a, stack));
-	const struct code_place *leaf = stack_leaf(a, stack);
-	struct label called = label_name(a, leaf->func);
-	struct text in = text_name(called.text, strlen(called.text), 40);
+	struct label label = label_place(a, at), name = label_name(a, called);
+	struct text in = text_name(name.text, strlen(name.text), 40);
 	size_t len = strlen(label.text);
 
-	if (leaf->func)
+	if (called)
 		snprintf(label.text + len, sizeof(label.text) - len, " in %.*s",
 			 text_fit(in.bytes, (int)(sizeof(label.text) - len) - 5), in.bytes);
 	return label;
+}
+
+struct label label_stack(const struct analysis *a, uint32_t stack)
+{
+	return label_in(a, stack_site(a, stack), stack_leaf(a, stack)->func);
 }
 
 struct label label_near(const struct analysis *a, uint32_t stack)

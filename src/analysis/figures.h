@@ -25,6 +25,8 @@ struct label label_text(const char *func, bool of_threads);
 struct label label_place(const struct analysis *a, const struct code_place *at);
 /* "main.load (main.go:40) in sql.(*DB).Query": the program's own code, and the library function it is in */
 struct label label_stack(const struct analysis *a, uint32_t stack);
+/* A place in the program, and the library function (a string) that it calls; 0: none. */
+struct label label_in(const struct analysis *a, const struct code_place *at, uint32_t called);
 struct label label_near(const struct analysis *a, uint32_t stack);
 struct label label_time(uint64_t ns);
 struct label label_pid(const struct analysis *a); /* "4711"; "PID" if it is not known */

@@ -100,6 +100,7 @@ static const struct explanation everywhere[] = {
 	{"neighbour", "lock-long"},
 	{"neighbour", "lock-syscall"},
 	{"neighbour", "lock-convoy"},
+	{"neighbour", "slow-consumer"},
 	{"neighbour", "mmap-lock"},
 	{"neighbour", "gil"},
 	{"neighbour", "burst"},

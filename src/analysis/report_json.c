@@ -239,7 +239,7 @@ static void put_cpu(struct json *json, const struct analysis *a, uint32_t i)
 	json_number(json, "total_samples", row->total);
 	json_number(json, "self_ns", (uint64_t)((double)row->self * cpu_sample_ns(a)));
 	json_number(json, "total_ns", (uint64_t)((double)row->total * cpu_sample_ns(a)));
-	put_text(json, "where", label_stack(a, stack).text);
+	put_text(json, "where", cpu_place(a, i).text);
 	if (top_first(row->groups)->n)
 		put_text(json, "goroutine", name_text(a, a->groups[top_first(row->groups)->key].func));
 	if (top_first(row->tasks)->n)

@@ -116,10 +116,9 @@ static struct text fit(const struct page *page, const char *name, unsigned used)
 }
 
 /* "http.(*conn).serve:812", truncated at its beginning. */
-static struct text spot(const struct page *page, uint32_t stack, unsigned used)
+static struct text spot_in(const struct page *page, const struct code_place *at, uint32_t leaf, unsigned used)
 {
-	const struct code_place *at = stack_site(page->a, stack), *leaf = stack_leaf(page->a, stack);
-	struct label function, called = label_name(page->a, leaf->func);
+	struct label function, called = label_name(page->a, leaf);
 	char text[640];
 
 	if (!at->func)
@@ -133,9 +132,14 @@ static struct text spot(const struct page *page, uint32_t stack, unsigned used)
 	if (used + strlen(text) > page->width && strncmp(text, OUTSIDE_NAME, strlen(OUTSIDE_NAME)) == 0)
 		return fit(page, text + strlen(OUTSIDE_NAME) + 1, used);
 	/* Where both do not fit, the program's own function says more, if it has a name. */
-	if (leaf->func && (used + strlen(text) + 8 < page->width || strstr(text, "+0x")))
+	if (leaf && (used + strlen(text) + 8 < page->width || strstr(text, "+0x")))
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), " in %s", called.text);
 	return fit(page, text, used);
+}
+
+static struct text spot(const struct page *page, uint32_t stack, unsigned used)
+{
+	return spot_in(page, stack_site(page->a, stack), stack_leaf(page->a, stack)->func, used);
 }
 
 /* --- the head --- */
@@ -605,11 +609,11 @@ static void print_cpu(const struct page *page, uint32_t i)
 	const struct cpu_row *row = &a->cpu.rows[i];
 	const struct top *group = top_first(row->groups), *task = top_first(row->tasks);
 	double all = (double)cpu_counted(a), each = cpu_sample_ns(a);
-	uint32_t stack = (uint32_t)top_first(row->stacks)->key;
+	const struct code_place *at = stack_site(a, cpu_first(row->stacks));
 
 	fprintf(page->out, "%8s%8s%5u%%  %s\n", time_cell((uint64_t)((double)row->self * each)).text,
 		time_cell((uint64_t)((double)row->total * each)).text, percent((double)row->self, all),
-		spot(page, stack, 24).bytes);
+		spot_in(page, at, cpu_leaf(a, i), 24).bytes);
 	if (row->self * 10 < cpu_counted(a))
 		return;
 	if (group->n && group->key)

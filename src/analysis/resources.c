@@ -390,6 +390,19 @@ static void charge(struct analysis *a, struct resource *res, struct goroutine *w
 		a->oom = true;
 }
 
+/* Adds what a goroutine did while it had an item of a pool. */
+static void count_use(const struct analysis *a, struct resource *res, const struct goroutine *holder,
+		      uint64_t since)
+{
+	struct top did[TOPS] = {0};
+
+	interval_meanwhile(a, holder, since, a->now, res->meanwhile, did);
+	for (unsigned i = 0; i < TOPS; i++) {
+		if (did[i].n)
+			top_add(res->did, did[i].key, did[i].weight);
+	}
+}
+
 /* It may have given it back, and acquired it again without a wait. */
 static void count_hold(struct analysis *a, struct resource *res, struct goroutine *waker,
 		       struct holding *held)
@@ -406,6 +419,8 @@ static void count_hold(struct analysis *a, struct resource *res, struct goroutin
 		if (histogram_add(&res->holds, a->now - since))
 			a->oom = true;
 		res->given_ns += held->since > held->given ? held->since - held->given : 0;
+		if (!res->lock)
+			count_use(a, res, waker, since);
 	}
 	res->by_waiters++;
 	held_drop(waker, held);

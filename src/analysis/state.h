@@ -420,7 +420,8 @@ struct pending_sample {
 struct cpu_profile {
 	struct cpu_row *rows; /* [0] = none */
 	size_t nrows, row_capacity;
-	struct map64 row_of; /* by func */
+	struct map64 row_of;  /* by func */
+	struct map64 in_leaf; /* samples, by row << 32 | library function */
 	uint64_t scheduler;  /* samples in Go's scheduler, where gotrace's probes are */
 	uint64_t unknown;    /* without a stack, or beyond the table */
 	struct pending_sample
@@ -586,6 +587,7 @@ struct analysis {
 	struct host_log host_log; /* cpus is 0: the trace has none */
 	struct beside_log beside[MAX_BESIDE];
 	unsigned nbeside;
+	char executable[16]; /* as much of its name as the kernel keeps for a process; "" = not known */
 	unsigned left_out; /* enum detail, as bits: what was not recorded for a time */
 	uint64_t repaired; /* events, by the trace's own notes */
 	uint64_t net_wakes, net_wakes_sysmon, net_late_ns;

@@ -653,13 +653,18 @@ static void change_unseen(struct analysis *a, struct goroutine *g, const struct 
 /* What the trace itself says of the machine. */
 static void host_log(struct analysis *a, const char *category, const char *text)
 {
+	struct otel_resource resource = {0};
 	struct beside_log beside;
 	struct host_log host;
 
+	if (strcmp(category, OWN_LOG_CATEGORY) != 0)
+		return;
 	if (host_log_parse(category, text, &host)) {
 		a->host_log = host;
 		a->nbeside = 0;
 	}
+	if (resource_log_take(category, text, &resource) && resource.values[RESOURCE_EXECUTABLE][0])
+		snprintf(a->executable, sizeof(a->executable), "%.15s", resource.values[RESOURCE_EXECUTABLE]);
 	if (a->nbeside < MAX_BESIDE && beside_log_parse(category, text, &beside))
 		a->beside[a->nbeside++] = beside;
 }

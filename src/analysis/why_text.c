@@ -242,7 +242,7 @@ static struct label sampled_place(const struct analysis *a, const struct path_no
 		most = one->weight;
 		stack = (uint32_t)one->key;
 	}
-	return stack ? label_stack(a, stack) : cpu_place(a, row);
+	return stack ? label_in(a, stack_site(a, stack), cpu_leaf(a, row)) : cpu_place(a, row);
 }
 
 static struct label node_place(const struct printer *printer, const struct path_node *node)

@@ -184,24 +184,17 @@ int census_generation(struct census_pass *pass, const struct generation *gen)
 	return timeline_generation(pass->timeline, gen);
 }
 
-/*
- * Where none has run: names of Go functions have a dot, and no blank before a bracket. A thread whose
- * function is unknown is named by its comm alone.
- */
 static bool are_named_as_threads(const struct census *census)
 {
-	size_t named = 0, dotted = 0;
+	struct name_votes votes = {0};
 
 	for (size_t i = 1; i < census->n; i++) {
 		size_t len;
 		const char *name = census_name(census, (uint32_t)i, &len);
 
-		if (has_thread_name(name, len))
-			return true;
-		named += len > 0;
-		dotted += memchr(name, '.', len) != NULL;
+		name_vote(&votes, name, len);
 	}
-	return named && !dotted;
+	return votes_for_threads(&votes);
 }
 
 int census_end(struct census_pass *pass)

@@ -108,6 +108,37 @@ static void test_cpu(void **state)
 	script_free(s);
 }
 
+/* What a function calls is its place only if it is most of what it does. */
+static void test_cpu_in_several(void **state)
+{
+	struct script *s = script_new(1000 * MS);
+	uint32_t entry = stack(s, "main.store", NULL, 1, NULL);
+	uint32_t sync = stack(s, "os.(*File).Sync", "main.store", 33, NULL);
+	uint32_t encode = stack(s, "encoding/json.Marshal", "main.store", 30, NULL);
+	struct analysis *a;
+	const struct finding *finding;
+	uint32_t row = 1;
+
+	(void)state;
+	procs(s, 1);
+	create(s, 1, entry);
+	start(s, 1, 0);
+	at(s, 700 * MS);
+	for (unsigned i = 0; i < 80; i++)
+		sample(s, (100 + 7 * i) * MS, 1, i % 8 == 0 ? entry : i % 2 ? sync : encode);
+	a = analyse(s, NULL);
+	finding = found(a, "cpu-place");
+	assert_non_null(finding);
+	assert_non_null(strstr(finding->text, " takes 100 %"));
+	assert_null(strstr(finding->text, " in "));
+	assert_string_equal(finding->evidence[1], "of it, 50 % in os.(*File).Sync, 38 % in json.Marshal");
+	while (strcmp(name_text(a, a->cpu.rows[row].func), "main.store"))
+		row++;
+	assert_int_equal(cpu_leaf(a, row), 0);
+	analysis_free(a);
+	script_free(s);
+}
+
 /* g1 looks and yields in leaf, 50,000 times a second; or works for 1 ms before it does. */
 static struct analysis *yielding(struct script *s, uint64_t run, const char *leaf)
 {
@@ -301,6 +332,7 @@ static void test_running_tasks_without_samples(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_unnamed_code),
 	cmocka_unit_test(test_cpu),
+	cmocka_unit_test(test_cpu_in_several),
 	cmocka_unit_test(test_running_tasks_without_samples),
 	cmocka_unit_test(test_yield),
 	cmocka_unit_test(test_owner),

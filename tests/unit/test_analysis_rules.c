@@ -569,11 +569,11 @@ static void test_host_log(void **state)
 }
 
 /* A goroutine has a P for a second, in which its thread may sleep in the kernel for 0.74 s, and the trace
- * says that the program used CPUs for 0.2 s. */
-static struct analysis *analyse_starved(struct script *s, uint32_t busy_percent, bool beside, bool sleeps)
+ * says that the program used CPUs for 0.2 s. beside: how many others are named; two are of its own kind. */
+static struct analysis *analyse_starved(struct script *s, uint32_t busy_percent, unsigned beside, bool sleeps)
 {
 	const struct host_log log = {2, 0, 0, 0, 0, 200 * MS, 1000 * MS, busy_percent, 0, 0};
-	const struct beside_log loop = {.name = "loop", .pid = 7, .used_ns = 800 * MS};
+	struct beside_log loop = {.name = "loop", .pid = 7, .used_ns = 800 * MS};
 	char text[HOST_LOG_TEXT];
 
 	procs(s, 2);
@@ -587,9 +587,12 @@ static struct analysis *analyse_starved(struct script *s, uint32_t busy_percent,
 	}
 	host_log_print(&log, text);
 	add_log(s, 999 * MS, text);
-	beside_log_print(&loop, text);
-	if (beside)
-		add_log(s, 999 * MS + 1000, text);
+	if (beside > 1)
+		add_log(s, 999 * MS + 500, "resource process.executable.name=loop");
+	for (unsigned i = 1; i <= beside; i++, loop.pid++, loop.used_ns = 100 * MS) {
+		beside_log_print(&loop, text);
+		add_log(s, 999 * MS + 1000 * i, text);
+	}
 	return analyse(s, NULL);
 }
 
@@ -658,7 +661,7 @@ static void test_neighbour_of_waiting(void **state)
 static void test_neighbour_named(void **state)
 {
 	struct script *s = script_new(1000 * MS);
-	struct analysis *a = analyse_starved(s, 98, true, false);
+	struct analysis *a = analyse_starved(s, 98, 1, false);
 	const struct finding *finding = found(a, "neighbour");
 
 	(void)state;
@@ -670,11 +673,50 @@ static void test_neighbour_named(void **state)
 	script_free(s);
 }
 
+/* Two processes of its own kind used them. */
+static void test_neighbour_of_its_kind(void **state)
+{
+	struct script *s = script_new(1000 * MS);
+	struct analysis *a = analyse_starved(s, 98, 2, false);
+
+	(void)state;
+	assert_non_null(found(a, "neighbour"));
+	assert_non_null(
+		strstr(found(a, "neighbour")->text, "among them 2 more of loop, as this one is (900 ms in all)"));
+	analysis_free(a);
+	script_free(s);
+}
+
+/* Others used CPUs for longer than threads waited, but there were CPUs for all. */
+static void test_no_neighbour_beside_idle_cpus(void **state)
+{
+	const struct host_log log = {2, 0, 0, 0, 0, 150 * MS, 1000 * MS, 9, 0, 0};
+	const struct beside_log client = {.name = "hey", .pid = 7, .used_ns = 270 * MS};
+	struct script *s = script_new(1000 * MS);
+	char text[HOST_LOG_TEXT];
+	struct analysis *a;
+
+	(void)state;
+	procs(s, 2);
+	create(s, 2, stack(s, "main.serve", NULL, 1, NULL));
+	start(s, 2, 1);
+	at(s, 300 * MS);
+	block(s, 2, 1, "network", stack(s, "internal/poll.runtime_pollWait", "main.read", 3, "main.main"));
+	host_log_print(&log, text);
+	add_log(s, 999 * MS, text);
+	beside_log_print(&client, text);
+	add_log(s, 999 * MS + 1000, text);
+	a = analyse(s, NULL);
+	assert_null(found(a, "neighbour"));
+	analysis_free(a);
+	script_free(s);
+}
+
 /* Nobody else used the CPUs: the program's own threads took them from each other. */
 static void test_no_neighbour_on_idle_machine(void **state)
 {
 	struct script *s = script_new(1000 * MS);
-	struct analysis *a = analyse_starved(s, 20, false, false);
+	struct analysis *a = analyse_starved(s, 20, 0, false);
 
 	(void)state;
 	assert_null(found(a, "neighbour"));
@@ -686,7 +728,7 @@ static void test_no_neighbour_on_idle_machine(void **state)
 static void test_kernel_sleep(void **state)
 {
 	struct script *s = script_new(1000 * MS);
-	struct analysis *a = analyse_starved(s, 98, true, true);
+	struct analysis *a = analyse_starved(s, 98, 1, true);
 	const struct finding *finding = found(a, "kernel-sleep");
 
 	(void)state;
@@ -1049,6 +1091,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_repaired),
 	cmocka_unit_test(test_host_log),
 	cmocka_unit_test(test_neighbour_named),
+	cmocka_unit_test(test_neighbour_of_its_kind),
+	cmocka_unit_test(test_no_neighbour_beside_idle_cpus),
 	cmocka_unit_test(test_neighbour_of_waiting),
 	cmocka_unit_test(test_more_procs_than_cpus),
 	cmocka_unit_test(test_kernel_sleep),

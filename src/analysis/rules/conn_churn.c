@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Connections are opened again and again. A trace does not say whether to the same peer, so it is
- * information. */
+/* Connections are dialled again and again. A trace does not say whether to the same peer, nor whether they come
+ * about, so it is information. */
 #include <string.h>
 
 #include "analysis/figures.h"
@@ -27,11 +27,12 @@ static bool is_connect(const struct analysis *a, const struct row *row)
 struct dials {
 	const struct row *most;
 	uint64_t calls, waits, ns;
+	uint64_t there; /* calls or waits at the site of most */
 };
 
 static struct dials gather(const struct analysis *a)
 {
-	struct dials all = {&a->rows[0], 0, 0, 0};
+	struct dials all = {.most = &a->rows[0]};
 
 	for (size_t i = 1; i < a->nrows; i++) {
 		const struct row *row = &a->rows[i];
@@ -42,6 +43,13 @@ static struct dials gather(const struct analysis *a)
 		all.ns += row->hist.sum;
 		if (row->hist.n > all.most->hist.n || all.most == &a->rows[0])
 			all.most = row;
+	}
+	for (size_t i = 1; i < a->nrows; i++) {
+		const struct row *row = &a->rows[i];
+
+		if (is_connect(a, row) && row->activity == all.most->activity &&
+		    stacks_share_site(a, row->stack, all.most->stack))
+			all.there += row->hist.n;
 	}
 	return all;
 }
@@ -71,9 +79,10 @@ void rule_conn_churn(struct analysis *a)
 		return;
 	finding = finding_add(a, "conn-churn", share_of_tasks(a, (double)all.ns));
 	finding->level = LEVEL_INFO;
-	finding_text(finding, "%s opens %.0f connections a second (%llu in all).", label_stack(a, stack).text,
-		     (double)n / seconds, (unsigned long long)n);
-	row_evidence(a, finding, all.most);
+	finding_text(finding, "The program %s %.0f times a second: %llu of %llu times in %s.",
+		     is_of_threads(a) ? "calls connect" : "dials", (double)n / seconds,
+		     (unsigned long long)all.there, (unsigned long long)n, label_stack(a, stack).text);
+	finding_evidence(finding, "whether the connections come about is not recorded");
 	finding->n = n;
 	finding->total_ns = all.ns;
 	finding->stack = stack;

@@ -51,6 +51,7 @@ void rule_cpu_place(struct analysis *a)
 				 top_first(row->tasks)->n
 					 ? label_function(a, (uint32_t)top_first(row->tasks)->key).text
 					 : "");
+	cpu_leaves_evidence(a, finding, most);
 	callers_evidence(a, finding, "called mostly by", finding->stack);
 	if (strcmp(name_text(a, row->func), UNNAMED_CODE) == 0)
 		finding_evidence(finding,

@@ -21,9 +21,15 @@ static uint64_t charged_to_first(const struct analysis *a, const struct resource
 	return ns;
 }
 
+/* A single hold is a habit only if it is a good part of the trace: its thread may have lost the CPU. */
+static bool is_habit(const struct analysis *a, const struct resource *res)
+{
+	return res->medium_n > 1 || res->min_holds.max * 20 >= watched_ns(a);
+}
+
 static bool applies(const struct analysis *a, const struct resource *res)
 {
-	return res->waits.max >= MIN_WAIT_NS && lock_share_io(res) < 0.5 && lock_is_held_some_time(res) &&
+	return is_habit(a, res) && res->waits.max >= MIN_WAIT_NS && lock_share_io(res) < 0.5 && lock_is_held_some_time(res) &&
 	       charged_to_first(a, res) * 2 >= res->charged_ns;
 }
 

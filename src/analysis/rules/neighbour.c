@@ -34,33 +34,56 @@ static bool is_stolen(const struct analysis *a, double off)
 	return stolen_ns(a) >= off / 2;
 }
 
+/* "3 processes of bash (1.20 s in all)": the first of those that used CPUs, and the others of its name that the trace
+ * has. They may use more than is missing here. A server of several processes is its own neighbour. */
+static struct label name_beside(const struct analysis *a, unsigned first)
+{
+	const char *name = a->beside[first].name;
+	bool same = strncmp(name, a->executable, sizeof(a->executable) - 1) == 0;
+	struct label label;
+	uint64_t ns = 0;
+	unsigned n = 0;
+
+	for (unsigned i = first; i < a->nbeside; i++) {
+		if (strcmp(a->beside[i].name, name))
+			continue;
+		n++;
+		ns += a->beside[i].used_ns;
+	}
+	if (same)
+		snprintf(label.text, sizeof(label.text), "%u more of %s, as this one is (%.10s in all)", n, name,
+			 label_time(ns).text);
+	else if (n > 1)
+		snprintf(label.text, sizeof(label.text), "%u of %s (%.10s in all)", n, name, label_time(ns).text);
+	else
+		snprintf(label.text, sizeof(label.text), "%s (%.10s in all)", name, label_time(ns).text);
+	return label;
+}
+
 /* Names one that used the CPUs, if the trace has it; those that have ended are not known: "other processes
- * used them, among them bash (1.20 s in all)". It may use more than is missing here, and may be of the same
- * program.
- */
-static const char *reason(const struct analysis *a, const char *them, double off, char text[160])
+ * used them, among them bash (1.20 s in all)". */
+static const char *reason(const struct analysis *a, const char *them, double off, char text[200])
 {
 	bool own = a->nbeside && strcmp(a->beside[0].name, ENDED_CHILDREN) == 0;
 
 	if (is_throttled(a, off))
 		return "its CPU quota ran out";
 	if (is_stolen(a, off))
-		snprintf(text, 160, "the hypervisor gave %s to other machines (steal)", them);
+		snprintf(text, 200, "the hypervisor gave %s to other machines (steal)", them);
 	else if (!a->nbeside && a->options.host.known)
-		snprintf(text, 160, "other processes used %s", them);
+		snprintf(text, 200, "other processes used %s", them);
 	else if (own && a->nbeside == 1)
-		snprintf(text, 160, "its own children, which have ended, used %s (%.10s in all)", them,
+		snprintf(text, 200, "its own children, which have ended, used %s (%.10s in all)", them,
 			 label_time(a->beside[0].used_ns).text);
 	else if (own)
-		snprintf(text, 160,
-			 "its own children (%.10s in all) and other processes used %s, among them %s (%.10s)",
-			 label_time(a->beside[0].used_ns).text, them, a->beside[1].name,
-			 label_time(a->beside[1].used_ns).text);
+		snprintf(text, 200,
+			 "its own children (%.10s in all) and other processes used %s, among them %.100s",
+			 label_time(a->beside[0].used_ns).text, them, name_beside(a, 1).text);
 	else if (!a->nbeside)
-		snprintf(text, 160, "other processes used %s, or a CPU quota ran out", them);
+		snprintf(text, 200, "other processes used %s, or a CPU quota ran out", them);
 	else
-		snprintf(text, 160, "other processes used %s, among them %s (%.10s in all)", them,
-			 a->beside[0].name, label_time(a->beside[0].used_ns).text);
+		snprintf(text, 200, "other processes used %s, among them %.100s", them,
+			 name_beside(a, 0).text);
 	return text;
 }
 
@@ -96,12 +119,16 @@ static double others_ns(const struct analysis *a)
 }
 
 /*
- * Whether others used CPUs long enough to take half of `off`, ns. On a machine that is idle otherwise,
- * threads of the program took the CPU from each other, or a CPU woke up.
+ * Whether others used CPUs long enough to take half of `off`, ns. Where the program's CPUs are idle for most of the
+ * time, its threads took the CPU from each other, or a CPU woke up.
  */
 static bool others_took(const struct analysis *a, double off)
 {
-	return !a->options.host.known || is_throttled(a, off) || is_stolen(a, off) || others_ns(a) >= off / 2;
+	const struct analysis_host *host = &a->options.host;
+	double others = others_ns(a), all = host->cpus * (double)watched_ns(a);
+
+	return !host->known || is_throttled(a, off) || is_stolen(a, off) ||
+	       (others >= off / 2 && others + (double)host->cpu_ns >= 0.3 * all);
 }
 
 /*
@@ -155,7 +182,7 @@ static void of_ready_threads(struct analysis *a)
 	double off = ready_ns(a), used = used_cpus_ns(a);
 	uint64_t p99 = histogram_quantile(&a->latency, 0.99);
 	struct finding *finding;
-	char text[160];
+	char text[200];
 
 	if (off <= 0 || is_little(a, off) || off < 0.1 * used || !waits_are_long(a, used) ||
 	    !others_took(a, off))
@@ -181,7 +208,7 @@ static void of_ready_threads(struct analysis *a)
 static void by_clock(struct analysis *a, double on, double off)
 {
 	struct finding *finding = finding_add(a, "neighbour", off / p_time(a));
-	char text[160];
+	char text[200];
 
 	finding_text(finding,
 		     is_of_threads(a) ? "Threads had CPUs for %s, and used them for %s of it: %s."
@@ -220,7 +247,7 @@ static bool of_go_threads(struct analysis *a)
 	double waited = (double)host->waited_ns, used = (double)host->cpu_ns, off = others_ns(a);
 	double idle = (1 - host->machine_busy - host->machine_stolen) * host->cpus * (double)watched_ns(a);
 	struct finding *finding;
-	char text[160];
+	char text[200];
 
 	if (off > waited)
 		off = waited;

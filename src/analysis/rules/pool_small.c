@@ -94,6 +94,21 @@ static bool is_heavier_elsewhere(struct analysis *a, const struct row *row, cons
 	return false;
 }
 
+/* What the items are held for: one connection of a pool may be kept while something else is asked. */
+static void use_evidence(const struct analysis *a, struct finding *finding, const struct resource *res)
+{
+	const struct top *did = top_first(res->did);
+	uint64_t all = 0;
+
+	for (unsigned i = 0; i < ACT_COUNT; i++)
+		all += res->meanwhile[i];
+	if (!did->n || !(did->key >> 8) || did->weight * 5 < all)
+		return;
+	finding_evidence(finding, "of the time that they are held, %.0f %% is %s in %s",
+			 100 * (double)did->weight / (double)all, activity_name((enum activity)(did->key & 0xff)),
+			 label_stack(a, (uint32_t)(did->key >> 8)).text);
+}
+
 /* A goroutine that ends a wait gives back an item for which it had waited itself. */
 static void of_holders(struct analysis *a, const struct row *row, double impact)
 {
@@ -135,6 +150,7 @@ static void of_holders(struct analysis *a, const struct row *row, double impact)
 	finding_evidence(finding, "given back at %s; held up to %s",
 			 label_stack(a, (uint32_t)top_first(res->released)->key).text,
 			 label_time(res->holds.max).text);
+	use_evidence(a, finding, res);
 	short_of_cpu_evidence(a, finding, res->meanwhile);
 }
 

@@ -47,4 +47,25 @@ static inline bool has_thread_name(const char *name, size_t len)
 	return len > 2 && name[len - 1] == ']' && memmem(name, len, " [", 2);
 }
 
+/*
+ * What the names of goroutines say of a trace in which none has run. Names of Go functions have a dot, and no
+ * blank before a bracket. A thread whose function is unknown is named by its comm alone.
+ */
+struct name_votes {
+	size_t named, dotted;
+	bool threads;
+};
+
+static inline void name_vote(struct name_votes *votes, const char *name, size_t len)
+{
+	votes->named += len > 0;
+	votes->dotted += memchr(name, '.', len) != NULL;
+	votes->threads |= has_thread_name(name, len);
+}
+
+static inline bool votes_for_threads(const struct name_votes *votes)
+{
+	return votes->threads || (votes->named && !votes->dotted);
+}
+
 #endif
