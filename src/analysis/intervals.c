@@ -75,7 +75,7 @@ static uint8_t activity_of(const struct analysis *a, const struct past_activity 
 {
 	const struct stack_info *info = &a->stacks[past->stack];
 
-	if (past->activity == ACT_SYSCALL && info->primitive)
+	if (past->activity == ACT_SYSCALL && (info->primitive || info->futex))
 		return ACT_CODE;
 	return past->activity == ACT_SELECT && info->for_peer ? ACT_NETWORK : past->activity;
 }

@@ -10,29 +10,14 @@
 #include "trace/ops/gap_log.h"
 
 static const char *const activity_names[ACT_COUNT] = {
-	[ACT_NONE] = "none",
-	[ACT_CODE] = "run",
-	[ACT_ASSIST] = "GC assist",
-	[ACT_RUNNABLE] = "runnable",
-	[ACT_SYSCALL] = "syscall",
-	[ACT_NETWORK] = "network",
-	[ACT_LOCK] = "lock",
-	[ACT_JOIN] = "join",
-	[ACT_COND] = "condition",
-	[ACT_SEMAPHORE] = "semaphore",
-	[ACT_SEND] = "chan send",
-	[ACT_RECEIVE] = "chan receive",
-	[ACT_SELECT] = "select",
-	[ACT_SLEEP] = "sleep",
-	[ACT_DISK] = "disk",
-	[ACT_MMAP] = "mmap_lock",
-	[ACT_GIL] = "GIL",
-	[ACT_GC] = "GC wait",
-	[ACT_CHILD] = "child process",
-	[ACT_PIPE] = "pipe",
-	[ACT_FOREVER] = "forever",
-	[ACT_OTHER] = "other",
-	[ACT_UNWATCHED] = "not watched",
+	[ACT_NONE] = "none",           [ACT_CODE] = "run",        [ACT_ASSIST] = "GC assist",
+	[ACT_RUNNABLE] = "runnable",   [ACT_SYSCALL] = "syscall", [ACT_NETWORK] = "network",
+	[ACT_LOCK] = "lock",           [ACT_JOIN] = "join",       [ACT_COND] = "condition",
+	[ACT_SEMAPHORE] = "semaphore", [ACT_SEND] = "chan send",  [ACT_RECEIVE] = "chan receive",
+	[ACT_SELECT] = "select",       [ACT_SLEEP] = "sleep",     [ACT_DISK] = "disk",
+	[ACT_MMAP] = "mmap_lock",      [ACT_GIL] = "GIL",         [ACT_GC] = "GC wait",
+	[ACT_CHILD] = "child process", [ACT_PIPE] = "pipe",       [ACT_FILE] = "file lock",
+	[ACT_FOREVER] = "forever",     [ACT_OTHER] = "other",     [ACT_UNWATCHED] = "not watched",
 };
 
 const char *activity_name(enum activity activity)

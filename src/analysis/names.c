@@ -318,6 +318,12 @@ static uint32_t call_string(struct analysis *a, const struct stack_info *info)
 	return n && !call[n] ? strtab_add(a->strings, text, n) : 0;
 }
 
+/* The call is named so, or with its arguments (src/model/threads/names.c). */
+static bool is_futex(const char *func)
+{
+	return strncmp(func, "futex", 5) == 0 && (!func[5] || func[5] == '(');
+}
+
 static void look_at_leaf(struct analysis *a, struct stack_info *info)
 {
 	uint32_t called = find_frame(a, info, library_has);
@@ -339,6 +345,7 @@ static void look_at_leaf(struct analysis *a, struct stack_info *info)
 	/* Frames above the program's own code are a system call, or library code that leads to one. */
 	for (uint32_t i = 0; i < info->n && i < called && !info->call && !info->io_call; i++)
 		info->io_call = io_call_of(name_text(a, a->frames[info->first + i].func));
+	info->futex = info->n && is_futex(name_text(a, a->frames[info->first].func));
 	for (uint32_t i = 0; i < info->n && !info->lookup; i++)
 		info->lookup = is_lookup(name_text(a, a->frames[info->first + i].func));
 	info->for_peer =
@@ -531,6 +538,17 @@ bool stack_calls(const struct analysis *a, uint32_t stack, const char *func)
 			return true;
 	}
 	return false;
+}
+
+uint32_t stack_line_in(const struct analysis *a, uint32_t stack, uint32_t func)
+{
+	const struct stack_info *info = &a->stacks[stack];
+
+	for (uint32_t i = 0; i < info->n; i++) {
+		if (a->frames[info->first + i].func == func)
+			return a->frames[info->first + i].line;
+	}
+	return 0;
 }
 
 const struct code_place *stack_site(const struct analysis *a, uint32_t stack)

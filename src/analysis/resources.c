@@ -138,6 +138,7 @@ static void merge_sums(struct resource *to, const struct resource *from)
 	to->given_ns += from->given_ns;
 	to->releases += from->releases;
 	to->by_waiters += from->by_waiters;
+	to->overlaps += from->overlaps;
 	to->charged_ns += from->charged_ns;
 	to->long_ns += from->long_ns;
 	to->medium_ns += from->medium_ns;
@@ -390,16 +391,46 @@ static void charge(struct analysis *a, struct resource *res, struct goroutine *w
 		a->oom = true;
 }
 
-/* Adds what a goroutine did while it had an item of a pool. */
-static void count_use(const struct analysis *a, struct resource *res, const struct goroutine *holder,
-		      uint64_t since)
+static bool is_wait_for(struct analysis *a, const struct past_activity *past, const struct resource *res)
 {
-	struct top did[TOPS] = {0};
+	uint32_t index = a->stacks[past->stack].resource;
 
-	interval_meanwhile(a, holder, since, a->now, res->meanwhile, did);
+	return is_resource(past->activity) && index && resource_root(a, index) == res;
+}
+
+/* The line of the function in which goroutines have waited for an item; 0 = none. */
+static uint32_t line_got(const struct analysis *a, const struct resource *res, uint32_t func)
+{
 	for (unsigned i = 0; i < TOPS; i++) {
-		if (did[i].n)
-			top_add(res->did, did[i].key, did[i].weight);
+		uint32_t line = res->waited[i].n ? stack_line_in(a, (uint32_t)res->waited[i].key, func) : 0;
+
+		if (line)
+			return line;
+	}
+	return 0;
+}
+
+/*
+ * Adds what a goroutine did with an item of a pool that it gives back: what it has waited for, of late, in
+ * the function that gives it back, from the line that gets one on. It need not have waited for it.
+ */
+static void count_use(struct analysis *a, struct resource *res, const struct goroutine *holder,
+		      uint32_t stack)
+{
+	const struct code_place *at = stack_site(a, stack);
+	uint32_t got = line_got(a, res, at->func), n = holder->npast < PAST ? holder->npast : PAST;
+	uint64_t end = a->now;
+
+	for (uint32_t i = 1; got && i <= n; i++) {
+		const struct past_activity *past = &holder->past[(holder->npast - i) % PAST];
+		uint32_t line = past->activity > ACT_RUNNABLE ? stack_line_in(a, past->stack, at->func) : got;
+
+		if (line < got || line > at->line || is_wait_for(a, past, res))
+			return;
+		res->meanwhile[past->activity] += end - past->start;
+		if (past->activity > ACT_RUNNABLE)
+			top_add(res->did, (uint64_t)past->stack << 8 | past->activity, end - past->start);
+		end = past->start;
 	}
 }
 
@@ -419,8 +450,8 @@ static void count_hold(struct analysis *a, struct resource *res, struct goroutin
 		if (histogram_add(&res->holds, a->now - since))
 			a->oom = true;
 		res->given_ns += held->since > held->given ? held->since - held->given : 0;
-		if (!res->lock)
-			count_use(a, res, waker, since);
+		/* Another one has given one back meanwhile: there are at least two. */
+		res->overlaps += res->released_at > since && res->released_by != waker->goid;
 	}
 	res->by_waiters++;
 	held_drop(waker, held);
@@ -433,9 +464,13 @@ static void count_release(struct analysis *a, uint32_t index, struct goroutine *
 
 	charge(a, res, waker, stack);
 	res->releases++;
+	if (!res->lock)
+		count_use(a, res, waker, stack);
 	held = held_of(a, waker, index);
 	if (held)
 		count_hold(a, res, waker, held);
+	res->released_at = a->now;
+	res->released_by = waker->goid;
 	res->contended_since = a->now;
 	res->held_at = 0;
 	res->open_ns = 0;

@@ -33,6 +33,7 @@ enum activity {
 	ACT_GC,    /* waits for the collector */
 	ACT_CHILD, /* waits for a child process to end, or to begin */
 	ACT_PIPE,
+	ACT_FILE,    /* the kernel's lock on a file, or on its offset, that another thread had */
 	ACT_FOREVER, /* nobody can wake it */
 	ACT_OTHER,
 	ACT_UNWATCHED,
@@ -47,7 +48,7 @@ enum runnable_origin { FROM_CREATE, FROM_WAKE, FROM_PREEMPTION, FROM_YIELD, FROM
 enum p_use { P_NONE, P_CODE, P_GC, P_IN_SYSCALL, P_SEARCHING, P_UNUSED, P_USE_COUNT };
 
 enum {
-	PAST = 16,       /* recent intervals kept per goroutine */
+	PAST = 24,       /* recent intervals kept per goroutine */
 	MAX_ROWS = 4096, /* per table; the rest is counted in row 0 */
 	MAX_PAIRS = 16384,
 	MAX_STACKS = 65536,
@@ -104,6 +105,7 @@ struct stack_info {
 	uint8_t polled;         /* enum activity: what a goroutine waits for if it waits for the poller */
 	bool made_of_condition; /* as some libraries make locks, or OpenMP its teams */
 	bool lookup;            /* resolves a host name */
+	bool futex;             /* the system call is that of locks */
 	bool for_peer;          /* waits for what a reader of the same connection passes on */
 	bool outside;           /* the frame names a waker outside the program: a process, an interrupt */
 };
@@ -278,20 +280,22 @@ struct resource {
 	uint64_t first, max_at;     /* ns: when the first and the longest wait began */
 	uint64_t max_g, max_waker;  /* goids */
 	uint32_t waiting, most_waiting;
-	uint64_t changed;              /* ns: last change of `waiting` */
-	uint64_t open_ns;              /* all waiters' time since the last release */
-	uint64_t contended_since;      /* ns: last release, or the first wait after it was idle */
-	uint64_t wanted_since;         /* ns: the first wait after it was idle */
-	uint64_t held_at;              /* ns: a moment since then at which it was held; 0 = none */
-	uint32_t woken;                /* index of the goroutine that the last release woke; 0 = none */
-	uint64_t queue_ns;             /* with 4 or more waiters */
-	uint64_t releases, by_waiters; /* wake-ups; those by goroutines that had waited for it */
-	uint64_t charged_ns;           /* waiters' time, charged to releases */
-	uint64_t long_ns, medium_ns;   /* of it: to holds of 500 us, 100 us or more */
-	uint64_t long_n, medium_n;     /* number of such releases */
-	uint64_t meanwhile[ACT_COUNT]; /* what holders did while others waited, times the waiters */
-	struct top did[TOPS];          /* the same by stack << 8 | activity */
-	struct top holders[TOPS];      /* goid, ns charged */
+	uint64_t changed;                  /* ns: last change of `waiting` */
+	uint64_t open_ns;                  /* all waiters' time since the last release */
+	uint64_t contended_since;          /* ns: last release, or the first wait after it was idle */
+	uint64_t wanted_since;             /* ns: the first wait after it was idle */
+	uint64_t held_at;                  /* ns: a moment since then at which it was held; 0 = none */
+	uint32_t woken;                    /* index of the goroutine that the last release woke; 0 = none */
+	uint64_t queue_ns;                 /* with 4 or more waiters */
+	uint64_t releases, by_waiters;     /* wake-ups; those by goroutines that had waited for it */
+	uint64_t released_at, released_by; /* ns; goid: the last one */
+	uint64_t overlaps;                 /* holds in which another goroutine gave one back */
+	uint64_t charged_ns;               /* waiters' time, charged to releases */
+	uint64_t long_ns, medium_ns;       /* of it: to holds of 500 us, 100 us or more */
+	uint64_t long_n, medium_n;         /* number of such releases */
+	uint64_t meanwhile[ACT_COUNT];     /* what holders did while others waited, times the waiters */
+	struct top did[TOPS];              /* the same by stack << 8 | activity */
+	struct top holders[TOPS];          /* goid, ns charged */
 	struct top holder_groups[TOPS];
 	struct top released[TOPS];    /* stacks of releases, ns charged */
 	struct top waited[TOPS];      /* stacks of waits, ns */
@@ -422,8 +426,8 @@ struct cpu_profile {
 	size_t nrows, row_capacity;
 	struct map64 row_of;  /* by func */
 	struct map64 in_leaf; /* samples, by row << 32 | library function */
-	uint64_t scheduler;  /* samples in Go's scheduler, where gotrace's probes are */
-	uint64_t unknown;    /* without a stack, or beyond the table */
+	uint64_t scheduler;   /* samples in Go's scheduler, where gotrace's probes are */
+	uint64_t unknown;     /* without a stack, or beyond the table */
 	struct pending_sample
 		*pending; /* of the generation, by time; those from `first` on are to be counted */
 	size_t npending, pending_capacity, first;
@@ -588,8 +592,8 @@ struct analysis {
 	struct beside_log beside[MAX_BESIDE];
 	unsigned nbeside;
 	char executable[16]; /* as much of its name as the kernel keeps for a process; "" = not known */
-	unsigned left_out; /* enum detail, as bits: what was not recorded for a time */
-	uint64_t repaired; /* events, by the trace's own notes */
+	unsigned left_out;   /* enum detail, as bits: what was not recorded for a time */
+	uint64_t repaired;   /* events, by the trace's own notes */
 	uint64_t net_wakes, net_wakes_sysmon, net_late_ns;
 	uint64_t timer_wakes, timer_short_runs;
 	uint64_t burst_begin, bursts, burst_most, burst_at;

@@ -429,9 +429,30 @@ static void note_slack(struct analysis *a, const struct goroutine *g, const stru
 	row->slack_ns += a->now - g->child_end;
 }
 
+/*
+ * A call on a file waits for the disk, or for a lock: f_pos of a shared description, the inode (Linux
+ * fs/file.c, fs/read_write.c). The disk's interrupt or a thread of the kernel ends the one, a thread that
+ * used the file the other, in this process or in another of the same program.
+ */
+static bool waits_for_file_lock(const struct analysis *a, const struct goroutine *g, uint32_t stack)
+{
+	const char *by = name_text(a, stack_site(a, stack)->func);
+	size_t of_outside = sizeof(OUTSIDE_NAME) - 1, n = strlen(a->executable);
+
+	if (g->activity != ACT_DISK || !stack || !a->stacks[g->stack].io_call)
+		return false;
+	if (!a->stacks[stack].outside)
+		return true;
+	return n && strncmp(by, OUTSIDE_NAME " ", of_outside + 1) == 0 &&
+	       strncmp(by + of_outside + 1, a->executable, n) == 0;
+}
+
 static void wake(struct analysis *a, struct goroutine *g, struct goroutine *waker, const struct op *op)
 {
 	uint32_t stack = stack_index(a, op->stack);
+
+	if (waits_for_file_lock(a, g, stack))
+		g->activity = ACT_FILE;
 
 	/* The goroutine that polls the network or runs the timers did not cause the wake-up. */
 	if (a->stacks[stack].outside || waits_for_poller(a, g) || g->activity == ACT_SLEEP) {

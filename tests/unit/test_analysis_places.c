@@ -330,12 +330,9 @@ static void test_running_tasks_without_samples(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_unnamed_code),
-	cmocka_unit_test(test_cpu),
-	cmocka_unit_test(test_cpu_in_several),
-	cmocka_unit_test(test_running_tasks_without_samples),
-	cmocka_unit_test(test_yield),
-	cmocka_unit_test(test_owner),
+	cmocka_unit_test(test_unnamed_code),   cmocka_unit_test(test_cpu),
+	cmocka_unit_test(test_cpu_in_several), cmocka_unit_test(test_running_tasks_without_samples),
+	cmocka_unit_test(test_yield),          cmocka_unit_test(test_owner),
 	cmocka_unit_test(test_awake),
 };
 

@@ -77,7 +77,7 @@ static bool counts(const struct analysis *a, const struct row *row)
 	/* A reader waits for input, which may never come. */
 	if (row->hist.sum / row->hist.n > LONGEST_MEAN_NS)
 		return false;
-	return row->activity == ACT_DISK ||
+	return row->activity == ACT_DISK || row->activity == ACT_FILE ||
 	       (row->activity == ACT_SYSCALL && (a->stacks[row->stack].io_call || is_into_c(a, row->stack)));
 }
 
@@ -101,6 +101,7 @@ void rule_call_place(struct analysis *a)
 	finding_text(finding, "%s spends %s in %s: %llu times %s (p50).", label_stack(a, most->stack).text,
 		     label_time(most->hist.sum).text,
 		     most->activity == ACT_DISK      ? "waits for the disk"
+		     : most->activity == ACT_FILE    ? "waits for the kernel's lock on a file that others use"
 		     : most->activity == ACT_SLEEP   ? "sleeps"
 		     : most->activity == ACT_PIPE    ? "waits for the reader of a pipe"
 		     : most->activity == ACT_SELECT  ? "waits for an answer, one after the other"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Connections are dialled again and again. A trace does not say whether to the same peer, nor whether they come
- * about, so it is information. */
+/* Connections are dialled again and again. A trace does not say whether to the same peer, nor whether they
+ * come about, so it is information. */
 #include <string.h>
 
 #include "analysis/figures.h"

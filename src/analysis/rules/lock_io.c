@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* A lock is held across reads, writes or sleeps, so all others wait for those, too. */
+#include <string.h>
+
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/kinds.h"
@@ -38,6 +40,9 @@ static struct label across(const struct analysis *a, const struct resource *res)
 	const char *kind = kind_of(res), *call = heaviest_call(a, res);
 	struct label label;
 
+	/* A sleep is no call of these. */
+	if (strcmp(kind, "a sleep") == 0)
+		call = NULL;
 	snprintf(label.text, sizeof(label.text), call ? "%s (%s)" : "%s", kind, call);
 	return label;
 }

@@ -65,7 +65,8 @@ double lock_share_io(const struct resource *res)
 {
 	const uint64_t *did = res->meanwhile;
 
-	return share(res, did[ACT_NETWORK] + did[ACT_SYSCALL] + did[ACT_DISK] + did[ACT_SLEEP]);
+	return share(res,
+		     did[ACT_NETWORK] + did[ACT_SYSCALL] + did[ACT_DISK] + did[ACT_FILE] + did[ACT_SLEEP]);
 }
 
 double lock_share_calls(const struct resource *res)

@@ -34,8 +34,9 @@ static bool is_stolen(const struct analysis *a, double off)
 	return stolen_ns(a) >= off / 2;
 }
 
-/* "3 processes of bash (1.20 s in all)": the first of those that used CPUs, and the others of its name that the trace
- * has. They may use more than is missing here. A server of several processes is its own neighbour. */
+/* "3 processes of bash (1.20 s in all)": the first of those that used CPUs, and the others of its name that
+ * the trace has. They may use more than is missing here. A server of several processes is its own neighbour.
+ */
 static struct label name_beside(const struct analysis *a, unsigned first)
 {
 	const char *name = a->beside[first].name;
@@ -51,10 +52,11 @@ static struct label name_beside(const struct analysis *a, unsigned first)
 		ns += a->beside[i].used_ns;
 	}
 	if (same)
-		snprintf(label.text, sizeof(label.text), "%u more of %s, as this one is (%.10s in all)", n, name,
-			 label_time(ns).text);
+		snprintf(label.text, sizeof(label.text), "%u more of %s, as this one is (%.10s in all)", n,
+			 name, label_time(ns).text);
 	else if (n > 1)
-		snprintf(label.text, sizeof(label.text), "%u of %s (%.10s in all)", n, name, label_time(ns).text);
+		snprintf(label.text, sizeof(label.text), "%u of %s (%.10s in all)", n, name,
+			 label_time(ns).text);
 	else
 		snprintf(label.text, sizeof(label.text), "%s (%.10s in all)", name, label_time(ns).text);
 	return label;
@@ -119,8 +121,8 @@ static double others_ns(const struct analysis *a)
 }
 
 /*
- * Whether others used CPUs long enough to take half of `off`, ns. Where the program's CPUs are idle for most of the
- * time, its threads took the CPU from each other, or a CPU woke up.
+ * Whether others used CPUs long enough to take half of `off`, ns. Where the program's CPUs are idle for most
+ * of the time, its threads took the CPU from each other, or a CPU woke up.
  */
 static bool others_took(const struct analysis *a, double off)
 {

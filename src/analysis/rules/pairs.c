@@ -36,7 +36,7 @@ double pair_own_share(const struct pair *pair)
 {
 	const uint64_t *ns = pair->meanwhile;
 	uint64_t all = 0, own = ns[ACT_CODE] + ns[ACT_ASSIST] + ns[ACT_SYSCALL] + ns[ACT_LOCK] +
-				ns[ACT_MMAP] + ns[ACT_GIL] + ns[ACT_DISK] + ns[ACT_SLEEP];
+				ns[ACT_MMAP] + ns[ACT_GIL] + ns[ACT_DISK] + ns[ACT_FILE] + ns[ACT_SLEEP];
 
 	for (unsigned i = 0; i < ACT_COUNT; i++)
 		all += ns[i];

@@ -23,12 +23,28 @@ static uint64_t group_lifetime(const struct group *group)
 	return all;
 }
 
+/* How long the group's members waited for events, of which each is work. What poll waits for may be an
+ * answer. */
+static uint64_t events_ns(const struct analysis *a, const struct group *group)
+{
+	uint64_t all = 0;
+
+	for (size_t i = 1; i < a->nrows; i++) {
+		const struct row *row = &a->rows[i];
+		const char *by = row->activity == ACT_NETWORK ? stack_takes_by(a, row->stack) : NULL;
+
+		if (by && strstr(by, "epoll") && &a->groups[top_first(row->functions)->key] == group)
+			all += row->hist.sum + row->cut_ns;
+	}
+	return all;
+}
+
 /* The share of their watched lives in which goroutines of the group do not wait for work. */
-static double busy_share(const struct group *group)
+static double busy_share(const struct analysis *a, const struct group *group)
 {
 	double all = (double)group_lifetime(group),
 	       idle = (double)(group->spent[ACT_RECEIVE] + group->spent[ACT_SELECT] + group->spent[ACT_COND] +
-			       group->spent[ACT_SEMAPHORE]);
+			       group->spent[ACT_SEMAPHORE] + events_ns(a, group));
 
 	return all > 0 ? 1 - idle / all : 0;
 }
@@ -64,14 +80,14 @@ static bool of_workers(struct analysis *a, const struct row *row, double impact)
 
 	if ((double)waker->weight < 0.8 * (double)row->hist.sum || group->system || group->peak < 2 ||
 	    group->peak > MAX_MEMBERS || group->ended * 4 > group->created + group->at_start ||
-	    top_first(row->functions)->key == waker->key || busy_share(group) < 0.9 || is_reader(a, group) ||
-	    utilisation(a) > 0.95 || !is_queue(a, row, group))
+	    top_first(row->functions)->key == waker->key || busy_share(a, group) < 0.9 ||
+	    is_reader(a, group) || utilisation(a) > 0.95 || !is_queue(a, row, group))
 		return false;
 	finding = finding_add(a, "pool-small", impact);
 	finding_text(finding, "%s waited %s for %llu workers of %s, which are busy %.0f %% of the time.",
 		     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
 		     (unsigned long long)group->peak, label_function(a, group->func).text,
-		     100 * busy_share(group));
+		     100 * busy_share(a, group));
 	if (row->activity == ACT_COND && group->spent[ACT_SLEEP] * 2 > group_lifetime(group) &&
 	    row_is_for_answers(a, row) == ANSWERS_LIKELY)
 		finding->level = LEVEL_INFO;
@@ -105,7 +121,8 @@ static void use_evidence(const struct analysis *a, struct finding *finding, cons
 	if (!did->n || !(did->key >> 8) || did->weight * 5 < all)
 		return;
 	finding_evidence(finding, "of the time that they are held, %.0f %% is %s in %s",
-			 100 * (double)did->weight / (double)all, activity_name((enum activity)(did->key & 0xff)),
+			 100 * (double)did->weight / (double)all,
+			 activity_name((enum activity)(did->key & 0xff)),
 			 label_stack(a, (uint32_t)(did->key >> 8)).text);
 }
 
@@ -118,6 +135,9 @@ static void of_holders(struct analysis *a, const struct row *row, double impact)
 	double many;
 	struct finding *finding;
 
+	/* Threads of a virtual machine or a library pass it on among themselves. */
+	if (is_of_threads(a) && !stack_is_in_program(a, row->stack))
+		return;
 	/* Who posts a semaphore may take it at once, without a wait; no waiter posts one that is a signal. */
 	if (!res || res->lock || res->holds.n < 5 ||
 	    res->by_waiters * (row->activity == ACT_SEMAPHORE ? 4 : 2) < res->releases)
@@ -134,18 +154,15 @@ static void of_holders(struct analysis *a, const struct row *row, double impact)
 	if (many < 0.6 || many > MAX_MEMBERS || is_heavier_elsewhere(a, row, res))
 		return;
 	finding = finding_add(a, "pool-small", impact);
-	if (many < 1.5)
+	if (many < 1.5 && res->overlaps * 20 < res->holds.n)
 		finding_text(finding, "%s waited %s for a pool of one, held for %s each time (p50).",
 			     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
 			     label_time(hold).text);
 	else
 		finding_text(finding,
 			     "%s waited %s for one of about %.0f, all in use, each held for %s (p50).",
-			     label_stack(a, row->stack).text, label_time(row->hist.sum).text, many,
-			     label_time(hold).text);
-	/* Threads of a virtual machine or a library pass it on among themselves. */
-	if (is_of_threads(a) && !stack_is_in_program(a, row->stack))
-		finding->level = LEVEL_INFO;
+			     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
+			     many < 2 ? 2 : many, label_time(hold).text);
 	row_evidence(a, finding, row);
 	finding_evidence(finding, "given back at %s; held up to %s",
 			 label_stack(a, (uint32_t)top_first(res->released)->key).text,
@@ -205,7 +222,7 @@ static void of_uv(struct analysis *a, size_t i)
 	const struct row *row;
 	struct finding *finding;
 
-	if (group->peak < 2 || group->peak > 1024 || !is_uv_worker(a, group) || busy_share(group) < 0.95 ||
+	if (group->peak < 2 || group->peak > 1024 || !is_uv_worker(a, group) || busy_share(a, group) < 0.95 ||
 	    runs * 2 > all || all < group->peak * watched_ns(a) / 2)
 		return;
 	row = heaviest_wait(a, i);
@@ -215,7 +232,7 @@ static void of_uv(struct analysis *a, size_t i)
 	finding_text(finding,
 		     "All %llu threads of libuv's pool are busy %.0f %% of the time, and what is queued for "
 		     "them waits: mostly %s in %s.",
-		     (unsigned long long)group->peak, 100 * busy_share(group),
+		     (unsigned long long)group->peak, 100 * busy_share(a, group),
 		     activity_name((enum activity)row->activity), label_stack(a, row->stack).text);
 	row_evidence(a, finding, row);
 	finding_next(finding, "UV_THREADPOOL_SIZE=%llu", 4 * (unsigned long long)group->peak);

@@ -104,6 +104,9 @@ bool row_is_pipe_write(const struct analysis *a, const struct row *row);
 const struct pair *pair_heaviest(const struct analysis *a, uint32_t row);
 /* The share of the others' waits, 0 to 1, in which the waker itself did not wait for work. */
 double pair_busy_share(const struct pair *pair);
+/* The call by which a stack of a wait for the network waits for connections or events; NULL if it does not.
+ */
+const char *stack_takes_by(const struct analysis *a, uint32_t stack);
 /* The same, without what others decide: waits for the network, and for a P or CPU. */
 double pair_own_share(const struct pair *pair);
 /* What the waker mostly did meanwhile: "network in main.fetch (main.go:7)". */

@@ -47,8 +47,7 @@ static bool takes_events(const char *func)
 	return strncmp(func, "net.(*", 6) == 0 && strstr(func, "Listener).Accept");
 }
 
-/* Returns the call by which the stack waits for connections or events; NULL if it does not. */
-static const char *take_of(const struct analysis *a, uint32_t stack)
+const char *stack_takes_by(const struct analysis *a, uint32_t stack)
 {
 	const struct stack_info *info = &a->stacks[stack];
 
@@ -63,7 +62,7 @@ static const char *take_of(const struct analysis *a, uint32_t stack)
 
 static bool is_take(const struct analysis *a, const struct loop *loop, uint32_t stack)
 {
-	const char *take = take_of(a, stack);
+	const char *take = stack_takes_by(a, stack);
 
 	return take && (!loop->epoll || strstr(take, "epoll"));
 }
@@ -91,7 +90,7 @@ static struct loop loop_of(const struct analysis *a, const struct row *take)
 	uint64_t group = top_first(take->functions)->key;
 	struct loop loop = {.func = stack_site(a, take->stack)->func,
 			    .thread = is_of_threads(a) && a->groups[group].peak == 1 ? group : 0};
-	const char *by = take_of(a, take->stack);
+	const char *by = stack_takes_by(a, take->stack);
 
 	loop.epoll = loop.thread && by && strstr(by, "epoll");
 	for (size_t i = 1; i < a->nrows; i++) {
@@ -178,7 +177,8 @@ void rule_serial_loop(struct analysis *a)
 		uint32_t func = stack_site(a, row->stack)->func;
 		struct loop loop;
 
-		if (row->activity != ACT_SYSCALL || !take_of(a, row->stack) || loop_is_known(funcs, n, func))
+		if (row->activity != ACT_SYSCALL || !stack_takes_by(a, row->stack) ||
+		    loop_is_known(funcs, n, func))
 			continue;
 		funcs[n++] = func;
 		loop = loop_of(a, row);

@@ -63,7 +63,7 @@ void rule_straggler(struct analysis *a)
 	for (size_t i = 1; i < a->nrows; i++) {
 		const struct row *row = &a->rows[i];
 		double impact = share_of_tasks(a, (double)row->slack_ns);
-		const struct top *waker = top_first(row->waker_groups);
+		const struct pair *pair = pair_heaviest(a, (uint32_t)i);
 		struct finding *finding;
 
 		if (!applies(a, row, impact)) {
@@ -71,13 +71,13 @@ void rule_straggler(struct analysis *a)
 			continue;
 		}
 		finding = finding_add(a, "straggler", impact);
-		finding_text(
-			finding,
-			"%s waited %s for %s that it had started, %s of it for the last one alone, "
-			"in %s.",
-			label_stack(a, row->stack).text, label_time(row->hist.sum).text, words_of(a)->many,
-			label_time(row->slack_ns).text,
-			label_function(a, a->groups[waker->key < a->ngroups ? waker->key : 0].func).text);
+		finding_text(finding,
+			     "%s waited %s for %s that it had started, %s of it for the last one alone%s"
+			     "%s.",
+			     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
+			     words_of(a)->many, label_time(row->slack_ns).text,
+			     top_first(pair->did)->n ? ": mostly " : "",
+			     top_first(pair->did)->n ? pair_did(a, pair).text : "");
 		finding->n = row->hist.n;
 		finding->total_ns = row->hist.sum;
 		finding->p50_ns = histogram_quantile(&row->hist, 0.5);

@@ -235,27 +235,50 @@ static bool is_shared_library(const char *file)
 	return so && (so[3] == '\0' || so[3] == '.' || so[3] == '+');
 }
 
-/* Folders of glibc's source (but those that programs have, too: ./io/, ./string/, ./time/), and allocators whose
- * functions the library lists do not have. */
+/* Folders of glibc's source (but those that programs have, too: ./io/, ./string/, ./time/), and allocators
+ * whose functions the library lists do not have. */
 static bool is_c_standard(const char *func, const char *file)
 {
 	static const char *const folders[] = {
-		"../sysdeps/", "./sysdeps/", "./nptl/",  "./malloc/", "./libio/", "./elf/",
-		"./stdio-common/", "./posix/", "./misc/", "./nss/", "./resolv/", "./wcsmbs/",
-		"./sunrpc/", "./stdlib/", "./setjmp/", "./csu/", "./iconv/", "./dlfcn/",
-		"./inet/",
+		"../sysdeps/", "./sysdeps/",      "./nptl/",   "./malloc/", "./libio/",
+		"./elf/",      "./stdio-common/", "./posix/",  "./misc/",   "./nss/",
+		"./resolv/",   "./wcsmbs/",       "./sunrpc/", "./stdlib/", "./setjmp/",
+		"./csu/",      "./iconv/",        "./dlfcn/",  "./inet/",
 	};
 	static const char *const begins[] = {
-		"operator new", "operator delete", "_int_", "je_", "tc_", "mi_", "sysmalloc", "systrim",
-		"__vdso_",
+		"operator new", "operator delete", "_int_",   "je_",     "tc_",
+		"mi_",          "sysmalloc",       "systrim", "__vdso_",
 	};
 	static const char *const whole[] = {
-		"malloc",         "calloc",        "realloc",      "free",   "cfree",   "memalign",
-		"posix_memalign", "aligned_alloc", "reallocarray", "mmap",   "mmap64",  "munmap",
-		"mremap",         "mprotect",      "madvise",      "brk",    "sbrk",    "memcpy",
-		"memmove",        "memset",        "memcmp",       "strdup", "strndup", "malloc_consolidate",
+		"malloc",
+		"calloc",
+		"realloc",
+		"free",
+		"cfree",
+		"memalign",
+		"posix_memalign",
+		"aligned_alloc",
+		"reallocarray",
+		"mmap",
+		"mmap64",
+		"munmap",
+		"mremap",
+		"mprotect",
+		"madvise",
+		"brk",
+		"sbrk",
+		"memcpy",
+		"memmove",
+		"memset",
+		"memcmp",
+		"strdup",
+		"strndup",
+		"malloc_consolidate",
 		/* of the vDSO, whose functions have no file */
-		"clock_gettime",  "clock_getres",  "gettimeofday", "getcpu",
+		"clock_gettime",
+		"clock_getres",
+		"gettimeofday",
+		"getcpu",
 	};
 	size_t len = c_name_length(func);
 
