@@ -128,23 +128,23 @@ static void turn_into_block(struct model *md, struct g *g)
 	g->left = 0;
 }
 
-void force_waiting(struct model *md, struct g *g)
+void force_waiting(struct model *md, struct g *g, uint32_t reason, uint32_t stack)
 {
 	enum provenance before = with_provenance(md, REPAIRED);
-	uint32_t reason = reason_unspecified(&md->reasons);
 	struct m *m;
 
+	reason = reason ? reason : reason_unspecified(&md->reasons);
 	if (g->status == G_SYSCALL)
 		force_m_free(md, g->m);
 	if (g->status == G_RUNNING) {
-		step_go_block(md, g->m, reason, 0);
+		step_go_block(md, g->m, reason, stack);
 	} else if (has_blocked(md, g)) {
 		turn_into_block(md, g);
 	} else if (g->status == G_RUNNABLE) {
 		m = synthetic_thread(md);
 		if (m) {
 			step_go_start(md, m, g);
-			step_go_block(md, m, reason, 0);
+			step_go_block(md, m, reason, stack);
 			synthetic_return(md);
 		}
 	}

@@ -18,7 +18,8 @@ bool force_m_hold(struct model *md, struct m *m, struct p *p);
 /* by: the thread that is about to take p. */
 void force_p_idle(struct model *md, struct m *by, struct p *p);
 void force_runnable(struct model *md, struct g *g);
-void force_waiting(struct model *md, struct g *g);
+/* reason: string id; 0 = not known. stack: 0 = not known. Nothing is written if it waits already. */
+void force_waiting(struct model *md, struct g *g, uint32_t reason, uint32_t stack);
 /* Makes g run on m, with p (NULL: any). Returns false if m has no P to run on. */
 bool force_running(struct model *md, struct m *m, struct g *g, struct p *p);
 void force_dead(struct model *md, struct g *g);

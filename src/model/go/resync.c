@@ -3,6 +3,8 @@
  * After a loss: compares the state with a new snapshot and writes the differences as transitions. Objects
  * with a record since the first marker are left alone: the record is newer than the snapshot.
  */
+#include <string.h>
+
 #include "model/go/front_end.h"
 
 #include "model/go/leave.h"
@@ -25,14 +27,40 @@ static void to_syscall(struct model *md, struct m *m, struct g *g, struct p *p)
 		step_syscall_begin(md, m, 0);
 }
 
+/* Whether the stacks, of which either may be cut, surely differ. */
+static bool stacks_differ(const struct stack_table *table, uint32_t one, uint32_t other)
+{
+	const struct stack *a = &table->stacks[one], *b = &table->stacks[other];
+	uint32_t n = a->n < b->n ? a->n : b->n;
+
+	/* The last PC may be the start that was added to a cut one. */
+	n -= n && (a->starts || b->starts);
+	return one && other && n && a->pcs && b->pcs && !a->frames && !b->frames && !a->literal &&
+	       !b->literal && memcmp(a->pcs, b->pcs, n * sizeof(*a->pcs)) != 0;
+}
+
+/*
+ * The goroutine waits now, as it did when it was last seen. If it is elsewhere, it was woken and has run
+ * meanwhile: else it would seem to wait for what has long come.
+ */
+static void set_waiting(struct model *md, struct g *g, const struct log_g *lg)
+{
+	uint32_t reason = reason_id(&md->reasons, REASON_PARK, lg->waitreason);
+	uint32_t stack = stack_table_find(&md->stacks, lg->stack);
+
+	stack = stack_table_skip(&md->stacks, stack, reason_skip(&md->reasons, lg->waitreason));
+	if (g->status == G_WAITING && !g->left && stacks_differ(&md->stacks, g->stack, stack))
+		force_runnable(md, g);
+	if (g->status != G_WAITING)
+		force_waiting(md, g, reason, stack);
+}
+
 static void set_status(struct model *md, struct g *g, const struct log_m *lm, uint8_t status)
 {
 	struct m *m = lm ? m_get(&md->entities, lm->tid) : NULL;
 	struct p *p = lm ? p_find(&md->entities, snapshot_p_of(lm)) : NULL;
 
-	if (status == G_WAITING) {
-		force_waiting(md, g);
-	} else if (status == G_RUNNABLE) {
+	if (status == G_RUNNABLE) {
 		force_runnable(md, g);
 	} else if (m && older(md, m->last_hit) && p && older(md, p->last_hit)) {
 		if (status == G_RUNNING)
@@ -82,7 +110,9 @@ static void resync_g(struct model *md, const struct map64 *ended, const struct l
 	g->listed = true;
 	if (!g->startpc)
 		g->startpc = lg->startpc;
-	if (g->status != status || g->status == G_RUNNING)
+	if (status == G_WAITING)
+		set_waiting(md, g, lg);
+	else if (g->status != status || g->status == G_RUNNING)
 		set_status(md, g, lm, status);
 	if (g->status == G_WAITING && lg->stack)
 		settle_parked(md, g, lg);

@@ -100,7 +100,7 @@ void on_unblock(struct model *md, const struct probe_hit *hit)
 	if (!g)
 		return;
 	g->last_hit = rec->time;
-	force_waiting(md, g);
+	force_waiting(md, g, 0, 0);
 	step_go_unblock(md, on_thread ? hit->m : NULL, g, hit->stack);
 	g->worker = rec->site == SITE_UNBLOCK ? (uint8_t)rec->arg2 : 0;
 }
@@ -179,7 +179,7 @@ void on_coro(struct model *md, const struct probe_hit *hit)
 
 	if (!self || !next || next == self)
 		return;
-	force_waiting(md, next);
+	force_waiting(md, next, 0, 0);
 	next->last_hit = rec->time;
 	if (rec->arg2)
 		hit->m->ended_by_switch = rec->g;

@@ -69,7 +69,7 @@ void thread_fell_asleep_unseen(struct model *md, struct thread_life *t)
 	t->waking = (struct early_waking){0};
 	if (m)
 		thread_end_call(md, t);
-	force_waiting(md, t->g);
+	force_waiting(md, t->g, 0, 0);
 	if (m)
 		step_proc_stop(md, m);
 	if (waking.waker)
