@@ -47,7 +47,7 @@ struct evaluated {
 	uint16_t still;         /* one bit per trigger: reported as still open */
 	uint16_t fired;         /* one bit per trigger: fired for its state */
 	bool has_deferred;      /* a deferred match of the goroutine is pending */
-	bool timed;             /* a timer ended its last wait: it works by the clock */
+	bool timed;             /* a timer ended its last wait, or may have: it works by the clock */
 	struct open_call *open; /* its open calls, innermost last */
 	size_t nopen, capacity;
 };
@@ -167,15 +167,15 @@ static bool is_at_channel(const struct trigger_eval *eval, const struct ledger_i
 }
 
 /*
- * A timer ends a wait at a channel if no goroutine does: a ticker's loop, or a time-out. That is a sleep. A
+ * A timer may end a wait at a channel if no goroutine does: a ticker's loop, or a time-out. That is a sleep. A
  * wake-up that is inferred may have had a waker. Why a goroutine waits that waited before the trace is not
  * recorded.
  */
-static bool is_timed(const struct trigger_eval *eval, const struct ledger_change *change)
+static bool may_be_timed(const struct trigger_eval *eval, const struct ledger_change *change)
 {
 	const struct ledger_interval *from = change->from;
 
-	if (!change->wakes || change->by != NO_G || change->op->inferred)
+	if (!change->wakes || change->by != NO_G)
 		return false;
 	return is_at_channel(eval, from) ||
 	       (from->before && !*eval->options.string(eval->options.ctx, from->reason));
@@ -261,10 +261,11 @@ static void leave(struct trigger_eval *eval, const struct ledger_change *change,
 {
 	uint16_t reported = eval->gs[change->g].still;
 	uint16_t fired = triggered(eval, change->g, change->from, change->time) | reported;
-	bool timed = is_timed(eval, change);
+	bool may_be = may_be_timed(eval, change), timed = may_be && !change->op->inferred;
 
+	/* Of the next waits, none counts until a goroutine is known to have ended one. */
 	if (change->from->state == G_WAITING)
-		eval->gs[change->g].timed = timed;
+		eval->gs[change->g].timed = may_be;
 
 	for (unsigned i = 0; fired >> i; i++) {
 		struct trigger_match match;
@@ -591,8 +592,9 @@ static int on_change(void *ctx, const struct ledger_change *change)
 	if (!g)
 		return -ENOMEM;
 	count_queued(eval, change);
-	if (!change->op) { /* of a gap: how long the state lasts in all will not be known */
+	if (!change->op) { /* of a gap: how long the state lasts in all, and what ended waits, will not be known */
 		g->still = 0;
+		g->timed = true;
 		return 0;
 	}
 	if (change->was.state == LEDGER_NONE || change->to->state == LEDGER_NONE) {

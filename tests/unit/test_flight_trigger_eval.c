@@ -264,6 +264,28 @@ static void what_a_timer_ends_is_no_wait_for_others(void **state)
 	trigger_eval_free(world.eval);
 }
 
+/* A ticker may have ended the last one: who did was left out, or not watched. */
+static void who_may_work_by_the_clock_is_silent(void **state)
+{
+	struct world world;
+	struct op woken = unblock(700, NO_G, 1);
+
+	(void)state;
+	woken.inferred = true;
+	BEGIN(world, "blocked>800ms");
+	GENERATION(world, 2000 * MS, status(0, 1, G_RUNNING), status(0, 2, G_RUNNING), block(100, 1, CHAN), woken,
+		   start(701, 1), block(702, 1, CHAN));
+	assert_int_equal(world.n, 0);
+	GENERATION(world, 4000 * MS, unblock(2100, 2, 1), start(2101, 1), block(2102, 1, CHAN));
+	assert_int_equal(world.n, 1);
+	trigger_eval_gap(world.eval, 4000 * MS, true);
+	GENERATION(world, 5000 * MS, status(4000, 1, G_WAITING));
+	trigger_eval_gap(world.eval, 5000 * MS, false);
+	GENERATION(world, 6500 * MS, status(5000, 1, G_WAITING));
+	assert_int_equal(world.n, 0);
+	trigger_eval_free(world.eval);
+}
+
 /* It waited before the recording for a reason that is not recorded. */
 static void a_timer_ends_a_wait_from_before(void **state)
 {
@@ -719,6 +741,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_reason_is_whole_words),
 	cmocka_unit_test(who_ends_an_inferred_wait_is_not_known),
 	cmocka_unit_test(what_a_timer_ends_is_no_wait_for_others),
+	cmocka_unit_test(who_may_work_by_the_clock_is_silent),
 	cmocka_unit_test(a_timer_ends_a_wait_from_before),
 	cmocka_unit_test(who_never_wakes_fires_once),
 	cmocka_unit_test(what_was_so_before_does_not_count),
