@@ -371,7 +371,8 @@ static void print_change(const struct change *change, bool of_threads, FILE *out
 	char ratio[64] = "";
 
 	if (change->before > 0)
-		snprintf(ratio, sizeof(ratio), "x%.3g", change->after / change->before);
+		snprintf(ratio, sizeof(ratio), change->after < 1000 * change->before ? "x%.3g" : "x%.0f",
+			 change->after / change->before);
 	if (change->low > 0)
 		snprintf(ratio + strlen(ratio), sizeof(ratio) - strlen(ratio), " [%.3g,%.3g]", change->low,
 			 change->high);

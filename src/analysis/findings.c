@@ -11,7 +11,7 @@
 #include "analysis/rules/rules.h"
 
 /* All rules but trust need at least this much watched time. */
-#define MIN_NS 500000000ull
+#define MIN_NS 495000000ull /* half a second, as one is cut from a trace */
 
 static const struct rule rules[] = {
 	{"trust", rule_trust, 0, false},

@@ -53,12 +53,23 @@ static uint32_t find(struct analysis *a, const struct lock *wanted)
 	return (uint32_t)a->nlocks++;
 }
 
+/*
+ * Threads wait for one of two words of a condition in turn, __g_signals at bytes 40 and 44 of pthread_cond_t,
+ * which is aligned to 8 (glibc 2.25 to 2.40, sysdeps/nptl/bits/thread-shared-types.h).
+ */
+static uint64_t condition_of(uint64_t word)
+{
+	return word - (word & 4 ? 44 : 40);
+}
+
 void lock_log(struct analysis *a, struct goroutine *g, const char *category, const char *message)
 {
 	struct lock_log log;
 
 	if (!lock_log_parse(category, message, &log))
 		return;
+	if (log.form == FORM_COND && is_of_threads(a))
+		log.address = condition_of(log.address);
 	g->lock_logged = find(a, &(struct lock){.address = log.address, .form = (uint8_t)log.form});
 	g->lock_reads = log.reads;
 }

@@ -88,6 +88,13 @@ static uint64_t weigh_wait(const struct analysis *a, const struct row *row)
 	return row->hist.sum + row->cut_ns / 1000000 + row->hist.n;
 }
 
+static bool is_of_runtime(const struct analysis *a, const struct lock *lock)
+{
+	uint32_t stack = (uint32_t)top_first(lock->waited)->key;
+
+	return library_in_package(name_text(a, stack_site(a, stack)->func), "runtime");
+}
+
 static uint64_t weigh(const struct analysis *a, enum table table, size_t i)
 {
 	switch (table) {
@@ -109,8 +116,8 @@ static uint64_t weigh(const struct analysis *a, enum table table, size_t i)
 		return a->instances[i].kind == INSTANCE_TASK ? a->instances[i].hist.sum : 0;
 	case TABLE_REGIONS:
 		return a->instances[i].kind == INSTANCE_REGION ? a->instances[i].hist.sum : 0;
-	case TABLE_ADDRESSES:
-		return a->locks[i].waits.sum + a->locks[i].waits.n;
+	case TABLE_ADDRESSES: /* but those of the runtime's own goroutines */
+		return is_of_runtime(a, &a->locks[i]) ? 0 : a->locks[i].waits.sum + a->locks[i].waits.n;
 	case TABLE_LABELS:
 		return a->instances[i].kind == INSTANCE_LABEL ? total(a->instances[i].spent) : 0;
 	case TABLE_CPU:

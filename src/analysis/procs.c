@@ -101,6 +101,9 @@ void proc_use(struct analysis *a, int32_t p, enum p_use use)
 {
 	struct proc *proc = proc_at(a, p);
 
+	/* It is beyond GOMAXPROCS now. */
+	if (use == P_UNUSED && a->procs && (uint32_t)p >= a->procs)
+		use = P_NONE;
 	if (!proc || proc->use == use)
 		return;
 	integrate(a, a->now);

@@ -155,12 +155,18 @@ static void print_head(const struct page *page)
 	const char *name = a->options.name ? a->options.name : "trace";
 	double all = p_time(a);
 	char watched[200] = "all watched";
+	/* A program may change it for a moment. */
+	unsigned usual = watched_ns(a) && a->procs_ns
+				 ? (unsigned)((double)a->procs_ns / (double)watched_ns(a) + 0.5)
+				 : a->most_procs;
 
 	if (a->unwatched_ns)
 		snprintf(watched, sizeof(watched), "%s not watched", label_time(a->unwatched_ns).text);
-	fprintf(page->out, "%s: %s, %s; %s %u; %s events\n", text_name(name, strlen(name), 40).bytes,
-		label_time(a->end - a->begin).text, watched, words_of(a)->most_places, a->most_procs,
-		text_count(a->ops).bytes);
+	fprintf(page->out, "%s: %s, %s; %s %u", text_name(name, strlen(name), 40).bytes,
+		label_time(a->end - a->begin).text, watched, words_of(a)->most_places, usual);
+	if (a->most_procs > usual)
+		fprintf(page->out, " (at most %u)", a->most_procs);
+	fprintf(page->out, "; %s events\n", text_count(a->ops).bytes);
 	/* Without the end of a short call, its time is part of that of the code around it. */
 	fprintf(page->out, "%s %u%% busy (code%s %u, ", words_of(a)->places, percent(utilisation(a), 1),
 		a->options.short_calls ? " and short syscalls" : "",

@@ -68,6 +68,12 @@ static struct label off_cpu_reason(const struct analysis *a, uint32_t region)
 	return label;
 }
 
+/* It is not known what will end the wait. */
+static bool is_unfinished(const struct analysis *a, const struct path_segment *segment)
+{
+	return segment->note == NOTE_NO_WAKER && segment->end >= a->end;
+}
+
 static struct label where(const struct analysis *a, const struct path_segment *segment)
 {
 	struct label label = {""}, place;
@@ -83,7 +89,10 @@ static struct label where(const struct analysis *a, const struct path_segment *s
 		place = label_stack(a, segment->stack);
 		snprintf(label.text, sizeof(label.text), "%s", place.text);
 	}
-	if (segment->note == NOTE_NO_WAKER && segment->activity != ACT_OTHER)
+	if (is_unfinished(a, segment))
+		snprintf(label.text + strlen(label.text), sizeof(label.text) - strlen(label.text),
+			 " [not over]");
+	else if (segment->note == NOTE_NO_WAKER && segment->activity != ACT_OTHER)
 		snprintf(label.text + strlen(label.text), sizeof(label.text) - strlen(label.text),
 			 " [woken by no %s]", words_of(a)->one);
 	return label;
@@ -391,6 +400,10 @@ static void print_sum(const struct printer *printer)
 
 	if (!leaf) {
 		fprintf(printer->out, "%8s  = sum\n", sum.text);
+		return;
+	}
+	if (is_unfinished(printer->a, &leaf->first)) {
+		fprintf(printer->out, "%8s  = sum, so far\n", sum.text);
 		return;
 	}
 	place = node_place(printer, leaf);

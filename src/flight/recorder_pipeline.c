@@ -16,7 +16,7 @@ enum {
 	/* A generation should be a small part of max_bytes. A typical event has eight bytes. */
 	EVENT_BYTES = 8,
 	PARTS = 16,
-	NAME_WIDTH = 60, /* width of function names in messages */
+	NAME_WIDTH = 120, /* width of function names in messages, which are searched for */
 };
 
 /* The first match of a trigger in the open generation, and the number of matches. */

@@ -167,8 +167,8 @@ static bool is_at_channel(const struct trigger_eval *eval, const struct ledger_i
 }
 
 /*
- * A timer may end a wait at a channel if no goroutine does: a ticker's loop, or a time-out. That is a sleep. A
- * wake-up that is inferred may have had a waker. Why a goroutine waits that waited before the trace is not
+ * A timer may end a wait at a channel if no goroutine does: a ticker's loop, or a time-out. That is a sleep.
+ * A wake-up that is inferred may have had a waker. Why a goroutine waits that waited before the trace is not
  * recorded.
  */
 static bool may_be_timed(const struct trigger_eval *eval, const struct ledger_change *change)
@@ -592,7 +592,8 @@ static int on_change(void *ctx, const struct ledger_change *change)
 	if (!g)
 		return -ENOMEM;
 	count_queued(eval, change);
-	if (!change->op) { /* of a gap: how long the state lasts in all, and what ended waits, will not be known */
+	if (!change->op) { /* of a gap: how long the state lasts in all, and what ended waits, will not be
+			      known */
 		g->still = 0;
 		g->timed = true;
 		return 0;

@@ -273,8 +273,8 @@ static void who_may_work_by_the_clock_is_silent(void **state)
 	(void)state;
 	woken.inferred = true;
 	BEGIN(world, "blocked>800ms");
-	GENERATION(world, 2000 * MS, status(0, 1, G_RUNNING), status(0, 2, G_RUNNING), block(100, 1, CHAN), woken,
-		   start(701, 1), block(702, 1, CHAN));
+	GENERATION(world, 2000 * MS, status(0, 1, G_RUNNING), status(0, 2, G_RUNNING), block(100, 1, CHAN),
+		   woken, start(701, 1), block(702, 1, CHAN));
 	assert_int_equal(world.n, 0);
 	GENERATION(world, 4000 * MS, unblock(2100, 2, 1), start(2101, 1), block(2102, 1, CHAN));
 	assert_int_equal(world.n, 1);

@@ -56,6 +56,6 @@ void rule_cpu_place(struct analysis *a)
 	if (strcmp(name_text(a, row->func), UNNAMED_CODE) == 0)
 		finding_evidence(finding,
 				 "/tmp/perf-PID.map would name it: jcmd PID Compiler.perfmap (Java), "
-				 "node --perf-basic-prof");
+				 "node --perf-basic-prof, qemu -perfmap");
 	finding_next(finding, "gotrace flame %s -o cpu.html", a->options.file);
 }

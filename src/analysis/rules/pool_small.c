@@ -163,6 +163,9 @@ static void of_holders(struct analysis *a, const struct row *row, double impact)
 			     "%s waited %s for one of about %.0f, all in use, each held for %s (p50).",
 			     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
 			     many < 2 ? 2 : many, label_time(hold).text);
+	/* go test -parallel is a choice. */
+	if (library_in_package(name_text(a, stack_near(a, row->stack)->func), "testing"))
+		finding->level = LEVEL_INFO;
 	row_evidence(a, finding, row);
 	finding_evidence(finding, "given back at %s; held up to %s",
 			 label_stack(a, (uint32_t)top_first(res->released)->key).text,

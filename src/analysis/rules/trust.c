@@ -9,9 +9,17 @@
  * summary has their number. */
 enum { FEW = 1000, LEAST_REPAIRED = 10 };
 
+/* By the kernel's count, if it is there: a goroutine that has a P may have no CPU. */
+static double ran_ns(const struct analysis *a)
+{
+	double busy = busy_ns(a), cpu = (double)a->options.host.cpu_ns;
+
+	return cpu > 0 && cpu < busy ? cpu : busy;
+}
+
 static double traced_share(const struct analysis *a)
 {
-	double running = busy_ns(a);
+	double running = ran_ns(a);
 
 	return running > 0 ? (double)a->options.host.tracing_ns / running : 0;
 }
@@ -47,7 +55,7 @@ static void rule_cost(struct analysis *a)
 	finding_text(finding,
 		     "Tracing took %s, %.0f %% of the %s that the program ran: short times look longer.",
 		     label_time(a->options.host.tracing_ns).text, 100 * share,
-		     label_time((uint64_t)busy_ns(a)).text);
+		     label_time((uint64_t)ran_ns(a)).text);
 	finding_next(finding, "gotrace -p %s %s", label_pid(a).text, words_of(a)->cheaper);
 }
 

@@ -105,7 +105,9 @@ static void report_traced(const struct request_planner *planner, const struct pr
 						probe->part ? "without " : "some probes are missing",
 						probe->part ? probe->part : "",
 						text_fit(in->why[i].text, 100), in->why[i].text);
-		else if (in->found[i] == 0 && host)
+		else if (in->found[i] == 0 && host &&
+			 !(i && in->preset->probes[i - 1].function &&
+			   strcmp(in->preset->probes[i - 1].function, probe->function) == 0))
 			len += (size_t)snprintf(missing + len, sizeof(missing) - len,
 						"; incomplete: %.*s is also inlined into %.*s",
 						text_fit(probe->function, 80), probe->function,
