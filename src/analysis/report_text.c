@@ -115,11 +115,15 @@ static struct text fit(const struct page *page, const char *name, unsigned used)
 	return text_name(name, strlen(name), page->width > used + 10 ? page->width - used : 10);
 }
 
+enum { LEAST_NAME = 12 }; /* of a library function, to know it by */
+
 /* "http.(*conn).serve:812", truncated at its beginning. */
 static struct text spot_in(const struct page *page, const struct code_place *at, uint32_t leaf, unsigned used)
 {
 	struct label function, called = label_name(page->a, leaf);
 	char text[640];
+	unsigned room;
+	size_t len;
 
 	if (!at->func)
 		return fit(page, "(unknown)", used);
@@ -132,8 +136,13 @@ static struct text spot_in(const struct page *page, const struct code_place *at,
 	if (used + strlen(text) > page->width && strncmp(text, OUTSIDE_NAME, strlen(OUTSIDE_NAME)) == 0)
 		return fit(page, text + strlen(OUTSIDE_NAME) + 1, used);
 	/* Where both do not fit, the program's own function says more, if it has a name. */
-	if (leaf && (used + strlen(text) + 8 < page->width || strstr(text, "+0x")))
-		snprintf(text + strlen(text), sizeof(text) - strlen(text), " in %s", called.text);
+	len = used + strlen(text) + strlen(" in ");
+	room = len < page->width ? page->width - (unsigned)len : 0;
+	if (strstr(text, "+0x"))
+		room = sizeof(called.text);
+	if (leaf && (room >= LEAST_NAME || strlen(called.text) <= room))
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), " in %s",
+			 text_name(called.text, strlen(called.text), room).bytes);
 	return fit(page, text, used);
 }
 

@@ -207,12 +207,13 @@ static bool is_of_machine(const char *func, const char *file)
 /*
  * "/rustc/59807616e/library/std/src/sys/sync/mutex/futex.rs", and sources of crates: that of Cargo is
  * "~/.cargo/registry/src/index.crates.io-6f17d22bba15001f/tokio-1.44.1/src/lib.rs", Debian's
- * "/usr/share/cargo/registry".
+ * "/usr/share/cargo/registry", those that the standard library is built with
+ * "/rust/deps/hashbrown-0.16.1/src/map.rs".
  */
 static bool is_rust_library(const char *file)
 {
 	static const char *const folders[] = {"/library/std/src/", "/library/core/src/",
-					      "/library/alloc/src/", "cargo/registry/"};
+					      "/library/alloc/src/", "cargo/registry/", "/rust/deps/"};
 
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
 		if (strstr(file, folders[i]))
