@@ -52,7 +52,7 @@ static const struct argp_option table[] = {
 	 "(default: 64M)",
 	 1},
 	{"on", KEY_ON, "TRIGGER", 0,
-	 "Write a snapshot when this happens: 'blocked>50ms', 'blocked:sync>50ms', 'runnable>10ms', "
+	 "Write a snapshot when this happens: 'blocked>50ms', 'blocked:lock>50ms', 'runnable>10ms', "
 	 "'syscall>100ms', 'gc-pause>5ms', 'goroutines>10000', 'queue>100', 'heap>2G', 'func "
 	 "main.handle>100ms', 'request>200ms', 'request>200ms:GET /pay', 'finding>=medium', 'cpu>150%', "
 	 "'cgroup-cpu>80%', 'throttled', 'rss>4G'; may be given several times",

@@ -62,6 +62,19 @@ static bool is_system(void *ctx, uint32_t g)
 	return row.system || strcmp(name, "os/signal.loop") == 0;
 }
 
+/*
+ * The reason says it of threads. Go's "sync" is for sync.Mutex, sync.RWMutex and the lock of a file or socket
+ * (internal/poll.fdMutex), but also for sync.WaitGroup.
+ */
+static bool is_lock(void *ctx, const char *reason, uint32_t stack)
+{
+	const struct recorder_pipeline *recorder = ctx;
+
+	if (strcmp(reason, "sync (mutex)") == 0 || strcmp(reason, "sync (rwlock)") == 0)
+		return true;
+	return strcmp(reason, "sync") == 0 && strstr(pipeline_place(recorder->pipe, stack).text, "Mutex)");
+}
+
 static bool recorder_is_of_threads(const struct recorder_pipeline *recorder)
 {
 	const struct log_target *target = model_target(pipeline_model(recorder->pipe));
@@ -317,6 +330,7 @@ static bool make_eval(struct recorder_pipeline *recorder)
 		.triggers = flight->triggers,
 		.ntriggers = flight->ntriggers,
 		.is_system = is_system,
+		.is_lock = is_lock,
 		.string = string_of,
 		.fire = fire,
 		.ctx = recorder,

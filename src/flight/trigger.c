@@ -181,7 +181,7 @@ static int read_name(const char *name, size_t len, struct trigger *trigger, stru
 				 trigger->text);
 	if (trigger->kind != TRIGGER_BLOCKED || first + 1 == len)
 		return error_set(err, EINVAL,
-				 "--on '%s': only blocked takes a reason (example: 'blocked:sync>50ms')",
+				 "--on '%s': only blocked takes a reason (example: 'blocked:lock>50ms')",
 				 trigger->text);
 	memcpy(trigger->name, colon + 1, len - first - 1);
 	return 0;

@@ -34,12 +34,15 @@ enum trigger_kind {
 /* TRIGGER_TEXT: size of a trigger's text, bytes; SHORT_TRIGGER: the same without a function name. */
 enum { MAX_TRIGGERS = 16, TRIGGER_TEXT = 256, SHORT_TRIGGER = 64 };
 
+#define TRIGGER_LOCK "lock" /* in place of a reason: Go has one reason for locks and groups */
+
 struct trigger {
 	enum trigger_kind kind;
 	uint64_t limit; /* ns, bytes, percent, rank of a level, or number of goroutines */
 	/*
-	 * TRIGGER_BLOCKED: prefix of the reason, "" = any wait for other goroutines. TRIGGER_FUNCTION: the
-	 * function's name. TRIGGER_REQUEST: the task's name, or its beginning and a '*'; "" = any task.
+	 * TRIGGER_BLOCKED: TRIGGER_LOCK, or the prefix of the reason; "" = any wait for other goroutines.
+	 * TRIGGER_FUNCTION: the function's name. TRIGGER_REQUEST: the task's name, or its beginning and a
+	 * '*'; "" = any task.
 	 */
 	char name[TRIGGER_TEXT];
 	char text[TRIGGER_TEXT]; /* as given by the user */

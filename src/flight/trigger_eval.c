@@ -212,6 +212,9 @@ static bool is_meant(const struct trigger_eval *eval, const struct trigger *trig
 		if (trigger->kind != TRIGGER_BLOCKED)
 			return false;
 		reason = eval->options.string(eval->options.ctx, interval->reason);
+		if (strcmp(trigger->name, TRIGGER_LOCK) == 0)
+			return eval->options.is_lock(eval->options.ctx, reason,
+						     interval->others ? 0 : interval->stack);
 		if (trigger->name[0])
 			return begins_with_words(reason, trigger->name);
 		return is_wait_for_others(reason);

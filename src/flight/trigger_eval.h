@@ -36,6 +36,9 @@ struct trigger_eval_options {
 	unsigned ntriggers;             /* at most MAX_TRIGGERS */
 	/* Returns true for a goroutine of the runtime or of gotrace, whose waits are normal. */
 	bool (*is_system)(void *ctx, uint32_t g);
+	/* Returns true if what waits for this reason, with this stack, waits for a lock, and not for a group.
+	 */
+	bool (*is_lock)(void *ctx, const char *reason, uint32_t stack);
 	/* Returns the text of a string id. */
 	const char *(*string)(void *ctx, uint32_t string);
 	/* By trigger, for TRIGGER_FUNCTION: the name of the user regions that represent its calls. */

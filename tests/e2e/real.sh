@@ -230,12 +230,13 @@ case_real_flight() {
 	real_start "$name"
 	for limit in 10 none; do
 		mkdir "$W/flight-$limit"
-		background flight -p "$target" --on 'blocked:sync>500ms' --max-overhead $limit -o "$W/flight-$limit"
+		background flight -p "$target" --on 'blocked:lock>500ms' --on 'blocked:sync>500ms' \
+			--max-overhead $limit -o "$W/flight-$limit"
 		real_load 0 "${FLIGHT_LENGTH:-20s}"
 		kill -INT $tracer
 		ends 40
 		want 0
-		[ -z "$(ls "$W/flight-$limit")" ] || die "$name, limit $limit: $(grep -m 1 'blocked:sync>' "$W/err")"
+		[ -z "$(ls "$W/flight-$limit")" ] || die "$name, limit $limit: $(grep -m 1 'blocked:' "$W/err")"
 	done
 	real_end
 	printf '%s' "$name"

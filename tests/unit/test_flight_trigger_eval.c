@@ -40,6 +40,14 @@ static bool is_system(void *ctx, uint32_t g)
 	return g == SYSTEM_G;
 }
 
+enum { LOCK_STACK = 7 };
+
+static bool is_lock(void *ctx, const char *reason, uint32_t stack)
+{
+	(void)ctx;
+	return strcmp(reason, "sync (mutex)") == 0 || (strcmp(reason, "sync") == 0 && stack == LOCK_STACK);
+}
+
 static const char *string_of(void *ctx, uint32_t string)
 {
 	(void)ctx;
@@ -57,7 +65,7 @@ static void fire(void *ctx, const struct trigger_match *match)
 static void begin(struct world *world, const char *const *texts)
 {
 	struct trigger_eval_options options = {
-		.is_system = is_system, .string = string_of, .fire = fire, .ctx = world};
+		.is_system = is_system, .is_lock = is_lock, .string = string_of, .fire = fire, .ctx = world};
 
 	*world = (struct world){.n = 0};
 	for (; texts[world->ntriggers]; world->ntriggers++)
@@ -200,6 +208,23 @@ static void a_reason_is_whole_words(void **state)
 	assert_int_equal(world.n, 2);
 	assert_int_equal(world.fired[0].g, 1);
 	assert_int_equal(world.fired[1].g, 2);
+	trigger_eval_free(world.eval);
+}
+
+/* Go's reason is that of groups, too: the stack says what it is. */
+static void locks_can_be_asked_for(void **state)
+{
+	struct world world;
+	struct op lock = block(1, 1, SYNC), group = block(2, 2, SYNC);
+
+	(void)state;
+	lock.stack = LOCK_STACK;
+	BEGIN(world, "blocked:lock>50ms");
+	GENERATION(world, 1000 * MS, status(0, 1, G_RUNNING), status(0, 2, G_RUNNING),
+		   status(0, 3, G_RUNNING), lock, group, block(3, 3, MUTEX));
+	assert_int_equal(world.n, 2);
+	assert_int_equal(world.fired[0].g, 1);
+	assert_int_equal(world.fired[1].g, 3);
 	trigger_eval_free(world.eval);
 }
 
@@ -739,6 +764,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(short_waits_and_those_of_another_kind_are_silent),
 	cmocka_unit_test(one_reason_can_be_asked_for),
 	cmocka_unit_test(a_reason_is_whole_words),
+	cmocka_unit_test(locks_can_be_asked_for),
 	cmocka_unit_test(who_ends_an_inferred_wait_is_not_known),
 	cmocka_unit_test(what_a_timer_ends_is_no_wait_for_others),
 	cmocka_unit_test(who_may_work_by_the_clock_is_silent),
