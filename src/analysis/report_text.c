@@ -122,7 +122,7 @@ static struct text spot_in(const struct page *page, const struct code_place *at,
 {
 	struct label function, called = label_name(page->a, leaf);
 	char text[640];
-	unsigned room;
+	unsigned space;
 	size_t len;
 
 	if (!at->func)
@@ -137,12 +137,12 @@ static struct text spot_in(const struct page *page, const struct code_place *at,
 		return fit(page, text + strlen(OUTSIDE_NAME) + 1, used);
 	/* Where both do not fit, the program's own function says more, if it has a name. */
 	len = used + strlen(text) + strlen(" in ");
-	room = len < page->width ? page->width - (unsigned)len : 0;
+	space = len < page->width ? page->width - (unsigned)len : 0;
 	if (strstr(text, "+0x"))
-		room = sizeof(called.text);
-	if (leaf && (room >= LEAST_NAME || strlen(called.text) <= room))
+		space = sizeof(called.text);
+	if (leaf && (space >= LEAST_NAME || strlen(called.text) <= space))
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), " in %s",
-			 text_name(called.text, strlen(called.text), room).bytes);
+			 text_name(called.text, strlen(called.text), space).bytes);
 	return fit(page, text, used);
 }
 
