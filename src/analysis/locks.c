@@ -11,6 +11,7 @@
 
 #include "analysis/figures.h"
 #include "analysis/intervals.h"
+#include "analysis/names.h"
 #include "util/array.h"
 #include "trace/ops/own_logs.h"
 
@@ -53,23 +54,12 @@ static uint32_t find(struct analysis *a, const struct lock *wanted)
 	return (uint32_t)a->nlocks++;
 }
 
-/*
- * Threads wait for one of two words of a condition in turn, __g_signals at bytes 40 and 44 of pthread_cond_t,
- * which is aligned to 8 (glibc 2.25 to 2.40, sysdeps/nptl/bits/thread-shared-types.h).
- */
-static uint64_t condition_of(uint64_t word)
-{
-	return word - (word & 4 ? 44 : 40);
-}
-
 void lock_log(struct analysis *a, struct goroutine *g, const char *category, const char *message)
 {
 	struct lock_log log;
 
 	if (!lock_log_parse(category, message, &log))
 		return;
-	if (log.form == FORM_COND && is_of_threads(a))
-		log.address = condition_of(log.address);
 	g->lock_logged = find(a, &(struct lock){.address = log.address, .form = (uint8_t)log.form});
 	g->lock_reads = log.reads;
 }
@@ -128,14 +118,42 @@ static void pass_time(struct analysis *a, struct lock *lock)
 	lock->changed = a->now;
 }
 
+/* glibc's name, with or without underscores, or that of a stripped library's caller. */
+static bool waits_in_glibc(const struct analysis *a, uint32_t stack)
+{
+	const struct stack_info *info = &a->stacks[stack];
+
+	for (uint32_t i = 0; i < info->n; i++) {
+		if (strstr(name_text(a, a->frames[info->first + i].func), "pthread_cond_"))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Returns the condition that the futex is part of, or the futex itself. Threads wait for one of two words of
+ * a condition in turn: __g_signals at bytes 40 and 44 of pthread_cond_t, which is aligned to 8 (glibc 2.25
+ * to 2.40, sysdeps/nptl/bits/thread-shared-types.h).
+ */
+static uint32_t condition_of(struct analysis *a, const struct goroutine *g, uint32_t futex)
+{
+	const struct lock *lock = &a->locks[futex];
+	uint64_t word = lock->address;
+
+	if (lock->form != FORM_FUTEX || g->activity != ACT_COND || !waits_in_glibc(a, g->stack))
+		return futex;
+	return find(a, &(struct lock){.address = word - (word & 4 ? 44 : 40), .form = FORM_COND});
+}
+
 void lock_wait(struct analysis *a, struct goroutine *g)
 {
-	struct lock *lock = &a->locks[g->lock_logged];
+	struct lock *lock;
 
-	g->lock = g->lock_logged;
+	g->lock = g->lock_logged ? condition_of(a, g, g->lock_logged) : 0;
 	g->lock_logged = 0;
 	if (!g->lock)
 		return;
+	lock = &a->locks[g->lock];
 	/* A thread waits for a condition, or for others, at a futex, too. Who signals it did not hold it. */
 	if (lock->form == FORM_FUTEX &&
 	    (g->activity == ACT_COND || g->activity == ACT_SEMAPHORE || g->activity == ACT_JOIN))

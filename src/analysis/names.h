@@ -15,9 +15,9 @@ uint32_t stack_index(struct analysis *a, uint32_t id);
 const struct code_place *stack_site(const struct analysis *a, uint32_t stack);
 /* The site is the program's own code. */
 bool stack_is_in_program(const struct analysis *a, uint32_t stack);
-/* The library function that the site is in, such as "sql.(*DB).conn"; func is 0 if that says nothing more. */
 /* The line of the innermost frame of this function (a string); 0: it is not in the stack. */
 uint32_t stack_line_in(const struct analysis *a, uint32_t stack, uint32_t func);
+/* The library function that the site is in, such as "sql.(*DB).conn"; func is 0 if that says nothing more. */
 const struct code_place *stack_leaf(const struct analysis *a, uint32_t stack);
 const struct code_place *stack_near(const struct analysis *a, uint32_t stack);
 const struct code_place *stack_root(const struct analysis *a, uint32_t stack);

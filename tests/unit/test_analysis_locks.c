@@ -79,6 +79,36 @@ static void test_futex_of_a_condition(void **state)
 	script_free(s);
 }
 
+/* glibc's conditions have two words, for which threads wait in turn: one row, by the condition's address. */
+static void test_words_of_a_condition(void **state)
+{
+	struct script *s = script_new(100 * MS);
+	uint32_t wait = stack(s, "___pthread_cond_wait", "take", 7, "main [app]");
+	uint32_t signal = stack(s, "___pthread_cond_signal", "give", 9, "main [app]");
+	const char *words[] = {"futex 0x7f12345678c8", "futex 0x7f12345678cc"};
+	struct analysis *a;
+
+	(void)state;
+	procs(s, 2);
+	create(s, 1, wait);
+	create(s, 2, wait);
+	start(s, 1, 0);
+	for (unsigned i = 0; i < 4; i++) {
+		at(s, (20 * i + 5) * MS);
+		start(s, 2, 1);
+		log_lock(s, 2, 1, words[i % 2]);
+		block(s, 2, 1, "sync (condition)", wait);
+		at(s, (20 * i + 15) * MS);
+		wake(s, 1, 0, 2, signal);
+	}
+	a = analyse(s, NULL);
+	assert_non_null(lock_at(a, 0x7f12345678a0));
+	assert_string_equal(label_lock(lock_at(a, 0x7f12345678a0)).text, "cond 0x7f12345678a0");
+	assert_int_equal(lock_at(a, 0x7f12345678a0)->waits.n, 4);
+	analysis_free(a);
+	script_free(s);
+}
+
 static void test_locks_by_address(void **state)
 {
 	struct script *s = handed_on("mutex 0xc000012340");
@@ -228,9 +258,9 @@ static void test_rwmutex_holders(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_locks_by_address), cmocka_unit_test(test_futex_of_a_condition),
-	cmocka_unit_test(test_a_holder_ends),    cmocka_unit_test(test_logs_of_no_lock),
-	cmocka_unit_test(test_rwmutex_holders),
+	cmocka_unit_test(test_locks_by_address),     cmocka_unit_test(test_futex_of_a_condition),
+	cmocka_unit_test(test_words_of_a_condition), cmocka_unit_test(test_a_holder_ends),
+	cmocka_unit_test(test_logs_of_no_lock),      cmocka_unit_test(test_rwmutex_holders),
 };
 
 UNIT_TESTS(tests, NULL, NULL);
