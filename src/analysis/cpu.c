@@ -22,8 +22,13 @@ uint64_t cpu_counted(const struct analysis *a)
 
 double cpu_sample_ns(const struct analysis *a)
 {
-	return a->options.host.cpu_ns && a->samples ? (double)a->options.host.cpu_ns / (double)a->samples
-						    : SAMPLE_NS;
+	double all = a->options.host.cpu_ns ? (double)a->options.host.cpu_ns : busy_ns(a);
+
+	if (!a->samples)
+		return SAMPLE_NS;
+	all /= (double)a->samples;
+	/* Threads' times are exact: those of an idle program are less than a tick of the kernel's count. */
+	return a->options.host.cpu_ns || (is_of_threads(a) && all < SAMPLE_NS) ? all : SAMPLE_NS;
 }
 
 uint32_t cpu_first(const struct top tops[TOPS])

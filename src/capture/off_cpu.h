@@ -21,6 +21,7 @@ int off_cpu_log(struct capture *capture);
  */
 void off_cpu_find_waiting(struct capture *capture);
 
+/* Unmaps what off_cpu_log() has mapped. */
 void off_cpu_close(struct capture *capture);
 
 /* For how long the threads of the process have waited for a CPU since they began, in all, ns; 0 = not known.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* What is said of threads: their words, names of C++ and of stripped libraries, and one sentence for a pool.
  */
+#include "analysis/cpu.h"
 #include "analysis/figures.h"
 #include "analysis/kinds.h"
 #include "analysis/rules/rules.h"
@@ -40,6 +41,25 @@ static unsigned times(const char *text, const char *part)
 	for (const char *at = strstr(text, part); at; at = strstr(at + 1, part))
 		n++;
 	return n;
+}
+
+/* A sample stands for no more time than the threads have run. */
+static void test_sample_of_an_idle_program(void **state)
+{
+	struct script *s = two_threads("main [app]", "work [app]");
+	uint32_t wait = stack(s, "epoll_wait", "loop", 7, "main [app]");
+	struct analysis *a;
+
+	(void)state;
+	at(s, 1 * MS);
+	add(s, OP_CPU_SAMPLE, 1, 0)->stack = wait;
+	block(s, 1, 0, "network", wait);
+	block(s, 2, 1, "network", wait);
+	a = analyse(s, NULL);
+	assert_int_equal(a->samples, 1);
+	assert_true(cpu_sample_ns(a) > 1 * MS && cpu_sample_ns(a) < 3 * MS);
+	analysis_free(a);
+	script_free(s);
 }
 
 /* Two threads of a pool look for work every 20 ms. */
@@ -1109,6 +1129,7 @@ static void test_why(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_sample_of_an_idle_program),
 	cmocka_unit_test(test_pool),
 	cmocka_unit_test(test_names),
 	cmocka_unit_test(test_nameless_callers),
