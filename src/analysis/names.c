@@ -324,6 +324,24 @@ static bool is_futex(const char *func)
 	return strncmp(func, "futex", 5) == 0 && (!func[5] || func[5] == '(');
 }
 
+/*
+ * A program's own functions around a lock say no more than the lock does: their caller is the place. The
+ * library function that it is in is then the program's.
+ */
+static void skip_wrappers(const struct analysis *a, struct stack_info *info)
+{
+	const struct code_place *frames = &a->frames[info->first];
+	uint32_t site = info->site;
+
+	while (site + 1 < info->n && library_wraps_lock(name_text(a, frames[site].func)) &&
+	       frame_owner(a, &frames[site + 1]) == CODE_OF_PROGRAM)
+		site++;
+	if (site == info->site)
+		return;
+	info->site = site;
+	info->leaf = site - 1;
+}
+
 static void look_at_leaf(struct analysis *a, struct stack_info *info)
 {
 	uint32_t called = find_frame(a, info, library_has);
@@ -339,6 +357,8 @@ static void look_at_leaf(struct analysis *a, struct stack_info *info)
 	if (called == UINT32_MAX)
 		called = info->near;
 	find_primitive(a, info);
+	if (info->primitive)
+		skip_wrappers(a, info);
 	info->call = call_string(a, info);
 	if (info->call)
 		info->io_call = io_call_of(name_text(a, info->call));

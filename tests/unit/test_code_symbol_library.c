@@ -122,9 +122,27 @@ static void idle_loops(void **state)
 	assert_false(library_is_idle_loop(""));
 }
 
+/* Seen in varnish, Ruby, HotSpot, LevelDB and QEMU; a function that does more than that keeps its name. */
+static void lock_wrappers(void **state)
+{
+	(void)state;
+	assert_true(library_wraps_lock("Lck__Lock"));
+	assert_true(library_wraps_lock("Lck_CondWaitUntil"));
+	assert_true(library_wraps_lock("rb_native_cond_wait"));
+	assert_true(library_wraps_lock("os::PlatformMonitor::wait(long)"));
+	assert_true(library_wraps_lock("leveldb::port::Mutex::Lock()"));
+	assert_true(library_wraps_lock("qemu_cond_wait_impl"));
+	assert_false(library_wraps_lock("lock_account"));
+	assert_false(library_wraps_lock("wait_a_second"));
+	assert_false(library_wraps_lock("send_all_and_then_signal_cond"));
+	assert_false(library_wraps_lock("main.(*Mutex).Lock"));
+	assert_false(library_wraps_lock(""));
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(go_packages),     cmocka_unit_test(c_library), cmocka_unit_test(c_program),
 	cmocka_unit_test(compiler_copies), cmocka_unit_test(owners),    cmocka_unit_test(idle_loops),
+	cmocka_unit_test(lock_wrappers),
 };
 
 UNIT_TESTS(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "code/symbol/library.h"
 
+#include <ctype.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -130,6 +131,54 @@ static bool is_c_library(const char *func)
 			return true;
 	}
 	return false;
+}
+
+/* Whether one of the words, which end with NULL, is that of n bytes, in any case. */
+static bool is_one_of(const char *word, size_t n, const char *const *words)
+{
+	for (; *words; words++) {
+		if (strlen(*words) == n && strncasecmp(*words, word, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The length of the word that a name begins with: "cond" of "cond_wait", "Cond" of "CondWaitUntil". */
+static size_t word_length(const char *name, size_t len)
+{
+	size_t n = 0;
+
+	while (n < len && isalnum((unsigned char)name[n]) &&
+	       !(n && isupper((unsigned char)name[n]) && islower((unsigned char)name[n - 1])))
+		n++;
+	return n;
+}
+
+bool library_wraps_lock(const char *func)
+{
+	static const char *const things[] = {"mutex",   "mtx",       "lck",       "cond",
+					     "condvar", "condition", "semaphore", "sem",
+					     "monitor", "spinlock",  "rwlock",    NULL};
+	static const char *const verbs[] = {"lock",      "unlock",  "trylock", "wait",  "timedwait",
+					    "acquire",   "release", "enter",   "leave", "signal",
+					    "broadcast", "notify",  "post",    NULL};
+	enum { MOST_WORDS = 5 }; /* what has more does something else, too */
+	size_t len = c_name_length(func), words = 0;
+	bool thing = false, verb = false;
+
+	if (library_is_go(func))
+		return false;
+	while (len) {
+		size_t n = word_length(func, len);
+
+		thing |= is_one_of(func, n, things);
+		verb |= is_one_of(func, n, verbs);
+		words += n > 0;
+		n += n == 0;
+		func += n;
+		len -= n;
+	}
+	return thing && verb && words <= MOST_WORDS;
 }
 
 bool library_is_call(const char *func)

@@ -16,6 +16,9 @@ bool library_is_system(const char *func);
 bool library_has(const char *func);
 /* True for those that locks are made of: Go's runtime, sync and internal; in C, all of library_has(). */
 bool library_is_lock(const char *func);
+/* A program's own function that only locks, waits or signals, by its name: "Lck__Lock", "port::Mutex::Lock".
+ */
+bool library_wraps_lock(const char *func);
 /* Whose code a function is. The lower, the better it names a place for the program's author. */
 enum code_owner {
 	CODE_OF_PROGRAM,  /* of the main module; in C, of no library */
