@@ -45,9 +45,10 @@ void rule_busy_owner(struct analysis *a)
 			     words_of(a)->one, label_id(a, top_first(row->wakers)->key).text,
 			     label_stack(a, pair->stack).text, pair_did(a, pair).text);
 		/* A reader of a shared connection passes on the answers of another machine. One that sleeps
-		 * may be at leisure, and give out work. */
-		if (pair_own_share(pair) < 0.5 || (row_is_for_answers(a, row) == ANSWERS_LIKELY &&
-						   (top_first(pair->did)->key & 0xff) == ACT_SLEEP))
+		 * may be at leisure, and give out work. One that is mostly ready has no CPU. */
+		if (pair_own_share(pair) < 0.5 || (top_first(pair->did)->key & 0xff) == ACT_RUNNABLE ||
+		    (row_is_for_answers(a, row) == ANSWERS_LIKELY &&
+		     (top_first(pair->did)->key & 0xff) == ACT_SLEEP))
 			finding->level = LEVEL_INFO;
 		row_evidence(a, finding, row);
 		finding->waker_stack = pair->stack;
