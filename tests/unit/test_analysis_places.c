@@ -186,8 +186,8 @@ static void test_yield(void **state)
 }
 
 /*
- * g1 answers g2 to g7 in turn, each after a sleep of 2 ms, and they ask again at once, in a task if `tasks`.
- * Without tasks they might be workers that wait for work.
+ * g1 answers g2 to g7 in turn, each after 2 ms in which it waits for this reason, and they ask again at once,
+ * in a task if `tasks`. Without tasks they might be workers that wait for work.
  */
 static struct analysis *answering(struct script *s, bool tasks, const char *reason)
 {
@@ -216,9 +216,13 @@ static struct analysis *answering(struct script *s, bool tasks, const char *reas
 	for (unsigned i = 0; i < 400; i++) {
 		uint32_t g = 2 + i % 6;
 
-		block(s, 1, 0, reason, nap);
+		if (strcmp(reason, "preempted") == 0)
+			add(s, OP_GO_STOP, 1, 0)->string = str(s, reason);
+		else
+			block(s, 1, 0, reason, nap);
 		s->now += 2 * MS;
-		wake(s, 0, NO_P, 1, 0);
+		if (strcmp(reason, "preempted"))
+			wake(s, 0, NO_P, 1, 0);
 		start(s, 1, 0);
 		wake(s, 1, 0, g, reply);
 		start(s, g, (int32_t)g - 1);
@@ -251,6 +255,12 @@ static void test_owner(void **state)
 	script_free(passed_on);
 	script_free(s);
 	script_free(clean);
+	/* It wants a CPU itself. */
+	s = script_new(1000 * MS);
+	a = answering(s, true, "preempted");
+	assert_int_equal(found(a, "busy-owner")->level, LEVEL_INFO);
+	analysis_free(a);
+	script_free(s);
 }
 
 /* A goroutine is started every 20 ms; each sleeps for 40 ms, again and again, and ends after one time if
