@@ -299,36 +299,13 @@ static bool is_c_standard(const char *func, const char *file)
 		"operator new", "operator delete", "_int_",   "je_",     "tc_",
 		"mi_",          "sysmalloc",       "systrim", "__vdso_",
 	};
+	/* The last four are of the vDSO, whose functions have no file. */
 	static const char *const whole[] = {
-		"malloc",
-		"calloc",
-		"realloc",
-		"free",
-		"cfree",
-		"memalign",
-		"posix_memalign",
-		"aligned_alloc",
-		"reallocarray",
-		"mmap",
-		"mmap64",
-		"munmap",
-		"mremap",
-		"mprotect",
-		"madvise",
-		"brk",
-		"sbrk",
-		"memcpy",
-		"memmove",
-		"memset",
-		"memcmp",
-		"strdup",
-		"strndup",
-		"malloc_consolidate",
-		/* of the vDSO, whose functions have no file */
-		"clock_gettime",
-		"clock_getres",
-		"gettimeofday",
-		"getcpu",
+		"malloc",         "calloc",        "realloc",      "free",   "cfree",   "memalign",
+		"posix_memalign", "aligned_alloc", "reallocarray", "mmap",   "mmap64",  "munmap",
+		"mremap",         "mprotect",      "madvise",      "brk",    "sbrk",    "memcpy",
+		"memmove",        "memset",        "memcmp",       "strdup", "strndup", "malloc_consolidate",
+		"clock_gettime",  "clock_getres",  "gettimeofday", "getcpu",
 	};
 	size_t len = c_name_length(func);
 

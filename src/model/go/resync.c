@@ -27,7 +27,7 @@ static void to_syscall(struct model *md, struct m *m, struct g *g, struct p *p)
 		step_syscall_begin(md, m, 0);
 }
 
-/* Whether the stacks, of which either may be cut, surely differ. */
+/* Whether the stacks surely differ. Either may be cut, and the words of a scan are not its frames. */
 static bool stacks_differ(const struct stack_table *table, uint32_t one, uint32_t other)
 {
 	const struct stack *a = &table->stacks[one], *b = &table->stacks[other];
@@ -36,7 +36,7 @@ static bool stacks_differ(const struct stack_table *table, uint32_t one, uint32_
 	/* The last PC may be the start that was added to a cut one. */
 	n -= n && (a->starts || b->starts);
 	return one && other && n && a->pcs && b->pcs && !a->frames && !b->frames && !a->literal &&
-	       !b->literal && memcmp(a->pcs, b->pcs, n * sizeof(*a->pcs)) != 0;
+	       !b->literal && !a->scan && !b->scan && memcmp(a->pcs, b->pcs, n * sizeof(*a->pcs)) != 0;
 }
 
 /*
