@@ -200,7 +200,7 @@ release_man() {
 
 # complete_bash WORD...: prints bash's completions of the last word.
 complete_bash() {
-	bash --norc -c '. build/pages/completions/bash/gotrace; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _gotrace; printf "%s\n" "${COMPREPLY[@]}"' bash "$@"
+	bash --norc -c '. build/pages/completions/bash/gotrace; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_LINE=$*; COMP_POINT=${#COMP_LINE}; _gotrace; printf "%s\n" "${COMPREPLY[@]}"' bash "$@"
 }
 
 complete_zsh() {
@@ -219,9 +219,9 @@ offers() {
 	grep -qxF -e "$wanted" "$W/$shell" || die "$shell: '$*' does not offer $wanted, but: $(head -n 5 "$W/$shell" "$W/$shell.err" | tr '\n' ' ')"
 }
 
-# labelled_trace: records a program with pprof labels into $W/trace. The completions find gotrace by its name.
+# labelled_trace: records a program with pprof labels, $program, into $W/trace. The completions find gotrace by its name.
 labelled_trace() {
-	local program i
+	local i
 	PATH=$TOP:$PATH
 	(cd tests/e2e/labels && GOTOOLCHAIN=go1.26.8 CGO_ENABLED=0 go build -buildvcs=false -o "$W/labels" main.go) || die "cannot build the program"
 	"$W/labels" "$W/profile" >"$W/labels.out" &
@@ -231,11 +231,19 @@ labelled_trace() {
 		sleep 0.1
 	done
 	"$GOTRACE" -q -p $program -d 500ms -o "$W/trace" 2>"$W/err" || die "$(cat "$W/err")"
-	kill $program
+}
+
+# offers_functions SHELL PID: SHELL offers the functions of a live process.
+offers_functions() {
+	local shell=$1 pid=$2 method='runtime.(*mheap).init' typed='runtime.\(\*mheap\).ini'
+	[ "$shell" = zsh ] && method='runtime.\(\*mheap\).init'
+	offers "$shell" main.main gotrace -p "$pid" --region main.ma
+	offers "$shell" "$method" gotrace flight --pid "$pid" --task "$typed"
+	offers "$shell" main.main gotrace sites -p "$pid" --list main.
 }
 
 release_completions() {
-	local shell
+	local shell program
 	make pages >"$W/out" 2>&1 || die "cannot make them: $(tail -n 3 "$W/out")"
 	for shell in bash zsh fish; do
 		offers $shell flight gotrace fl
@@ -257,8 +265,10 @@ release_completions() {
 	for shell in bash zsh fish; do
 		offers $shell shard=7 gotrace report "$W/trace" --label sha
 		offers $shell handler gotrace report "$W/trace" --by-label han
+		offers_functions $shell $program
 	done
-	echo -n "bash, zsh, fish: commands, options, files, formats, triggers, labels"
+	kill $program
+	echo -n "bash, zsh, fish: commands, options, files, formats, triggers, labels, functions"
 }
 
 # make install puts every file in its place, and make uninstall removes it.

@@ -164,6 +164,7 @@ struct sites_options {
 	const char *layout;                            /* as in record_options */
 	struct function_want functions[MAX_FUNCTIONS]; /* --function: print the probes of these */
 	unsigned nfunctions;
+	const char *list; /* --list: print the functions that begin so; NULL = no */
 };
 
 struct layout_options {

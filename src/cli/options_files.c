@@ -182,13 +182,18 @@ int options_dump(int argc, char **argv, struct dump_options *options, struct err
 	return 0;
 }
 
-enum sites_key { KEY_FUNCTION = 1000, KEY_REGION };
+enum sites_key { KEY_FUNCTION = 1000, KEY_REGION, KEY_LIST };
 
 static const struct argp_option sites_table[] = {
 	{"pid", 'p', "PID", 0, "The process", 1},
 	{"function", KEY_FUNCTION, "FUNC", 0,
 	 "Print only where calls of this function would be probed, and where each argument would be read; "
 	 "FUNC is as for gotrace --region. May be repeated",
+	 1},
+	{"list", KEY_LIST, "PREFIX", 0,
+	 "Print only the names of the functions that begin with PREFIX, for gotrace --region and --task. "
+	 "Other "
+	 "than in Go, those of libraries are printed only if no function of the program itself does",
 	 1},
 	OPTION_OLD("region", KEY_REGION, "FUNC"),
 	OPTIONS_LAYOUT(1),
@@ -226,6 +231,7 @@ static const struct option_binding sites_bindings[] = {
 	{OPTION_WITH('p', set_sites_pid)},
 	{OPTION_WITH(KEY_FUNCTION, add_function)},
 	{OPTION_WITH(KEY_REGION, add_function)},
+	{OPTION_TEXT(KEY_LIST, sites_options, list)},
 	{OPTION_TEXT(OPTIONS_LAYOUT_KEY, sites_options, layout)},
 	{OPTION_END},
 };
@@ -249,5 +255,7 @@ int options_sites(int argc, char **argv, struct sites_options *options, struct e
 		return rc;
 	if (!options->pid)
 		return error_set(err, EINVAL, "no process given: use -p PID");
+	if (options->list && options->nfunctions)
+		return error_set(err, EINVAL, "--list and --function exclude each other");
 	return 0;
 }

@@ -50,6 +50,21 @@ static int print_functions(struct sandbox *inspector, const struct sites_options
 	return 0;
 }
 
+/* target: NULL if the process cannot be traced as a Go program. */
+static int print_names(struct sandbox *inspector, const struct sites_options *options,
+		       const struct target *target, struct error *err)
+{
+	struct function_list list = {.prefix = options->list};
+	int rc = remote_functions_list(inspector, target ? 0 : options->pid, &list, err);
+
+	if (rc == 0 && sites_names_print(&list))
+		rc = error_set(err, ENOMEM, "out of memory");
+	if (rc == 0 && list.cut)
+		printf("# there are more: give a longer prefix\n");
+	function_list_free(&list);
+	return rc;
+}
+
 static void print_probes(const struct probe_plan *plan)
 {
 	for (unsigned i = 0; i < plan->n; i++)
@@ -90,28 +105,35 @@ static int print_plugins(struct target *target, const struct probe_plan *plan, s
 	return n < 0 ? n : 0;
 }
 
+static int print_sites(struct target *target, struct error *err)
+{
+	struct probe_plan plan = {.n = 0};
+	int rc = target_plan(target, &plan, err);
+
+	if (rc)
+		return rc;
+	print_probes(&plan);
+	return print_plugins(target, &plan, err);
+}
+
 static int print_plan(struct sandbox *inspector, void *ctx, struct error *err)
 {
 	const struct sites_options *options = ctx;
-	struct probe_plan plan = {.n = 0};
 	struct target *target;
 	int rc = remote_target_open(inspector, options->pid, &target, err);
 
-	if (rc && options->nfunctions)
-		return print_functions(inspector, options, NULL, err);
-	if (rc)
-		return rc;
-	layout_report(target, options->layout);
-	if (options->nfunctions) {
-		rc = print_functions(inspector, options, target, err);
-		target_free(target);
-		return rc;
+	if (rc) {
+		if (options->list)
+			return print_names(inspector, options, NULL, err);
+		return options->nfunctions ? print_functions(inspector, options, NULL, err) : rc;
 	}
-	rc = target_plan(target, &plan, err);
-	if (rc == 0)
-		print_probes(&plan);
-	if (rc == 0)
-		rc = print_plugins(target, &plan, err);
+	layout_report(target, options->layout);
+	if (options->list)
+		rc = print_names(inspector, options, target, err);
+	else if (options->nfunctions)
+		rc = print_functions(inspector, options, target, err);
+	else
+		rc = print_sites(target, err);
 	target_free(target);
 	return rc;
 }

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "cli/sites_functions.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/utf8.h"
 
 static const char *kind_name(uint8_t kind)
 {
@@ -70,4 +75,35 @@ void sites_functions_print(const struct function_plan *plan)
 		print_probes(plan, &plan->lists[i]);
 	for (unsigned i = 0; i < plan->nvalues; i++)
 		print_values(plan, &plan->values[i]);
+}
+
+static int name_order(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int sites_names_print(struct function_list *list)
+{
+	size_t n = 0, lines = 0;
+	char **names;
+
+	for (size_t i = 0; i < list->len; i++)
+		lines += list->text[i] == '\n';
+	names = calloc(lines + 1, sizeof(*names));
+	if (!names)
+		return -ENOMEM;
+	for (char *at = list->text, *end;
+	     lines && (end = memchr(at, '\n', list->len - (size_t)(at - list->text))); at = end + 1) {
+		*end = '\0';
+		names[n++] = at;
+	}
+	qsort(names, n, sizeof(*names), name_order);
+	for (size_t i = 0; i < n; i++) {
+		if (i && strcmp(names[i], names[i - 1]) == 0)
+			continue;
+		text_put(stdout, names[i]);
+		putchar('\n');
+	}
+	free(names);
+	return 0;
 }

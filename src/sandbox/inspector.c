@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "target/functions/function_list.h"
 #include "target/functions/functions.h"
 #include "target/functions/go_functions.h"
 #include "sandbox/protocol.h"
@@ -344,6 +345,23 @@ static int inspector_plan_functions(struct inspector *inspector, struct rpc_requ
 	return inspector_answer(inspector, rc ? rc : (int)inspector->functions.nlists, &err, NULL, 0);
 }
 
+static int answer_names(struct inspector *inspector, const struct rpc_request *request)
+{
+	struct function_list list = {.prefix = request->bytes};
+	struct error err = {""};
+	int rc;
+
+	if (request->arg)
+		rc = functions_list((pid_t)request->arg, &list, &err);
+	else if (inspector->target)
+		rc = go_functions_list(inspector->target, &list);
+	else
+		rc = error_set(&err, EINVAL, "no program has been opened");
+	rc = inspector_answer(inspector, rc ? rc : list.cut, &err, list.text, list.len);
+	function_list_free(&list);
+	return rc;
+}
+
 static int answer_values(struct inspector *inspector)
 {
 	const struct function_plan *plan = &inspector->functions;
@@ -434,6 +452,8 @@ static int answer_request(struct inspector *inspector, struct rpc_request *reque
 					   : answer_module(inspector, request);
 	case INSPECT_FUNCTIONS:
 		return inspector_plan_functions(inspector, request);
+	case INSPECT_FUNCTION_NAMES:
+		return answer_names(inspector, request);
 	case INSPECT_FUNCTION_VALUES:
 		return answer_values(inspector);
 	case INSPECT_REQUEST_REPORT:

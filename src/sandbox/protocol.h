@@ -43,6 +43,8 @@ enum inspect_kind {
 	INSPECT_PLUGIN,
 	INSPECT_PLUGIN_FUNCTAB,  /* arg: which -> a memory file with a LOG_PLUGIN_FUNCTAB */
 	INSPECT_FUNCTION_VALUES, /* -> struct function_values[]: what their probes read */
+	/* arg: pid, or 0 for the opened Go program; a prefix -> code: 1 if it is cut; names, one a line */
+	INSPECT_FUNCTION_NAMES,
 };
 
 #define SNAPSHOT_LABELLED (1ull << 32)

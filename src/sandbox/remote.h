@@ -6,6 +6,7 @@
 #ifndef GOTRACE_SANDBOX_REMOTE_H
 #define GOTRACE_SANDBOX_REMOTE_H
 
+#include "target/functions/function_list.h"
 #include "target/functions/functions.h"
 #include "target/names/modules.h"
 #include "sandbox/sandbox.h"
@@ -33,5 +34,10 @@ int remote_module_read(struct sandbox *sandbox, int fd, const char *bytes, size_
 int remote_functions_plan(struct sandbox *sandbox, pid_t pid, const char *exe,
 			  const struct function_want *wanted, unsigned n, struct function_plan *plan,
 			  struct error *err);
+/*
+ * As functions_list(), or with pid 0 go_functions_list() of the program that is open. The caller frees the
+ * list, even on failure.
+ */
+int remote_functions_list(struct sandbox *sandbox, pid_t pid, struct function_list *list, struct error *err);
 
 #endif

@@ -239,3 +239,26 @@ int remote_functions_plan(struct sandbox *sandbox, pid_t pid, const char *exe,
 		functions_free(plan);
 	return rc;
 }
+
+int remote_functions_list(struct sandbox *sandbox, pid_t pid, struct function_list *list, struct error *err)
+{
+	struct inspection call = {.rpc = {.kind = INSPECT_FUNCTION_NAMES,
+					  .arg = (uint64_t)pid,
+					  .bytes = list->prefix,
+					  .size = strlen(list->prefix)}};
+	int rc = inspect(sandbox, &call, err);
+
+	inspection_close_fd(&call);
+	if (rc)
+		return rc;
+	if (call.rpc.code > 1 || call.rpc.left > FUNCTION_LIST_MAX)
+		return sandbox_fail(sandbox, -EBADMSG, err);
+	list->text = malloc(call.rpc.left + 1);
+	if (!list->text)
+		return sandbox_fail(sandbox, -ENOMEM, err); /* the rest of the answer stays unread */
+	list->cut = call.rpc.code == 1;
+	list->len = call.rpc.left;
+	rc = inspection_read(sandbox, &call, list->text, list->len, err);
+	list->text[list->len] = '\0';
+	return rc;
+}

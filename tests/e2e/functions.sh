@@ -271,6 +271,34 @@ case_functions_spawned() {
 	all_called worker nested
 }
 
+# names_listed PREFIX NAME...: gotrace sites --list prints each NAME once, and only names that begin with PREFIX.
+names_listed() {
+	local prefix=$1 name
+	shift
+	"$GOTRACE" sites --list "$prefix" -p "$target" >"$W/list" 2>"$W/err" || die "--list $prefix: $(head -n 1 "$W/err")"
+	for name in "$@"; do
+		[ "$(grep -cxF -e "$name" "$W/list")" = 1 ] || die "--list $prefix does not print $name once: $(head -n 5 "$W/list" | tr '\n' ' ')"
+	done
+	! grep -vF -e "$prefix" "$W/list" || die "--list $prefix prints other names"
+}
+
+case_functions_listed() { # in C++ without parameters; those of libraries where the program has none; in a stripped Go program
+	start_calls cxx
+	names_listed shop:: shop::price
+	names_listed usle usleep
+	names_listed no::such
+	[ ! -s "$W/list" ] || die "lists what is not there"
+	run_gotrace sites --list a --function b -p "$target"
+	want 2
+	gone_on
+	binary=$(target_binary $NEWEST stripped) || die "cannot build"
+	start_target "$binary" functions -seconds 60
+	names_listed main.call main.callAll main.callRecurses
+	names_listed 'net/http.(*conn).' 'net/http.(*conn).serve'
+	[ "$("$GOTRACE" sites --list '' -p "$target" | wc -l)" -gt 3000 ] || die "an empty prefix does not list all"
+	stop_target
+}
+
 # --- refusals ---
 
 case_functions_refused() {

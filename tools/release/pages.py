@@ -180,7 +180,9 @@ def man_page(command, commands, date, version):
 # --- completions ---
 
 # The kind of an option's argument, by the name that --help gives it.
-KINDS = {"FILE": "file", "DIR": "directory", "PATH": "directory", "PID": "pid", "RAW": "file"}
+KINDS = {
+    "FILE": "file", "RAW": "file", "DIR": "directory", "PATH": "directory", "PID": "pid", "FUNC": "function", "PREFIX": "function"
+}  # fmt: skip
 # Options with a fixed choice.
 CHOICES = {
     "as": "go c",
@@ -197,6 +199,8 @@ IN_TRACE = {
 }
 # A completion must not take seconds: traces above this size are not asked.
 SMALL_TRACE = 'test -f "$word" && test "$(stat -L -c %s -- "$word")" -lt 64000000'
+# All functions would be too many to show. This is what Go's own are called.
+FIRST_FUNCTIONS = "main."
 OTHER_FORMATS = "perfetto pprof: folded: flame sqlite parquet"  # of convert
 
 
@@ -212,9 +216,14 @@ def choices_of(command, option):
     return CHOICES.get(option.name, "")
 
 
+def takes_names(command):
+    """Whether --region and --task of the command are names of a trace, and not functions."""
+    return command.name == "why"
+
+
 def question_of(command, option):
-    """The question for the words of the option of the command, or "". Only these commands take names of a trace."""
-    named = command.name == "why" or option.name in ("label", "by-label")
+    """The question for the words of the option of the command, or "". Only these options take names of a trace."""
+    named = takes_names(command) or option.name in ("label", "by-label")
     return IN_TRACE.get(option.name, "") if named and option.argument else ""
 
 
@@ -258,10 +267,30 @@ def bash(commands):
         "\t\treturn",
         "\tdone",
         "}",
+        "# _gotrace_functions WORD: offers the functions of the process of -p that begin with WORD. What Readline",
+        "# takes for an earlier word, as ns: of ns::f, is left out of the answers.",
+        "_gotrace_functions()",
+        "{",
+        '\tlocal word=${1//\\\\/} pid i answer',
+        "\tfor ((i = 1; i < COMP_CWORD; i++)); do",
+        '\t\t[[ ${COMP_WORDS[i]} == -p || ${COMP_WORDS[i]} == --pid ]] || continue',
+        '\t\tpid=${COMP_WORDS[i+1]}',
+        '\t\t[[ $pid == = ]] && pid=${COMP_WORDS[i+2]}',
+        "\tdone",
+        '\twhile IFS= read -r answer; do COMPREPLY+=("${answer#"${word%"${cur//\\\\/}"}"}"); done \\',
+        f'\t\t< <([[ $pid ]] && gotrace sites --list "${{word:-{FIRST_FUNCTIONS}}}" -p "$pid" 2>/dev/null)',
+        "}",
         "_gotrace()",
         "{",
         '\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} options',
+        '\tlocal word=${COMP_LINE:0:COMP_POINT} before',
         "\tCOMPREPLY=()",
+        '\tbefore=${word%[[:space:]]*} word=${word##*[[:space:]]}',
+        '\t[[ $word == --*=* ]] && before=${word%%=*} word=${word#*=}',
+        '\tcase $command${before##*[[:space:]]} in',
+        f'\t{"|".join(c.name + "--*" for c in commands if takes_names(c))}) ;;',
+        f'\t*{case_of(commands, "function").replace("|", "|*")}) _gotrace_functions "$word"; return ;;',
+        "\tesac",
         "\t# Readline splits at =: --output=FILE is three words.",
         '\tif [[ $cur == = ]]; then cur=; elif [[ $prev == = ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi',
         "\tcase $prev in",
@@ -298,7 +327,7 @@ def zsh_text(text):
 
 
 def zsh_option(command, option):
-    action = {"file": "_files", "directory": "_files -/", "pid": "_pids"}.get(kind_of(option), "")
+    action = {"file": "_files", "directory": "_files -/", "pid": "_pids", "function": "_gotrace_functions"}.get(kind_of(option), "")
     if choices_of(command, option):
         action = "(" + re.sub(r"([:>])", r"\\\1", choices_of(command, option)) + ")"
     if question_of(command, option):
@@ -332,6 +361,12 @@ def zsh(commands):
         "\t\treturn",
         "\tdone",
         "}",
+        "# The functions of the process of -p.",
+        "_gotrace_functions () {",
+        "\tlocal at=${words[(I)(-p|--pid)]} pid=${words[(R)--pid=*]#--pid=}",
+        "\t(( at )) && pid=${words[at+1]}",
+        f"\tcompadd -- ${{(f)\"$(gotrace sites --list ${{${{(Q)PREFIX}}:-{FIRST_FUNCTIONS}}} -p \"$pid\" 2>/dev/null)\"}}",
+        "}",
         "commands=(",
     ]
     lines += [f"\t'{c.name}:{zsh_text(sentence(c))}'" for c in commands if c.name]
@@ -356,7 +391,8 @@ def fish_option(command, option):
     if option.name:
         line += f" -l {option.name}"
     if option.argument and not option.optional:
-        line += {"file": " -r -F", "directory": " -x -a '(__fish_complete_directories)'", "pid": " -x -a '(__fish_complete_pids)'"}.get(
+        line += {"file": " -r -F", "directory": " -x -a '(__fish_complete_directories)'", "pid": " -x -a '(__fish_complete_pids)'",
+            "function": " -x -a '(__gotrace_functions)'"}.get(
             kind_of(option), f" -x -a '{words}'" if words else " -x"
         )
         if question_of(command, option):
@@ -375,6 +411,18 @@ def fish(commands):
         "\t\tgotrace sql --csv $word $argv[1] 2>/dev/null | tail -n +2 | tr -d '\"'",
         "\t\treturn",
         "\tend",
+        "end",
+    ]
+    lines += [
+        "# The functions of the process of -p.",
+        "function __gotrace_functions",
+        "\tset -l words (commandline -opc)",
+        "\tset -l pid (string replace -f -- --pid= '' $words)",
+        "\tset -l at (contains -i -- -p $words; or contains -i -- --pid $words)",
+        "\ttest -n \"$at\"; and set pid $words[(math $at + 1)]",
+        "\tset -l word (commandline -ct | string replace -r '^--[a-z]+=' '' | string unescape)",
+        f"\ttest -n \"$word\"; or set word {FIRST_FUNCTIONS}",
+        "\tgotrace sites --list \"$word\" -p \"$pid\" 2>/dev/null",
         "end",
     ]
     # The condition of a function or a completion runs later, where that list is not known: it is inserted here.

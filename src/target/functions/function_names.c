@@ -318,19 +318,28 @@ static void insert(struct similar_functions *similar, const char *name, unsigned
 	similar->distances[at] = distance;
 }
 
+size_t function_name_plain(const char *name, char plain[FUNCTION_NAME_MAX])
+{
+	size_t len = function_base(name);
+
+	if (is_split_off(name + len) || !make_readable(name, len, plain))
+		return 0;
+	len = without_parameters(plain, strlen(plain));
+	plain[len] = '\0';
+	return len;
+}
+
 void similar_functions_offer(struct similar_functions *similar, const struct function_spec *spec,
 			     const char *name)
 {
-	char readable[FUNCTION_NAME_MAX], part[FUNCTION_NAME_MAX];
-	size_t len = function_base(name), bare;
+	char plain[FUNCTION_NAME_MAX], part[FUNCTION_NAME_MAX];
+	size_t len = function_name_plain(name, plain);
 	unsigned distance;
 
-	if (is_split_off(name + len) || !make_readable(name, len, readable))
+	if (!len)
 		return;
-	bare = without_parameters(readable, strlen(readable));
-	readable[bare] = '\0';
-	last_part(readable, bare, part);
+	last_part(plain, len, part);
 	distance = name_distance(spec, part);
-	if (distance < NEAR_LEN && strlen(readable) < sizeof(similar->names[0]))
-		insert(similar, readable, distance);
+	if (distance < NEAR_LEN && len < sizeof(similar->names[0]))
+		insert(similar, plain, distance);
 }

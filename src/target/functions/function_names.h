@@ -49,6 +49,11 @@ size_t function_base(const char *name);
  */
 bool function_matches(const struct function_spec *spec, const char *name, char readable[FUNCTION_NAME_MAX]);
 /*
+ * Gets the demangled name of a symbol without parameters, as --region takes it. Returns its length, or 0 for
+ * a part that was split off.
+ */
+size_t function_name_plain(const char *name, char plain[FUNCTION_NAME_MAX]);
+/*
  * True if `where` names the file at the path: by the full path, by its last component, or by that component
  * without ".so" or the version after it.
  */

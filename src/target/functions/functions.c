@@ -12,6 +12,7 @@
 
 #include "bpf/record.h"
 #include "target/functions/function_file.h"
+#include "target/functions/function_list.h"
 #include "target/maps.h"
 #include "target/names/modules.h"
 #include "target/functions/value_debug.h"
@@ -125,6 +126,16 @@ static void close_roots(struct function_search *search)
 		if (search->debug.roots[i] >= 0)
 			close(search->debug.roots[i]);
 	}
+}
+
+static void function_search_close(struct function_search *search)
+{
+	while (search->n) {
+		value_debug_close(&search->files[--search->n].debug);
+		function_file_close(&search->files[search->n].file);
+	}
+	free(search->files);
+	close_roots(search);
 }
 
 static int function_search_open_mapped(struct function_search *search, pid_t pid)
@@ -493,15 +504,42 @@ int functions_plan(pid_t pid, const char *exe, const struct function_want *wante
 			 : function_search_open_path(&search, exe);
 	for (unsigned i = 0; rc == 0 && i < n; i++)
 		rc = function_search_plan_one(&search, &wanted[i], i + 1);
-	while (search.n) {
-		value_debug_close(&search.files[--search.n].debug);
-		function_file_close(&search.files[search.n].file);
-	}
-	free(search.files);
-	close_roots(&search);
+	function_search_close(&search);
 	if (rc)
 		functions_free(plan);
 	return rc;
+}
+
+static int list_file(const struct mapped *in, struct function_list *list)
+{
+	char plain[FUNCTION_NAME_MAX];
+	int rc = 0;
+
+	for (size_t i = 0; i < in->file.n && rc == 0; i++) {
+		size_t len = function_name_plain(in->file.symbols[i].name, plain);
+
+		rc = function_list_add(list, plain, len);
+	}
+	return rc;
+}
+
+int functions_list(pid_t pid, struct function_list *list, struct error *err)
+{
+	struct function_search search = {.err = err};
+	int rc;
+
+	search.files = calloc(MAX_FILES, sizeof(*search.files));
+	if (!search.files)
+		return error_set(err, ENOMEM, "out of memory");
+	open_roots(&search, pid);
+	rc = function_search_open_mapped(&search, pid);
+	for (unsigned i = 0; rc == 0 && i < search.n; i++) {
+		rc = list_file(&search.files[i], list);
+		if (i == 0 && list->len)
+			break;
+	}
+	function_search_close(&search);
+	return rc == -ENOMEM ? error_set(err, ENOMEM, "out of memory") : rc;
 }
 
 /* A function's copies are read in different ways, but their values have the same names. */
