@@ -125,29 +125,27 @@ static inline void date(struct op_list *list, struct op_spacing *before, size_t 
 	op_dated(before, op->m, op->time);
 }
 
-/* The spacing that op_dated() gives after the first n ops. */
-static struct op_spacing spacing_after(const struct op_list *list, size_t n)
+void op_list_date(struct op_list *list, struct op_spacing *before, size_t index)
+{
+	date(list, before, index);
+	if (list->ops[index].time > list->last_time)
+		list->last_time = list->ops[index].time;
+}
+
+struct op_spacing op_list_spacing(const struct op_list *list, size_t n)
 {
 	struct op_spacing before = {.last = 0};
+	uint64_t unit;
 
 	if (n == 0)
 		return before;
 	before.last = list->ops[n - 1].time;
 	before.m = list->ops[n - 1].m;
-	while (n && list->ops[n - 1].m == before.m)
+	unit = before.last - before.last % OP_UNIT_NS;
+	while (n && list->ops[n - 1].m == before.m && list->ops[n - 1].time >= unit)
 		n--;
 	before.other = n ? list->ops[n - 1].time : 0;
 	return before;
-}
-
-void op_list_keep_apart(struct op_list *list, size_t from)
-{
-	struct op_spacing before = spacing_after(list, from);
-
-	for (size_t i = from; i < list->n; i++)
-		date(list, &before, i);
-	if (list->n && list->ops[list->n - 1].time > list->last_time)
-		list->last_time = list->ops[list->n - 1].time;
 }
 
 /* The state of moving the ops of a list to their places. */

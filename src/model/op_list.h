@@ -89,8 +89,13 @@ void op_list_move_up(struct op_list *list, size_t from, uint64_t behind, uint64_
 uint64_t op_list_last_by(const struct op_list *list, uint64_t time, uint64_t least);
 /* Applies the moves. To be called once, when the generation is complete. */
 void op_list_apply_moves(struct op_list *list);
-/* After ops were inserted: makes times increase strictly from index `from` on. */
-void op_list_keep_apart(struct op_list *list, size_t from);
+/* Dates an op that was inserted or follows one: its own time, or as much later as readers need. */
+void op_list_date(struct op_list *list, struct op_spacing *before, size_t index);
+/*
+ * The spacing after the first n ops. Other threads' ops before the last op's time unit do not matter: of
+ * these, `other` may be any.
+ */
+struct op_spacing op_list_spacing(const struct op_list *list, size_t n);
 /* Drops the ops of the closed generation. */
 void op_list_next_generation(struct op_list *list);
 void op_list_free(struct op_list *list);
