@@ -428,11 +428,17 @@ static bool rest_or_end(struct capture *capture, uint64_t wait_ns)
 	return control_wait(&capture->control, pidfd, -1, (wait_ns < least ? wait_ns : least) - took);
 }
 
+/* Its probes then recorded nothing more (sched.bpf.h). A program that gotrace starts has been exec'd once. */
+static bool has_execed(const struct capture *capture)
+{
+	return !capture->options.children && capture->drain.execs > capture->options.spawned;
+}
+
 static bool has_ended(struct capture *capture, uint64_t wait_ns)
 {
 	uint64_t now;
 
-	if (rest_or_end(capture, wait_ns)) {
+	if (rest_or_end(capture, has_execed(capture) ? 0 : wait_ns)) {
 		capture->end_reason = (enum log_end_reason)atomic_load(&capture->control.reason);
 		return true;
 	}
@@ -440,6 +446,10 @@ static bool has_ended(struct capture *capture, uint64_t wait_ns)
 		return all_have_ended(capture);
 	if (watch_wait(&capture->watch, 0)) {
 		capture->end_reason = LOG_END_EXITED;
+		return true;
+	}
+	if (has_execed(capture)) {
+		capture->end_reason = LOG_END_EXECED;
 		return true;
 	}
 	now = now_ns();

@@ -205,6 +205,7 @@ void control_end(struct capture_control *control)
 		return;
 	atomic_compare_exchange_strong(&control->reason, &none, LOG_END_STOPPED);
 	atomic_store(&control->is_settled, true);
+	wake_by(control->nudge);
 	while (!atomic_load(&control->ended_ns))
 		pause_ms(1);
 }

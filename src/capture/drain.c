@@ -259,6 +259,7 @@ static int drain_take(struct drain *drain, const struct ring_record *next)
 			   record->site == SITE_OFF_CPU;
 	drain->functions += record->site == SITE_FUNCTION_BEGIN || record->site == SITE_FUNCTION_END;
 	drain->samples += record->site == SITE_CPU_SAMPLE;
+	drain->execs += record->site == SITE_EXEC;
 	drain->mapped += record->site == SITE_MAPPED || record->site == SITE_EXEC;
 	if (drain->processes)
 		processes_on_record(drain->processes, record);

@@ -42,6 +42,7 @@ struct drain {
 	uint64_t functions;   /* of the records: from the user's functions */
 	uint64_t samples;     /* of the records: CPU samples, which are not hits */
 	uint64_t mapped;      /* of the records: code was mapped, or a program was exec'd */
+	uint64_t execs;       /* of the records: a program was exec'd */
 	uint64_t last_marker; /* number of the newest marker seen */
 	unsigned n;
 	struct raw_record batch[DRAIN_BATCH];

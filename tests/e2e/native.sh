@@ -548,6 +548,11 @@ case_native_exec() { # the program executes another one
 	strict "$W/trace"
 	checked "$W/trace"
 	kill -0 "$target" 2>/dev/null || die "the target died"
+	# Nothing is said of the program that it becomes, which sleeps for the rest of 3 seconds.
+	run_gotrace -d 20s --json -o "$W/env" -- /usr/bin/env sleep 3
+	want 0
+	[ "$(json repaired)" = 0 ] && [ "$(json duration_ns)" -lt 2500000000 ] ||
+		die "env: $(json repaired) repaired, $(json duration_ns) ns"
 }
 
 case_native_killed() { # gotrace is killed: the target is undisturbed

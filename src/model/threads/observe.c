@@ -299,6 +299,7 @@ static void on_exec(struct model *md, const struct seen *seen)
 	t = force_thread_running(md, seen);
 	if (!t)
 		return;
+	thread_end_call(md, t);
 	annotators_op(&md->annotators, OP_GO_DESTROY, t->g->m);
 	t->start = 0;
 	t->exiting = false;

@@ -318,9 +318,10 @@ void threads_resync(struct model *md)
 	const struct model_snapshot *snap = &md->snapshot;
 	struct map64 ended = {0};
 
-	md->ops.provenance = REPAIRED;
+	md->ops.provenance = INFERRED; /* a CPU that nothing has run on is idle */
 	md->ops.now = md->ops.last_time;
 	make_cpus(md, snap->info.gomaxprocs);
+	md->ops.provenance = REPAIRED;
 	list_ended(md, &ended);
 	for (size_t i = 0; i < snap->nthreads; i++) {
 		uint32_t tid = snap->threads[i].tid;
