@@ -54,6 +54,8 @@ static uint64_t not_past_end(const struct capture *capture, uint64_t now)
 {
 	uint64_t end = atomic_load(&capture->control.ended_ns);
 
+	if (capture->execed_ns && (!end || capture->execed_ns < end))
+		end = capture->execed_ns;
 	return end && end < now ? end : now;
 }
 
@@ -434,6 +436,13 @@ static bool has_execed(const struct capture *capture)
 	return !capture->options.children && capture->drain.execs > capture->options.spawned;
 }
 
+/* What the new program does is not recorded: the trace ends with the last record of the old one. */
+static void end_at_exec(struct capture *capture)
+{
+	capture->end_reason = LOG_END_EXECED;
+	capture->execed_ns = capture->drain.last_ns;
+}
+
 static bool has_ended(struct capture *capture, uint64_t wait_ns)
 {
 	uint64_t now;
@@ -449,18 +458,20 @@ static bool has_ended(struct capture *capture, uint64_t wait_ns)
 		return true;
 	}
 	if (has_execed(capture)) {
-		capture->end_reason = LOG_END_EXECED;
+		end_at_exec(capture);
 		return true;
 	}
 	now = now_ns();
 	if (now < capture->next_exec_check_ns)
 		return false;
 	capture->next_exec_check_ns = now + EXEC_CHECK_MS * 1000000ull;
-	if (watch_has_execed(&capture->watch))
-		/* An exiting process loses its memory shortly before it is gone. */
-		capture->end_reason =
-			watch_wait(&capture->watch, END_WAIT_MS) ? LOG_END_EXITED : LOG_END_EXECED;
-	return capture->end_reason != 0;
+	if (!watch_has_execed(&capture->watch))
+		return false;
+	if (!watch_has_memory(&capture->watch) && watch_wait(&capture->watch, END_WAIT_MS))
+		capture->end_reason = LOG_END_EXITED;
+	else
+		end_at_exec(capture);
+	return true;
 }
 
 int capture_poll(struct capture *capture, unsigned timeout_ms, struct error *err)

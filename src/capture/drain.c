@@ -234,6 +234,12 @@ static bool is_too_late(const struct drain *drain, const struct raw_record *reco
 	return drain->until_ns && record->time > drain->until_ns && record->site != SITE_MARKER;
 }
 
+/* A tracepoint of system calls, or of switches, in a Go program. */
+static bool site_is_of_kernel(uint8_t site)
+{
+	return site == SITE_SYS_ENTER || site == SITE_SYS_EXIT || site == SITE_OFF_CPU;
+}
+
 static int drain_take(struct drain *drain, const struct ring_record *next)
 {
 	const struct raw_record *sent = next->data;
@@ -255,8 +261,9 @@ static int drain_take(struct drain *drain, const struct ring_record *next)
 	record = &drain->batch[drain->n];
 	memcpy(record, next->data, sizeof(*record));
 	drain->records++;
-	drain->syscalls += record->site == SITE_SYS_ENTER || record->site == SITE_SYS_EXIT ||
-			   record->site == SITE_OFF_CPU;
+	drain->syscalls += site_is_of_kernel(record->site);
+	if (!site_is_of_kernel(record->site) && record->time > drain->last_ns)
+		drain->last_ns = record->time;
 	drain->functions += record->site == SITE_FUNCTION_BEGIN || record->site == SITE_FUNCTION_END;
 	drain->samples += record->site == SITE_CPU_SAMPLE;
 	drain->execs += record->site == SITE_EXEC;

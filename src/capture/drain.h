@@ -39,10 +39,12 @@ struct drain {
 	/* Of the records: from system call and off-CPU tracepoints; goroutines that left their threads;
 	 * sweeps and heap growth. */
 	uint64_t syscalls, stops, heap;
-	uint64_t functions;   /* of the records: from the user's functions */
-	uint64_t samples;     /* of the records: CPU samples, which are not hits */
-	uint64_t mapped;      /* of the records: code was mapped, or a program was exec'd */
-	uint64_t execs;       /* of the records: a program was exec'd */
+	uint64_t functions; /* of the records: from the user's functions */
+	uint64_t samples;   /* of the records: CPU samples, which are not hits */
+	uint64_t mapped;    /* of the records: code was mapped, or a program was exec'd */
+	uint64_t execs;     /* of the records: a program was exec'd */
+	uint64_t last_ns;   /* time of the latest record, but for those of kernel tracepoints that go on after
+			       an exec */
 	uint64_t last_marker; /* number of the newest marker seen */
 	unsigned n;
 	struct raw_record batch[DRAIN_BATCH];

@@ -86,6 +86,7 @@ struct capture {
 	uint64_t read_ms_after; /* drain.records when the Ms were last read */
 	uint32_t markers;       /* number of markers used */
 	uint64_t next_boundary_ns, next_snapshot_ns, next_exec_check_ns, next_heap_ns;
+	uint64_t execed_ns;      /* the last record of a program that another one has replaced; 0: none has */
 	uint64_t renewed_stacks; /* drain.stacks at the last renewal */
 	uint64_t round_ns;       /* when the last round began */
 	bool info_logged, snapshot_due;

@@ -23,14 +23,20 @@ int watch_open(struct watch *watch, pid_t pid, int pidfd, struct error *err)
 	return 0;
 }
 
+static bool watch_stat(pid_t pid, struct proc_stat *stat)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	return proc_stat_read(path, stat);
+}
+
 /* Returns the start address of the stack, which changes with each exec, or 0 if it cannot be read. */
 static uint64_t start_of_stack(pid_t pid)
 {
 	struct proc_stat stat;
-	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	return proc_stat_read(path, &stat) ? stat.stack_start : 0;
+	return watch_stat(pid, &stat) ? stat.stack_start : 0;
 }
 
 void watch_program(struct watch *watch)
@@ -73,6 +79,13 @@ bool watch_has_execed(const struct watch *watch)
 	if (program && program != watch->program)
 		return true;
 	return has_lost_memory(watch);
+}
+
+bool watch_has_memory(const struct watch *watch)
+{
+	struct proc_stat stat;
+
+	return watch_stat(watch->pid, &stat) && stat.size;
 }
 
 uint64_t watch_cpu_ns(const struct watch *watch)

@@ -24,6 +24,8 @@ void watch_program(struct watch *watch);
 bool watch_wait(const struct watch *watch, int timeout_ms);
 /* Returns true if the process has replaced its program since watch_program(). */
 bool watch_has_execed(const struct watch *watch);
+/* Returns whether it has memory: a process that exits loses that shortly before it is gone. */
+bool watch_has_memory(const struct watch *watch);
 /* Returns the total CPU time of the process in ns, or 0 if it is gone. */
 uint64_t watch_cpu_ns(const struct watch *watch);
 void watch_close(struct watch *watch);

@@ -16,6 +16,7 @@ enum {
 	CHILDREN_KERNEL = 17,
 	THREADS = 20,
 	START = 22,
+	SIZE = 23,
 	STACK_START = 28,
 	CPU = 39,
 	FIELDS
@@ -62,6 +63,7 @@ bool proc_stat_parse(const char *text, struct proc_stat *stat)
 	stat->children_ticks = fields[CHILDREN_USER] + fields[CHILDREN_KERNEL];
 	stat->threads = (int32_t)fields[THREADS];
 	stat->start_ticks = fields[START];
+	stat->size = fields[SIZE];
 	stat->stack_start = fields[STACK_START];
 	stat->cpu = (int32_t)fields[CPU];
 	return true;

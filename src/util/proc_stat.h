@@ -16,6 +16,7 @@ struct proc_stat {
 	uint64_t children_ticks; /* 16 and 17: the same of children that have ended and were waited for */
 	int32_t threads;         /* 20 */
 	uint64_t start_ticks;    /* 22, since boot, in units of sysconf(_SC_CLK_TCK) */
+	uint64_t size;           /* 23, bytes of address space; 0 if it has none any more */
 	uint64_t stack_start;    /* 28, randomised by each exec; 0 or 1 for readers without privilege */
 	int32_t cpu;             /* 39, where it runs or last ran */
 };
