@@ -486,9 +486,24 @@ static int find_sweepers(struct target *target, struct error *err)
 	return rc;
 }
 
-/* gcControllerCommit begins with a call of gcController's method commit. */
-static uint64_t find_gc_controller(const struct references *references)
+/*
+ * gcControllerCommit calls gcController's methods commit and trigger. If a profile has both inlined, its
+ * address is the first that is used; in a build without inlining that is the heap's, of which a lock is
+ * asserted.
+ */
+static uint64_t find_gc_controller(const struct target *target, const struct references *references)
 {
+	static const char *const methods[] = {"runtime.(*gcControllerState).commit",
+					      "runtime.(*gcControllerState).trigger"};
+	struct code code, callee;
+	uint64_t variable;
+
+	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+		if (target_code(target, "runtime.gcControllerCommit", &code) == 0 &&
+		    target_code(target, methods[i], &callee) == 0 &&
+		    code_receiver(&code, callee.address, &variable) == 0)
+			return variable;
+	}
 	for (int i = 0; i < references->n; i++) {
 		if (references->all[i].use == USE_ADDRESS)
 			return references->all[i].address;
@@ -513,7 +528,7 @@ static int find_collector(struct target *target, struct error *err)
 	int rc;
 
 	read_references(target, function, &references);
-	rc = variables_take(target, find_gc_controller(&references), heap_controller_size(target),
+	rc = variables_take(target, find_gc_controller(target, &references), heap_controller_size(target),
 			    &target->places.gc_controller, "gcController", function, err);
 	if (rc == 0)
 		rc = variables_take(target, find_gcphase(&references), 4, &target->gcphase, "gcphase",

@@ -120,6 +120,20 @@ case_build_unoptimised_old() {
 	stop_target
 }
 
+# Without inlining, other code shows where the collector's variables are: the first goal is read from memory.
+case_build_not_inlined() {
+	local binary=$E2E/target-not-inlined
+	(cd tests/e2e/targets && GOTOOLCHAIN=go$NEWEST CGO_ENABLED=0 timeout 900 go build -buildvcs=false -gcflags=all=-l -o "$binary" .) \
+		2>"$W/build.err" || die "cannot build: $(tail -n 3 "$W/build.err")"
+	start_target "$binary" gc -seconds 60
+	run_gotrace -q -p "$target" -d 1s -o "$W/trace"
+	want 0
+	"$GOTRACE" dump "$W/trace" | sed -n 's/.* Heap\(Goal\|Alloc\) .*bytes=//p' >"$W/bytes"
+	[ "$(wc -l <"$W/bytes")" -ge 10 ] && [ "$(sort -n "$W/bytes" | tail -n 1)" -lt 10000000000 ] ||
+		die "$(wc -l <"$W/bytes") sizes of the heap, up to $(sort -n "$W/bytes" | tail -n 1) bytes"
+	stop_target
+}
+
 # Builds that change the program's code: with counters in every function, the runtime's too, and with the race detector.
 case_build_instrumented() {
 	local flags binary=$E2E/target-instrumented
