@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,6 +160,28 @@ static int refuse_trigger(const struct trigger *trigger, const char *name, size_
 			 text_fit(trigger->text, 60), trigger->text, list);
 }
 
+/*
+ * Whether the text begins as a reason in a trace does: of goroutines (traceBlockReason, Go 1.27
+ * runtime/traceruntime.go), or of threads (model/threads/syscalls.c), where it may be the name of a call.
+ */
+static bool is_wait_reason(const char *text)
+{
+	static const char *const first[] = {
+		TRIGGER_LOCK, "sync",   "chan", "select",  "network",  "sleep",       "GC",    "forever",
+		"system",     "wait",   "disk", "pipe",    "tty",      "preempted",   "event", "synctest",
+		"coroutine",  "signal", "page", "stopped", "io_uring", "unspecified",
+	};
+	size_t len = strcspn(text, " (.");
+	char word[SHORT_TRIGGER];
+
+	for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++) {
+		if (strlen(first[i]) == len && strncmp(first[i], text, len) == 0)
+			return true;
+	}
+	snprintf(word, sizeof(word), "%.*s", (int)len, text);
+	return seccomp_syscall_resolve_name(word) != __NR_SCMP_ERROR;
+}
+
 /* Parses "blocked" or "blocked:chan receive", where the part after the colon is the reason. */
 static int read_name(const char *name, size_t len, struct trigger *trigger, struct error *err)
 {
@@ -184,6 +207,12 @@ static int read_name(const char *name, size_t len, struct trigger *trigger, stru
 				 "--on '%s': only blocked takes a reason (example: 'blocked:lock>50ms')",
 				 trigger->text);
 	memcpy(trigger->name, colon + 1, len - first - 1);
+	if (!is_wait_reason(trigger->name))
+		return error_set(
+			err, EINVAL,
+			"--on '%s': '%s' is not a reason to wait: use lock, sync, chan, select, network, "
+			"disk, sleep, or a system call's name",
+			trigger->text, trigger->name);
 	return 0;
 }
 

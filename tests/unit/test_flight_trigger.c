@@ -19,6 +19,8 @@ static void what_people_write(void **state)
 		{"blocked>50ms", TRIGGER_BLOCKED, 50 * MS, ""},
 		{"blocked > 2s", TRIGGER_BLOCKED, 2000 * MS, ""},
 		{"blocked:chan receive>1m", TRIGGER_BLOCKED, 60000 * MS, "chan receive"},
+		{"blocked:sync (mutex)>1s", TRIGGER_BLOCKED, 1000 * MS, "sync (mutex)"},
+		{"blocked:wait4>1s", TRIGGER_BLOCKED, 1000 * MS, "wait4"},
 		{"runnable>500us", TRIGGER_RUNNABLE, MS / 2, ""},
 		{"syscall>100ms", TRIGGER_SYSCALL, 100 * MS, ""},
 		{"gc-pause>5ms", TRIGGER_GC_PAUSE, 5 * MS, ""},
@@ -96,6 +98,9 @@ static void what_is_refused(void **state)
 		"func >5ms",
 		"func main.handle",
 		"func main.handle>5",
+		"blocked:mutex>100ms",
+		"blocked:xyz>5ms",
+		"blocked:chans>5ms",
 		"blocked:a reason that is much too long to be the reason of anything at all>5ms",
 	};
 
