@@ -194,6 +194,14 @@ static uint64_t end_time(struct model *md)
 	return until > last && until - last < MAX_SILENCE_NS ? until : last;
 }
 
+static void add_to_totals(struct model *md, const struct generation *gen)
+{
+	if (stats_add(md->stats, md, gen))
+		md->oom = true;
+	md->totals.generations++;
+	md->totals.end_ns = md->ops.last_time;
+}
+
 void generation_close(struct model *md, bool last)
 {
 	struct generation gen = {
@@ -222,12 +230,13 @@ void generation_close(struct model *md, bool last)
 	md->generation.boundary_due = false;
 	fill_tables(md);
 	to_moment(md, &gen);
-	if (stats_add(md->stats, md, &gen))
-		md->oom = true;
-	md->totals.generations++;
-	md->totals.end_ns = md->ops.last_time;
 	if (!md->sink_error && !md->oom)
 		md->sink_error = md->options.sink(md->options.ctx, &gen);
+	/* The statistics are those of the file, which may have been cut. */
+	if (!md->sink_error)
+		add_to_totals(md, &gen);
+	else if (stats_end(md->stats))
+		md->oom = true;
 	g_recycle(&md->entities);
 	strtab_clear(md->texts);
 	annotators_prune(&md->annotators);

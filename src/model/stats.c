@@ -249,6 +249,14 @@ static int step_op(struct stats *stats, const struct op *op)
 	return ledger_step(&stats->ledger, op);
 }
 
+int stats_end(struct stats *stats)
+{
+	int rc = ledger_finish(&stats->ledger);
+
+	program_end(&stats->program, &stats->ledger);
+	return rc;
+}
+
 int stats_add(struct stats *stats, struct model *md, const struct generation *gen)
 {
 	int rc = 0;
@@ -264,11 +272,7 @@ int stats_add(struct stats *stats, struct model *md, const struct generation *ge
 		rc = step_op(stats, &gen->ops[i]);
 	}
 	md->totals.ops += gen->nops;
-	if (gen->last && !rc) {
-		rc = ledger_finish(&stats->ledger);
-		program_end(&stats->program, &stats->ledger);
-	}
-	return rc;
+	return gen->last && !rc ? stats_end(stats) : rc;
 }
 
 int stats_off_cpu(struct stats *stats, struct model *md, uint32_t g, uint64_t ns)

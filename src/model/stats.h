@@ -10,6 +10,8 @@ struct stats *stats_new(void);
 void stats_free(struct stats *stats);
 /* Returns 0 or -ENOMEM. */
 int stats_add(struct stats *stats, struct model *md, const struct generation *gen);
+/* Ends the trace with the last added generation; one that is marked as the last does so. 0 or -ENOMEM. */
+int stats_end(struct stats *stats);
 /* Returns the name of a goroutine's row: string id, 0 = its start function. */
 uint32_t stats_row_name(struct model *md, const struct g *g);
 /*

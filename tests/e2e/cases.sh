@@ -393,6 +393,17 @@ case_disk_full() {
 	want 3
 	says 'space'
 	strict "$W/small/trace"
+	# What is said is said of the file, which ends earlier than the recording.
+	"$GOTRACE" report --json "$W/small/trace" >"$W/report.json" || die "cannot report: $(cat "$W/report.json")"
+	python3 - "$W/report.json" "$W/err" <<-'END' || die "the summary is not that of the file: $(head -n 8 "$W/err" | tr '\n' ';')"
+		import json, re, sys
+		trace = json.load(open(sys.argv[1]))["trace"]
+		said = open(sys.argv[2]).read()
+		value, unit = re.search(r"wrote .*: ([0-9.]+) (m?s),", said).groups()
+		end = re.search(r"goroutines .*, ([0-9,]+) at the end", said).group(1)
+		length = float(value) * (1e9 if unit == "s" else 1e6)
+		sys.exit(abs(length - trace["duration_ns"]) > 0.01 * length or int(end.replace(",", "")) != trace["alive_at_end"])
+	END
 	still_lives
 	# The raw log's disk is full: the trace goes on to its end, and the log is reported as partial.
 	rm -f "$W/small/trace"
