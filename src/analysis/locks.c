@@ -155,9 +155,12 @@ void lock_wait(struct analysis *a, struct goroutine *g)
 		return;
 	lock = &a->locks[g->lock];
 	/* A thread waits for a condition, or for others, at a futex, too. Who signals it did not hold it. */
-	if (lock->form == FORM_FUTEX &&
-	    (g->activity == ACT_COND || g->activity == ACT_SEMAPHORE || g->activity == ACT_JOIN))
+	if (lock->form == FORM_FUTEX && g->activity == ACT_COND)
 		lock->form = FORM_COND;
+	else if (lock->form == FORM_FUTEX && g->activity == ACT_SEMAPHORE)
+		lock->form = FORM_POSTED;
+	else if (lock->form == FORM_FUTEX && g->activity == ACT_JOIN)
+		lock->form = FORM_AWAITED;
 	pass_time(a, lock);
 	if (!lock->waiting++)
 		lock->contended_since = a->now;

@@ -12,7 +12,7 @@
 static const char *const forms[] = {
 	[FORM_MUTEX] = "mutex", [FORM_RWMUTEX] = "rwmutex",     [FORM_SEMAPHORE] = "semaphore",
 	[FORM_FUTEX] = "futex", [FORM_WAITGROUP] = "waitgroup", [FORM_COND] = "cond",
-	[FORM_CHAN] = "chan",
+	[FORM_CHAN] = "chan",   [FORM_POSTED] = "semaphore",    [FORM_AWAITED] = "futex",
 };
 
 const char *lock_form_name(enum lock_form form)

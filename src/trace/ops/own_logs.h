@@ -19,6 +19,8 @@ enum lock_form {
 	FORM_FUTEX, /* the last form that can have a holder */
 	FORM_WAITGROUP,
 	FORM_COND,
+	FORM_POSTED,  /* a thread's semaphore: who posts it did not hold it */
+	FORM_AWAITED, /* a thread's futex, at which it waits for others to be done */
 	FORM_CHAN,
 };
 
