@@ -52,6 +52,16 @@ double utilisation(const struct analysis *a)
 	return busy_ns(a) / p_time(a);
 }
 
+double gc_live_share(const struct gc_figures *gc)
+{
+	return gc->live_cycles ? gc->live_of_goal / (double)gc->live_cycles : 0;
+}
+
+bool gc_may_be_limited(const struct gc_figures *gc)
+{
+	return gc_live_share(gc) > 0.85;
+}
+
 double user_running_ns(const struct analysis *a)
 {
 	return (double)(a->total_spent[ACT_CODE] + a->total_spent[ACT_ASSIST]);

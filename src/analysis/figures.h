@@ -9,7 +9,10 @@ uint64_t watched_ns(const struct analysis *a);
 double p_time(const struct analysis *a);      /* ns: integral of GOMAXPROCS over time */
 bool is_of_threads(const struct analysis *a); /* the trace is not of goroutines */
 double busy_ns(const struct analysis *a); /* time of Ps or CPUs with code, the collector, or system calls */
-double utilisation(const struct analysis *a); /* of the Ps, 0 to 1 */
+double utilisation(const struct analysis *a);      /* of the Ps, 0 to 1 */
+double gc_live_share(const struct gc_figures *gc); /* of the heap's goal, in use after a cycle; 0: unknown */
+/* Whether a memory limit sets the goal, as hardly any of the goal is garbage; or GOGC is less than 20. */
+bool gc_may_be_limited(const struct gc_figures *gc);
 double user_running_ns(const struct analysis *a);
 double annotated_ns(const struct analysis *a, enum instance_kind kind); /* sum over all instances */
 double share_of_tasks(const struct analysis *a, double lost_ns); /* of task time, else of P time; 0 to 1 */

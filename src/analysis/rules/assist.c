@@ -60,5 +60,7 @@ void rule_assist(struct analysis *a)
 	finding_evidence(finding, "%llu cycles, heap up to %.0f MB, goal up to %.0f MB",
 			 (unsigned long long)a->gc.cycles, (double)a->gc.heap_max / 1e6,
 			 (double)a->gc.goal_max / 1e6);
-	finding_next(finding, "go tool pprof -sample_index=alloc_space, or GOGC=400 with GOMEMLIMIT");
+	finding_next(finding, "go tool pprof -sample_index=alloc_space, or %s",
+		     gc_may_be_limited(&a->gc) ? "raise GOMEMLIMIT if it is set, else GOGC"
+					       : "GOGC=400 with GOMEMLIMIT");
 }

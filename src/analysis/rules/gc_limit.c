@@ -7,7 +7,7 @@
 void rule_gc_limit(struct analysis *a)
 {
 	const struct gc_figures *gc = &a->gc;
-	double live = gc->live_cycles ? gc->live_of_goal / (double)gc->live_cycles : 0;
+	double live = gc_live_share(gc);
 	double share = (double)gc->cycles_ns / ((double)watched_ns(a) + 1);
 	struct finding *finding;
 

@@ -8,11 +8,6 @@
 
 #define SMALL_HEAP (256ull << 20)
 
-static double live_share(const struct gc_figures *gc)
-{
-	return gc->live_cycles ? gc->live_of_goal / (double)gc->live_cycles : 0;
-}
-
 static double assist_share(const struct analysis *a)
 {
 	return (double)a->total_spent[ACT_ASSIST] / (user_running_ns(a) + 1);
@@ -21,7 +16,7 @@ static double assist_share(const struct analysis *a)
 /* The goal is just above the live heap: GOGC was set low. */
 static bool is_tight(const struct gc_figures *gc)
 {
-	return live_share(gc) > 0.65;
+	return gc_live_share(gc) > 0.65;
 }
 
 /* If GOGC is not low, the GC workers may only use idle time of the Ps. What calls runtime.GC waits for them.
@@ -84,12 +79,14 @@ void rule_gc_often(struct analysis *a)
 	}
 	finding_text(
 		finding,
-		"%.0f collections a second for a heap of %.1f MB take %.0f %% of the Ps' time: raise GOGC.",
-		often, (double)gc->goal_max / 1e6, 100 * busy);
+		"%.0f collections a second for a heap of %.1f MB take %.0f %% of the Ps' time: raise %s.",
+		often, (double)gc->goal_max / 1e6, 100 * busy,
+		gc_may_be_limited(gc) ? "GOMEMLIMIT or GOGC" : "GOGC");
 	finding->n = gc->cycles;
 	finding->total_ns = gc->cycles_ns;
 	finding_evidence(finding, "%llu cycles, %s in all; after a cycle %.0f %% of the goal are in use",
 			 (unsigned long long)gc->cycles, label_time(gc->cycles_ns).text,
-			 100 * live_share(gc));
-	finding_next(finding, "GOGC=400, or GOMEMLIMIT with GOGC=off");
+			 100 * gc_live_share(gc));
+	finding_next(finding, gc_may_be_limited(gc) ? "raise GOMEMLIMIT if it is set, else GOGC"
+						    : "GOGC=400, or GOMEMLIMIT with GOGC=off");
 }
