@@ -101,6 +101,7 @@ static const struct explanation everywhere[] = {
 	{"neighbour", "lock-syscall"},
 	{"neighbour", "lock-convoy"},
 	{"neighbour", "slow-consumer"},
+	{"neighbour", "pool-small"},
 	{"neighbour", "mmap-lock"},
 	{"neighbour", "gil"},
 	{"neighbour", "burst"},
@@ -447,7 +448,7 @@ void findings_make(struct analysis *a)
 	merge_alike(a);
 	explain_chains(a);
 	explain(a, by_collector, sizeof(by_collector) / sizeof(by_collector[0]), BY_COLLECTOR);
-	explain(a, everywhere, sizeof(everywhere) / sizeof(everywhere[0]), EVERYWHERE);
 	explain(a, at_place, sizeof(at_place) / sizeof(at_place[0]), AT_PLACE);
+	explain(a, everywhere, sizeof(everywhere) / sizeof(everywhere[0]), EVERYWHERE);
 	qsort(a->findings, a->nfindings, sizeof(a->findings[0]), by_weight);
 }

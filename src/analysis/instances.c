@@ -245,6 +245,7 @@ static void count_off_cpu(struct analysis *a, const struct goroutine *g,
 	if (strcmp(reason, "preempted]") == 0 || strcmp(reason, "throttled]") == 0)
 		return;
 	a->slept_ns += a->now - region->begin;
+	a->stopped_ns += strcmp(reason, "stopped]") == 0 ? a->now - region->begin : 0;
 	top_add(a->slept_groups, g->group, a->now - region->begin);
 }
 

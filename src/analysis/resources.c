@@ -203,6 +203,53 @@ static bool is_surely_held(const struct analysis *a, const struct resource *res,
 	return !res->woken || woken == g || woken->activity > ACT_RUNNABLE;
 }
 
+/* The innermost function that both stacks are in; 0 = none. */
+static uint32_t common_function(const struct analysis *a, uint32_t one, uint32_t other)
+{
+	const struct stack_info *info = &a->stacks[one];
+
+	for (uint32_t i = info->near; i + 1 < info->n; i++) {
+		if (stack_has_function(a, other, a->frames[info->first + i].func))
+			return a->frames[info->first + i].func;
+	}
+	return 0;
+}
+
+/* Whether a wait is between the lines that get an item and give it back, in the innermost function that does
+ * both. */
+static enum item_use item_use_of(const struct analysis *a, const struct resource *res,
+				 const struct holding *held, uint32_t stack)
+{
+	uint32_t func = 0, line, first, last = 0;
+
+	for (unsigned i = 0; i < TOPS; i++) {
+		uint32_t released = res->released[i].n ? (uint32_t)res->released[i].key : 0;
+		uint32_t common = released ? common_function(a, released, held->stack) : 0;
+
+		if (!common || (func && common != func))
+			continue;
+		func = common;
+		line = stack_line_in(a, released, func);
+		last = line > last ? line : last;
+	}
+	first = func ? stack_line_in(a, held->stack, func) : 0;
+	if (!func || first > last)
+		return USE_UNKNOWN;
+	line = stack_line_in(a, stack, func);
+	return line && line >= first && line <= last ? USE_INSIDE : USE_LEFT;
+}
+
+void resource_note_use(struct analysis *a, struct goroutine *g)
+{
+	for (unsigned i = 0; i < HOLDINGS && g->held[i].resource; i++) {
+		struct holding *held = &g->held[i];
+		const struct resource *res = &a->resources[root_of(a, held->resource)];
+
+		if (!res->lock && held->since && held->use != USE_LEFT)
+			held->use = item_use_of(a, res, held, g->stack);
+	}
+}
+
 void resource_wait(struct analysis *a, struct goroutine *g)
 {
 	uint32_t index;
@@ -327,7 +374,7 @@ static uint64_t held_since(struct analysis *a, const struct resource *res, struc
 	/* If another one has released it since then, it has taken it again. */
 	if (held && held->since && held->since >= res->contended_since)
 		since = held->since;
-	else if (res->held_at)
+	else if (res->held_at && (res->releases || res->held_at >= a->unknown_woken_at))
 		since = res->held_at;
 	/* If the one that was woken for it had it, it gave it back before it began to wait for something
 	 * else. */
@@ -425,7 +472,8 @@ static void count_use(struct analysis *a, struct resource *res, const struct gor
 		const struct past_activity *past = &holder->past[(holder->npast - i) % PAST];
 		uint32_t line = past->activity > ACT_RUNNABLE ? stack_line_in(a, past->stack, at->func) : got;
 
-		if (line < got || line > at->line || is_wait_for(a, past, res))
+		if (line < got || line > at->line || is_wait_for(a, past, res) ||
+		    (res->released_by == holder->goid && past->start < res->released_at))
 			return;
 		res->meanwhile[past->activity] += end - past->start;
 		if (past->activity > ACT_RUNNABLE)
@@ -444,9 +492,12 @@ static void count_hold(struct analysis *a, struct resource *res, struct goroutin
 	/* Another goroutine has released it since. */
 	if (res->lock && res->contended_since > since && res->waiting > 1)
 		since = res->contended_since;
-	/* If it has waited for others since, only what was wanted all the time was surely held all the time.
+	/*
+	 * If it has waited for others since, it has held what was wanted all the time, or what it waits with
+	 * in the function that gives it back.
 	 */
-	if (latest || (!res->lock && held->since >= res->wanted_since)) {
+	if (held->use != USE_LEFT &&
+	    (latest || held->use == USE_INSIDE || (!res->lock && held->since >= res->wanted_since))) {
 		if (histogram_add(&res->holds, a->now - since))
 			a->oom = true;
 		res->given_ns += held->since > held->given ? held->since - held->given : 0;
@@ -517,6 +568,9 @@ void resource_wake(struct analysis *a, struct goroutine *g, struct goroutine *wa
 	uint32_t index, other;
 	struct resource *res;
 
+	/* What it waits for since before the trace may have been any lock. */
+	if (waker && g->cut && g->activity == ACT_OTHER)
+		a->unknown_woken_at = a->now;
 	if (!is_resource(g->activity))
 		return;
 	index = resource_of(a, g);

@@ -139,6 +139,13 @@ struct last_on_thread {
 	uint32_t m, g; /* thread id; goroutine index */
 };
 
+/* What the waits of a goroutine say about an item of a pool that it has got. */
+enum item_use {
+	USE_UNKNOWN,
+	USE_INSIDE, /* it has only waited between getting the item and giving it back */
+	USE_LEFT,   /* it has waited elsewhere, and so had given it back */
+};
+
 /* A resource that a goroutine has waited for and got, and may still have. */
 struct holding {
 	uint32_t resource;  /* 0 = none */
@@ -146,6 +153,7 @@ struct holding {
 	uint64_t given;     /* ns: it was woken for it */
 	uint64_t since;     /* ns; 0 = set when it next runs */
 	bool behind_reader; /* a reader handed it over */
+	uint8_t use;        /* enum item_use */
 };
 
 /* A thread's system call: its intervals, which it may have several of (ledger_call_resumes()), count as one.
@@ -541,8 +549,9 @@ struct analysis {
 	uint64_t used_ns[P_USE_COUNT];
 	uint64_t procs_ns;
 	double delays[DELAY_COUNT];
-	uint64_t runnable; /* goroutines that are runnable now */
-	uint64_t slept_ns; /* of goroutines that ran: their threads slept in the kernel, or were stopped */
+	uint64_t runnable;   /* goroutines that are runnable now */
+	uint64_t slept_ns;   /* of goroutines that ran: their threads slept in the kernel, or were stopped */
+	uint64_t stopped_ns; /* the part of it in which they were stopped, by a signal or a debugger */
 	struct top slept_groups[TOPS];
 	uint64_t queued_idle_ns; /* with both runnable goroutines and idle Ps */
 	struct timeline *timeline;
@@ -555,8 +564,9 @@ struct analysis {
 	struct map64 pair_of;
 	struct resource *resources;
 	size_t nresources, resource_capacity;
-	uint32_t mmap_lock, gil; /* indexes of those resources; 0 = none */
-	struct lock *locks;      /* by address; [0] = none */
+	uint32_t mmap_lock, gil;   /* indexes of those resources; 0 = none */
+	uint64_t unknown_woken_at; /* ns: a goroutine was woken from a wait of which nothing is known */
+	struct lock *locks;        /* by address; [0] = none */
 	size_t nlocks, lock_capacity;
 	uint64_t locks_left_out; /* logs of locks beyond the limit */
 	struct map64 lock_of;    /* key: address and form */

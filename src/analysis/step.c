@@ -272,6 +272,7 @@ static void block(struct analysis *a, struct goroutine *g, const struct op *op)
 	a->groups[g->group].blocks++;
 	interval_enter(a, g, block_activity(a, op->string, stack), stack);
 	note_futile_wake(a, g);
+	resource_note_use(a, g);
 	resource_wait(a, g);
 	lock_wait(a, g);
 }

@@ -60,6 +60,8 @@ void resource_leave(struct analysis *a, struct goroutine *g);
 void resources_resume(struct analysis *a);
 void resources_end(struct analysis *a);
 void resource_wait(struct analysis *a, struct goroutine *g);
+/* Before the goroutine waits, for whatever: notes whether the items that it has got can still be its own. */
+void resource_note_use(struct analysis *a, struct goroutine *g);
 void resource_wake(struct analysis *a, struct goroutine *g, struct goroutine *waker, uint32_t waker_stack);
 
 #endif

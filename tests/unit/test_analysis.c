@@ -178,17 +178,19 @@ static void test_lock_held_long(void **state)
 
 /* A hundred goroutines are started, one every 20 ms, and wait to send. With `end`, something receives what
  * they send. */
-static struct analysis *leaking(struct script *s, bool end)
+static struct analysis *leaking(struct script *s, bool end, const char *func, const char *reason)
 {
-	uint32_t entry = stack(s, "main.poll", NULL, 1, NULL);
-	uint32_t send = stack(s, "runtime.chansend1", "main.poll", 4, NULL);
+	bool sends = strcmp(reason, "chan send") == 0;
+	uint32_t entry = stack(s, func, NULL, 1, NULL);
+	uint32_t send =
+		stack(s, sends ? "runtime.chansend1" : "internal/poll.runtime_pollWait", func, 4, NULL);
 
 	procs(s, 1);
 	for (uint32_t g = 1; g <= 200; g++) {
 		at(s, g * 20 * MS);
 		create(s, g, entry);
 		start(s, g, 0);
-		block(s, g, 0, "chan send", send);
+		block(s, g, 0, reason, send);
 		if (end) {
 			wake(s, 0, NO_P, g, 0);
 			start(s, g, 0);
@@ -201,20 +203,27 @@ static struct analysis *leaking(struct script *s, bool end)
 
 static void test_leak(void **state)
 {
-	struct script *s = script_new(4000 * MS), *clean = script_new(4000 * MS);
-	struct analysis *a = leaking(s, false);
+	struct script *s = script_new(4000 * MS), *clean = script_new(4000 * MS),
+		      *clients = script_new(4000 * MS);
+	struct analysis *a = leaking(s, false, "main.poll", "chan send");
 
 	(void)state;
 	assert_string_equal(a->findings[0].id, "leak");
 	assert_non_null(strstr(a->findings[0].text, "main.poll"));
 	assert_true(a->findings[0].level >= LEVEL_MEDIUM);
 	analysis_free(a);
-	a = leaking(clean, true);
+	a = leaking(clean, true, "main.poll", "chan send");
 	assert_null(found(a, "leak"));
 	assert_int_equal(a->alive, 0);
 	analysis_free(a);
+	/* A server has one for each client that keeps its connection. */
+	a = leaking(clients, false, "net/http.(*conn).serve", "network");
+	assert_non_null(found(a, "leak"));
+	assert_int_equal(found(a, "leak")->level, LEVEL_INFO);
+	analysis_free(a);
 	script_free(s);
 	script_free(clean);
+	script_free(clients);
 }
 
 /*

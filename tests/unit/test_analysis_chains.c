@@ -155,7 +155,7 @@ static struct script *one_place(const char *reason, bool threads, bool signalled
 	const char *take = threads ? "sem_wait" : "runtime.chansend1";
 	uint32_t entry = stack(s, "main.entry", NULL, 1, NULL);
 	uint32_t wait = stack(s, take, "geocode", 5, "main.main");
-	uint32_t ask = stack(s, "runtime.selectgo", "ask", 6, "main.main");
+	uint32_t ask = stack(s, threads ? "nanosleep" : "runtime.selectgo", "geocode", 6, "main.main");
 	uint32_t give = stack(s, threads ? "sem_post" : "runtime.chanrecv1", "geocode", 8, "main.main");
 	uint32_t nap = stack(s, "time.Sleep", "main.serve", 9, "main.main");
 
@@ -179,13 +179,7 @@ static struct script *one_place(const char *reason, bool threads, bool signalled
 			block(s, STAGE, 0, "sleep", nap);
 		else
 			block(s, before, 0, reason, wait);
-		turn(s, g,
-		     signalled ? reason
-		     : threads ? "sleep"
-			       : "select",
-		     signalled ? wait
-		     : threads ? nap
-			       : ask);
+		turn(s, g, signalled ? reason : threads ? "sleep" : "select", signalled ? wait : ask);
 	}
 	for (size_t i = 0; threads && i < s->n; i++)
 		s->ops[i].m = s->ops[i].g ? (uint32_t)s->goids[s->ops[i].g] : s->ops[i].m;
@@ -460,19 +454,21 @@ static void test_serial_loop(void **state)
 
 /*
  * Requests of six goroutines wait in a select, which one of two workers ends that waits for the network until
- * then. They are workers of the program, or readers of net/http.
+ * then, or for somebody that receives. They are workers of the program, or readers of net/http.
  */
-static struct analysis *answered(struct script *s, const char *worker)
+static struct analysis *answered(struct script *s, const char *worker, bool sends)
 {
 	uint32_t work = stack(s, worker, NULL, 1, NULL), entry = stack(s, "main.entry", NULL, 1, NULL);
 	uint32_t wait = stack(s, "runtime.selectgo", "main.fetch", 5, "main.main");
 	uint32_t give = stack(s, "runtime.selectgo", worker, 8, NULL);
-	uint32_t net = stack(s, "internal/poll.runtime_pollWait", worker, 7, NULL);
+	uint32_t net =
+		stack(s, sends ? "runtime.chansend1" : "internal/poll.runtime_pollWait", worker, 7, NULL);
+	const char *why = sends ? "chan send" : "network";
 
 	procs(s, 2);
 	for (uint32_t g = STAGE; g <= NEXT; g++) {
 		create(s, g, work);
-		turn(s, g, "network", net);
+		turn(s, g, why, net);
 	}
 	for (uint32_t g = PRODUCER; g < PRODUCER + 6; g++) {
 		create(s, g, entry);
@@ -485,28 +481,77 @@ static struct analysis *answered(struct script *s, const char *worker)
 		wake(s, 0, NO_P, by, 0);
 		start(s, by, 0);
 		wake(s, by, 0, g, give);
-		block(s, by, 0, "network", net);
+		block(s, by, 0, why, net);
 		turn(s, g, "select", wait);
 	}
 	return analyse(s, NULL);
 }
 
+/*
+ * Three consumers, each with a channel of its own, sleep for 40 ms after an error; a producer of each waits
+ * to send to it meanwhile.
+ */
+static void test_consumers_that_sleep(void **state)
+{
+	struct script *s = script_new(ROUNDS * 5 * MS + 10 * MS);
+	uint32_t entry = stack(s, "main.entry", NULL, 1, NULL),
+		 work = stack(s, "main.consume", NULL, 1, NULL);
+	uint32_t send = stack(s, "runtime.chansend1", "main.produce", 5, "main.entry");
+	uint32_t take = stack(s, "runtime.chanrecv1", "main.work", 8, "main.consume");
+	uint32_t pause = stack(s, "time.Sleep", "main.supervise", 3, "main.consume");
+	const struct finding *finding;
+	struct analysis *a;
+
+	(void)state;
+	procs(s, 2);
+	for (uint32_t i = 0; i < 3; i++) {
+		create(s, STAGE + i, work);
+		turn(s, STAGE + i, "sleep", pause);
+		create(s, PRODUCER + i, entry);
+		turn(s, PRODUCER + i, "chan send", send);
+	}
+	for (uint32_t i = 0; i < ROUNDS / 3; i++) {
+		uint32_t consumer = STAGE + i % 3, producer = PRODUCER + i % 3;
+
+		at(s, i * 15 * MS + 15 * MS);
+		wake(s, 0, NO_P, consumer, 0);
+		start(s, consumer, 0);
+		wake(s, consumer, 0, producer, take);
+		block(s, consumer, 0, "sleep", pause);
+		turn(s, producer, "chan send", send);
+	}
+	a = analyse(s, NULL);
+	finding = found(a, "slow-consumer");
+	assert_non_null(finding);
+	assert_non_null(strstr(finding->text, "main.produce (:5) waited"));
+	assert_non_null(strstr(finding->text, "3 goroutines in main.work (:8)"));
+	assert_non_null(strstr(finding->text, "sleep in main.supervise (:3)"));
+	analysis_free(a);
+	script_free(s);
+}
+
 static void test_readers_are_no_workers(void **state)
 {
 	struct script *s = script_new(ROUNDS * 5 * MS + 10 * MS),
-		      *other = script_new(ROUNDS * 5 * MS + 10 * MS);
-	struct analysis *a = answered(s, "main.worker");
+		      *other = script_new(ROUNDS * 5 * MS + 10 * MS),
+		      *held_up = script_new(ROUNDS * 5 * MS + 10 * MS);
+	struct analysis *a = answered(s, "main.worker", false);
 	const struct finding *finding = found(a, "pool-small");
 
 	(void)state;
 	assert_non_null(finding);
 	assert_non_null(strstr(finding->text, "2 workers of main.worker"));
 	analysis_free(a);
-	a = answered(other, "net/http.(*persistConn).readLoop");
+	a = answered(other, "net/http.(*persistConn).readLoop", false);
+	assert_null(found(a, "pool-small"));
+	analysis_free(a);
+	/* More of them would wait for the same receiver. */
+	a = answered(held_up, "main.worker", true);
 	assert_null(found(a, "pool-small"));
 	analysis_free(a);
 	script_free(s);
 	script_free(other);
+	script_free(held_up);
 }
 
 static const struct CMUnitTest tests[] = {
@@ -518,6 +563,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_serial_loop),
 	cmocka_unit_test(test_loop_blocked_now_and_then),
 	cmocka_unit_test(test_readers_are_no_workers),
+	cmocka_unit_test(test_consumers_that_sleep),
 	cmocka_unit_test(test_items_given),
 	cmocka_unit_test(test_futures),
 };

@@ -317,6 +317,19 @@ static void check_flights(uint64_t took, bool join, bool started, bool dispatche
 	script_free(s);
 }
 
+/* In a program that mostly does something else, one call for all is what was wanted. */
+static void test_flights_in_passing(void **state)
+{
+	struct script *s = script_new(4000 * MS);
+	struct analysis *a = flying(s, 20 * MS, true, false, false);
+
+	(void)state;
+	assert_non_null(found(a, "single-flight"));
+	assert_int_equal(found(a, "single-flight")->level, LEVEL_INFO);
+	analysis_free(a);
+	script_free(s);
+}
+
 static void test_single_flight(void **state)
 {
 	(void)state;
@@ -570,7 +583,8 @@ static void test_host_log(void **state)
 
 /* A goroutine has a P for a second, in which its thread may sleep in the kernel for 0.74 s, and the trace
  * says that the program used CPUs for 0.2 s. beside: how many others are named; two are of its own kind. */
-static struct analysis *analyse_starved(struct script *s, uint32_t busy_percent, unsigned beside, bool sleeps)
+static struct analysis *analyse_starved(struct script *s, uint32_t busy_percent, unsigned beside,
+					const char *region)
 {
 	const struct host_log log = {2, 0, 0, 0, 0, 200 * MS, 1000 * MS, busy_percent, 0, 0};
 	struct beside_log loop = {.name = "loop", .pid = 7, .used_ns = 800 * MS};
@@ -579,11 +593,11 @@ static struct analysis *analyse_starved(struct script *s, uint32_t busy_percent,
 	procs(s, 2);
 	create(s, 2, stack(s, "main.serve", NULL, 1, NULL));
 	start(s, 2, 1);
-	if (sleeps) {
+	if (region) {
 		at(s, 10 * MS);
-		add(s, OP_REGION_BEGIN, 2, 1)->string = str(s, "[off CPU: asleep in the kernel]");
+		add(s, OP_REGION_BEGIN, 2, 1)->string = str(s, region);
 		at(s, 750 * MS);
-		add(s, OP_REGION_END, 2, 1)->string = str(s, "[off CPU: asleep in the kernel]");
+		add(s, OP_REGION_END, 2, 1)->string = str(s, region);
 	}
 	host_log_print(&log, text);
 	add_log(s, 999 * MS, text);
@@ -661,7 +675,7 @@ static void test_neighbour_of_waiting(void **state)
 static void test_neighbour_named(void **state)
 {
 	struct script *s = script_new(1000 * MS);
-	struct analysis *a = analyse_starved(s, 98, 1, false);
+	struct analysis *a = analyse_starved(s, 98, 1, NULL);
 	const struct finding *finding = found(a, "neighbour");
 
 	(void)state;
@@ -677,7 +691,7 @@ static void test_neighbour_named(void **state)
 static void test_neighbour_of_its_kind(void **state)
 {
 	struct script *s = script_new(1000 * MS);
-	struct analysis *a = analyse_starved(s, 98, 2, false);
+	struct analysis *a = analyse_starved(s, 98, 2, NULL);
 
 	(void)state;
 	assert_non_null(found(a, "neighbour"));
@@ -716,7 +730,7 @@ static void test_no_neighbour_beside_idle_cpus(void **state)
 static void test_no_neighbour_on_idle_machine(void **state)
 {
 	struct script *s = script_new(1000 * MS);
-	struct analysis *a = analyse_starved(s, 20, 0, false);
+	struct analysis *a = analyse_starved(s, 20, 0, NULL);
 
 	(void)state;
 	assert_null(found(a, "neighbour"));
@@ -728,7 +742,7 @@ static void test_no_neighbour_on_idle_machine(void **state)
 static void test_kernel_sleep(void **state)
 {
 	struct script *s = script_new(1000 * MS);
-	struct analysis *a = analyse_starved(s, 98, 1, true);
+	struct analysis *a = analyse_starved(s, 98, 1, "[off CPU: asleep in the kernel]");
 	const struct finding *finding = found(a, "kernel-sleep");
 
 	(void)state;
@@ -737,6 +751,43 @@ static void test_kernel_sleep(void **state)
 	assert_int_equal(finding->level, LEVEL_INFO);
 	assert_non_null(strstr(finding->text, "kept a P for at least 740 ms"));
 	assert_non_null(strstr(finding->text, "100 % of it in main.serve"));
+	analysis_free(a);
+	script_free(s);
+}
+
+static void test_stopped(void **state)
+{
+	struct script *s = script_new(1000 * MS);
+	struct analysis *a = analyse_starved(s, 98, 1, "[off CPU: stopped]");
+	const struct finding *finding = found(a, "kernel-sleep");
+
+	(void)state;
+	assert_non_null(finding);
+	assert_non_null(strstr(finding->text, "at least 740 ms while their threads were stopped"));
+	analysis_free(a);
+	script_free(s);
+}
+
+/* What children used until they ended is counted for the program. */
+static void test_neighbour_of_children(void **state)
+{
+	const struct host_log log = {2, 0, 0, 0, 0, 200 * MS, 1000 * MS, 98, 0, 900 * MS};
+	const struct beside_log children = {.name = ENDED_CHILDREN, .pid = 7, .used_ns = 1500 * MS};
+	struct script *s = script_new(1000 * MS);
+	char text[HOST_LOG_TEXT];
+	struct analysis *a;
+
+	(void)state;
+	procs(s, 2);
+	create(s, 2, stack(s, "main.serve", NULL, 1, NULL));
+	start(s, 2, 1);
+	host_log_print(&log, text);
+	add_log(s, 999 * MS, text);
+	beside_log_print(&children, text);
+	add_log(s, 999 * MS + 1000, text);
+	a = analyse(s, NULL);
+	assert_non_null(found(a, "neighbour"));
+	assert_string_equal(found(a, "neighbour")->evidence[1], "its ended children 1.50 s");
 	analysis_free(a);
 	script_free(s);
 }
@@ -1084,6 +1135,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_lock_while_woken),
 	cmocka_unit_test(test_lock_taken_without_wait),
 	cmocka_unit_test(test_single_flight),
+	cmocka_unit_test(test_flights_in_passing),
 	cmocka_unit_test(test_locked_thread),
 	cmocka_unit_test(test_dns),
 	cmocka_unit_test(test_parked_threads),
@@ -1096,6 +1148,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_neighbour_of_waiting),
 	cmocka_unit_test(test_more_procs_than_cpus),
 	cmocka_unit_test(test_kernel_sleep),
+	cmocka_unit_test(test_stopped),
+	cmocka_unit_test(test_neighbour_of_children),
 	cmocka_unit_test(test_no_neighbour_on_idle_machine),
 	cmocka_unit_test(test_idle_p),
 	cmocka_unit_test(test_lock_assist_wait),

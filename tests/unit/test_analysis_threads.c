@@ -218,6 +218,44 @@ static void check_started(const char *wait_call, const char *post_call, int leve
 	script_free(s);
 }
 
+/* Two threads take turns to wait with a lock, 10 ms each time, in the call. */
+static int level_of_lock_across(const char *call)
+{
+	struct script *s = two_threads("work [app]", "work [app]");
+	uint32_t take = stack(s, "pthread_mutex_lock", "serve", 3, "work [app]"),
+		 wait = stack(s, call, "serve", 4, "work [app]"),
+		 give = stack(s, "pthread_mutex_unlock", "serve", 5, "work [app]");
+	const struct finding *finding;
+	struct analysis *a;
+	int level;
+
+	for (uint32_t i = 0; i < 80; i++) {
+		uint32_t has = 1 + i % 2, wants = 3 - has;
+
+		block(s, wants, (int32_t)wants - 1, "sync (mutex)", take);
+		block(s, has, (int32_t)has - 1, "network", wait);
+		s->now += 10 * MS;
+		wake(s, 0, NO_P, has, 0);
+		start(s, has, (int32_t)has - 1);
+		wake(s, has, (int32_t)has - 1, wants, give);
+		start(s, wants, (int32_t)wants - 1);
+	}
+	a = analyse(s, NULL);
+	finding = found(a, "lock-io");
+	level = finding ? (int)finding->level : -1;
+	analysis_free(a);
+	script_free(s);
+	return level;
+}
+
+/* Who waits with the lock for the next event has its turn; who waits for an answer delays the other. */
+static void test_lock_across_epoll(void **state)
+{
+	(void)state;
+	assert_int_equal(level_of_lock_across("epoll_wait"), LEVEL_INFO);
+	assert_int_equal(level_of_lock_across("recv"), LEVEL_HIGH);
+}
+
 static void test_semaphores(void **state)
 {
 	(void)state;
@@ -229,15 +267,11 @@ static void test_semaphores(void **state)
 
 /* Two threads share one licence for 6 ms each, by a semaphore. Who posts it takes it again, every other time.
  */
-static void test_pool_of_semaphore(void **state)
+static struct analysis *passing(struct script *s, const char *place)
 {
-	struct script *s = two_threads("work [app]", "work [app]");
-	uint32_t wait = stack(s, "sem_wait", "convert", 3, "work [app]"),
-		 post = stack(s, "sem_post", "convert", 5, "work [app]");
-	const struct finding *finding;
-	struct analysis *a;
+	uint32_t wait = stack(s, "sem_wait", place, 3, "work [app]"),
+		 post = stack(s, "sem_post", place, 5, "work [app]");
 
-	(void)state;
 	for (unsigned i = 0; i < 90; i++) {
 		uint32_t holder = 1 + i / 3 % 2, waiter = 3 - holder;
 
@@ -246,13 +280,27 @@ static void test_pool_of_semaphore(void **state)
 		wake(s, holder, (int32_t)holder - 1, waiter, post);
 		start(s, waiter, (int32_t)waiter - 1);
 	}
-	a = analyse(s, NULL);
-	finding = found(a, "pool-small");
+	return analyse(s, NULL);
+}
+
+static void test_pool_of_semaphore(void **state)
+{
+	struct script *s = two_threads("work [app]", "work [app]"),
+		      *python = two_threads("work [app]", "work [app]");
+	struct analysis *a = passing(s, "convert");
+	const struct finding *finding = found(a, "pool-small");
+
+	(void)state;
 	assert_non_null(finding);
 	assert_non_null(strstr(finding->text, "convert (:3) waited"));
 	assert_non_null(strstr(finding->text, "for a pool of one"));
 	analysis_free(a);
+	/* Each lock of a Python program is one of these, also that of a queue with no work. */
+	a = passing(python, "PyThread_acquire_lock_timed");
+	assert_null(found(a, "pool-small"));
+	analysis_free(a);
 	script_free(s);
+	script_free(python);
 }
 
 /* A thread connects to another address each time: for the report it is one call at one place. */
@@ -696,6 +744,37 @@ static void test_team_yields(void **state)
 	assert_non_null(finding);
 	assert_non_null(strstr(finding->text, "Threads of OpenMP yield"));
 	assert_non_null(strstr(finding->next, "schedule(dynamic)"));
+	analysis_free(a);
+	script_free(s);
+}
+
+/* Loops of one place that is reached in two ways are one finding, whose threads have that time once. */
+static void test_collector_yields(void **state)
+{
+	static const char *const ways[2][4] = {
+		{"sched_yield", "scavenge_until_all_done", "gcWorkerThread", "worker [app]"},
+		{"sched_yield", "scavenge_until_all_done", "GarbageCollect", "worker [app]"}};
+	struct script *s = two_threads("main [app]", "worker [app]");
+	uint32_t yields[] = {stack_of(s, ways[0], 4, 0), stack_of(s, ways[1], 4, 0)};
+	const struct finding *finding;
+	struct analysis *a;
+	unsigned n = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 16000; i++) {
+		s->now += 1500;
+		call(s, 2, 1, 1000, yields[i % 2]);
+	}
+	block(s, 2, 1, "sync (futex)", yields[0]);
+	a = analyse(s, NULL);
+	finding = found(a, "yield-spin");
+	assert_non_null(finding);
+	assert_int_equal(finding->level, LEVEL_INFO);
+	assert_non_null(strstr(finding->text, "Threads of GHC's collector yield"));
+	assert_in_range(finding->total_ns, 30 * MS, 50 * MS);
+	for (unsigned i = 0; i < a->nfindings; i++)
+		n += strcmp(a->findings[i].id, "yield-spin") == 0;
+	assert_int_equal(n, 1);
 	analysis_free(a);
 	script_free(s);
 }
@@ -1147,6 +1226,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_lock_of_conditions),
 	cmocka_unit_test(test_futex_values),
 	cmocka_unit_test(test_team_yields),
+	cmocka_unit_test(test_collector_yields),
+	cmocka_unit_test(test_lock_across_epoll),
 	cmocka_unit_test(test_yields_before_wait),
 	cmocka_unit_test(test_uv_pool),
 	cmocka_unit_test(test_java),

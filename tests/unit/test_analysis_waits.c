@@ -302,6 +302,30 @@ static void test_stuck_behind_one(void **state)
 	script_free(s);
 }
 
+/* They take turns to accept a connection: who has the lock waits for one, and the others have no work. */
+static void test_turn_to_accept(void **state)
+{
+	static const char *const accepts[] = {"internal/poll.runtime_pollWait", "net.(*TCPListener).Accept",
+					      "main.serve", "main.main"};
+	struct script *s = script_new(1500 * MS);
+	struct analysis *a;
+
+	(void)state;
+	procs(s, 3);
+	for (uint32_t g = 1; g <= 3; g++) {
+		create(s, g, stack(s, "main.main", NULL, 1, NULL));
+		start(s, g, (int32_t)g - 1);
+	}
+	block(s, 3, 2, "network", stack_of(s, accepts, 4, 12));
+	for (uint32_t g = 1; g <= 2; g++)
+		block(s, g, (int32_t)g - 1, "sync",
+		      stack(s, "sync.(*Mutex).Lock", "main.serve", 7, "main.main"));
+	a = analyse(s, NULL);
+	assert_null(found(a, "stuck"));
+	analysis_free(a);
+	script_free(s);
+}
+
 static void test_stuck(void **state)
 {
 	struct script *s = script_new(1500 * MS), *clean = script_new(1500 * MS);
@@ -835,6 +859,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_meanwhile),
 	cmocka_unit_test(test_stuck),
 	cmocka_unit_test(test_stuck_behind_one),
+	cmocka_unit_test(test_turn_to_accept),
 	cmocka_unit_test(test_delayed_ack),
 	cmocka_unit_test(test_not_stuck),
 	cmocka_unit_test(test_call_resumes),

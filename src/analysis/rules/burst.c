@@ -15,7 +15,7 @@ void rule_burst(struct analysis *a)
 		return;
 	finding = finding_add(a, "burst", a->latency.max >= 5000000 ? 0.04 : 0);
 	finding_text(finding,
-		     "%llu %s are woken or started by timers within 1 ms, %s among them, and wait up to %s "
+		     "%llu %s are woken, or started by timers, within 1 ms, %s among them, and wait up to %s "
 		     "to run.",
 		     (unsigned long long)a->burst_most, words_of(a)->many,
 		     label_function(a, a->burst_func).text, label_time(a->latency.max).text);

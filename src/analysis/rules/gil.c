@@ -26,6 +26,9 @@ void rule_gil(struct analysis *a)
 		"thread holds at a time.",
 		label_time(res->waits.sum).text);
 	lock_evidence(a, finding, res);
+	if (finding->p99_ns >= SWITCH_INTERVAL_NS)
+		finding_evidence(finding,
+				 "Python waits for it 5 ms at a time: who waits longer counts several times");
 	/* A server that answers many requests at once, which each take little time, is well. */
 	if (histogram_sum_from(&res->waits, SWITCH_INTERVAL_NS) * 2 < res->waits.sum)
 		finding->level = LEVEL_INFO;

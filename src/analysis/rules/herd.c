@@ -46,6 +46,8 @@ void rule_herd(struct analysis *a)
 				 label_time(row->futile_ns).text,
 				 label_time(histogram_quantile(&a->latency, 0.5)).text,
 				 label_time(histogram_quantile(&a->latency, 0.99)).text);
-		finding_next(finding, "Signal instead of Broadcast, or a channel");
+		finding_next(finding, is_of_threads(a)
+					      ? "pthread_cond_signal instead of pthread_cond_broadcast"
+					      : "Signal instead of Broadcast, or a channel");
 	}
 }

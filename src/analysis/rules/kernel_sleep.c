@@ -18,12 +18,18 @@ void rule_kernel_sleep(struct analysis *a)
 		return;
 	finding = finding_add(a, "kernel-sleep", slept / p_time(a));
 	finding->level = LEVEL_INFO;
+	finding->total_ns = a->slept_ns;
+	if (a->stopped_ns * 2 > a->slept_ns) {
+		finding_text(finding,
+			     "Goroutines kept a P for at least %s while their threads were stopped, by a "
+			     "signal (SIGSTOP) or a debugger.",
+			     label_time(a->stopped_ns).text);
+		return;
+	}
 	finding_text(finding,
 		     "Goroutines kept a P for at least %s while their threads slept in the kernel, as in "
-		     "fork or for "
-		     "a page: %.0f %% of it in %s.",
+		     "fork or for a page: %.0f %% of it in %s.",
 		     label_time(a->slept_ns).text, 100 * (double)most->weight / slept,
 		     label_function(a, a->groups[most->key < a->ngroups ? most->key : 0].func).text);
-	finding->total_ns = a->slept_ns;
 	finding_next(finding, "gotrace -p %s --as c", label_pid(a).text);
 }

@@ -4,7 +4,9 @@
 #include "analysis/finding.h"
 #include "analysis/intervals.h"
 #include "analysis/kinds.h"
+#include "analysis/names.h"
 #include "analysis/rules/rules.h"
+#include "code/symbol/library.h"
 
 enum { LEAST = 20, SLICES = 10 };
 
@@ -63,13 +65,21 @@ bool group_grows_throughout(const struct analysis *a, const struct group *group)
 	return rises >= SLICES - 2 && alive[SLICES - 1] - alive[SLICES / 2 - 1] >= 0.4 * alive[SLICES - 1];
 }
 
+/* A server's goroutine for a connection, in its library, lives as long as the client keeps that. */
+static bool is_of_connection(const struct analysis *a, const struct group *group, unsigned activity)
+{
+	return activity == ACT_NETWORK &&
+	       library_owner(name_text(a, group->func), name_text(a, group->file)) != CODE_OF_PROGRAM;
+}
+
 static void describe(struct analysis *a, const struct group *group, double rate)
 {
 	const struct top *where = top_first(group->suspect_stacks);
 	double impact = 0.05 + rate * weight((unsigned)(where->key & 0xff)) / 500;
 	struct finding *finding = finding_add(a, "leak", impact > 0.5 ? 0.5 : impact);
 
-	if (weight((unsigned)(where->key & 0xff)) < 0.2)
+	if (weight((unsigned)(where->key & 0xff)) < 0.2 ||
+	    is_of_connection(a, group, (unsigned)(where->key & 0xff)))
 		finding->level = LEVEL_INFO;
 	finding_text(
 		finding, "%s: %llu were created and %llu ended, %.3g more per second; most are in %s at %s.",

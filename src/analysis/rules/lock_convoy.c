@@ -8,10 +8,23 @@
 #include "analysis/rules/rules.h"
 #include "analysis/words.h"
 
+#define SLOW_TURN_NS 200000
+
 static bool applies(const struct analysis *a, const struct resource *res)
 {
 	return res->queue_ns * 10 >= watched_ns(a) && res->by_waiters * 10 >= res->releases * 6 &&
 	       !lock_is_held_some_time(res) && lock_share_calls(res) < 0.5;
+}
+
+/*
+ * Whether a hand-over takes far longer than the hold and than waking a goroutine does: the next one, or one
+ * that holds the lock and is preempted, waits for a CPU.
+ */
+static bool is_short_of_cpu(const struct resource *res)
+{
+	uint64_t turn = res->contended_ns / res->waits.n;
+
+	return turn >= SLOW_TURN_NS && turn > 8 * histogram_quantile(&res->min_holds, 0.5);
 }
 
 void rule_lock_convoy(struct analysis *a)
@@ -31,5 +44,7 @@ void rule_lock_convoy(struct analysis *a)
 			     label_time(histogram_quantile(&res->min_holds, 0.5)).text,
 			     lock_waiter(a, res).text);
 		lock_evidence(a, finding, res);
+		if (is_short_of_cpu(res))
+			finding->held_up = WAITED_FOR_CPU;
 	}
 }

@@ -95,6 +95,8 @@ static enum waited_for lock_held_up(const struct resource *res)
 		return WAITED_FOR_UNKNOWN;
 	if ((res->meanwhile[ACT_GC] + res->meanwhile[ACT_ASSIST]) * 2 >= all)
 		return WAITED_FOR_GC;
+	if ((top_first(res->did)->key & 0xff) == ACT_RUNNABLE)
+		return WAITED_FOR_CPU;
 	return res->meanwhile[ACT_RUNNABLE] * 2 >= all ? WAITED_FOR_CPU : WAITED_FOR_OTHERS;
 }
 
@@ -138,9 +140,25 @@ static bool holder_waits_for_work(const struct analysis *a, const struct resourc
 	       strstr(name_text(a, stack_leaf(a, stack)->func), "Receiver<");
 }
 
+/* Whether the holders mostly wait for the next connection or event: those that want the lock have no work. */
+static bool holder_takes_work(const struct analysis *a, const struct resource *res)
+{
+	uint64_t takes = 0, all = 0;
+
+	for (unsigned i = 0; i < ACT_COUNT; i++)
+		all += res->meanwhile[i];
+	for (unsigned i = 0; i < TOPS; i++) {
+		const struct top *did = &res->did[i];
+
+		if (did->n && stack_takes_work(a, (uint32_t)(did->key >> 8)))
+			takes += did->weight;
+	}
+	return takes * 2 > all;
+}
+
 /*
- * Workers that take turns to wait for work with a lock (the thread pool of Rust's book): those that wait for
- * the lock would have no work, either.
+ * Workers that take turns to wait for work with a lock (the thread pool of Rust's book, uWSGI's threads
+ * around epoll_wait): those that wait for the lock would have no work, either.
  */
 static bool holder_is_idle(const struct analysis *a, const struct resource *res)
 {
@@ -187,11 +205,13 @@ const char *lock_called(const struct analysis *a, const struct resource *res, co
 void lock_evidence(struct analysis *a, struct finding *finding, const struct resource *res)
 {
 	const struct top *did = top_first(res->did);
+	/* Who has the interpreter runs all of the program, and not what releases it. */
+	bool is_run = res == &a->resources[a->gil] && (did->key & 0xff) == ACT_CODE;
 
 	/* A log on disk is written under a lock: a few percent are how such programs work. */
-	finding->may_be_well = holder_is_idle(a, res) || holder_waits_for_work(a, res) ||
-			       may_be_no_lock(a, res) || is_of_unnamed_code(a, res) ||
-			       is_beside_program(a, res);
+	finding->may_be_well = holder_takes_work(a, res) || holder_is_idle(a, res) ||
+			       holder_waits_for_work(a, res) || may_be_no_lock(a, res) ||
+			       is_of_unnamed_code(a, res) || is_beside_program(a, res);
 	if (finding->impact < 0.05 || finding->may_be_well)
 		finding->level = LEVEL_INFO;
 	finding->held_up = lock_held_up(res);
@@ -212,11 +232,13 @@ void lock_evidence(struct analysis *a, struct finding *finding, const struct res
 			 label_time(res->waits.max).text, label_time(finding->worst_ns).text,
 			 label_who(a, res->max_g).text, res->max_waker ? ", by " : "",
 			 res->max_waker ? label_who(a, res->max_waker).text : "");
-	finding_evidence(finding, "held %s p50, %s max; meanwhile mostly %s in %s",
+	finding_evidence(finding, "held %s p50, %s max; meanwhile mostly %s%s%s",
 			 label_time(histogram_quantile(&res->min_holds, 0.5)).text,
 			 label_time(res->min_holds.max).text, activity_name((enum activity)(did->key & 0xff)),
-			 did->key >> 8 ? label_stack(a, (uint32_t)(did->key >> 8)).text
-				       : lock_holder(a, res).text);
+			 is_run ? "" : " in ",
+			 is_run          ? ""
+			 : did->key >> 8 ? label_stack(a, (uint32_t)(did->key >> 8)).text
+					 : lock_holder(a, res).text);
 	finding_evidence(finding, "released at %s",
 			 label_stack(a, (uint32_t)top_first(res->released)->key).text);
 	finding_next(finding, "gotrace why %s %s %llu --at %.6fs", a->options.file, words_of(a)->option,

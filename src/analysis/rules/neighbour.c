@@ -97,8 +97,13 @@ static void name_others(const struct analysis *a, struct finding *finding)
 		const struct beside_log *one = &a->beside[i];
 		size_t n = strlen(text);
 
-		snprintf(text + n, sizeof(text) - n, "%s%s (PID %u) %.10s", i ? ", " : "", one->name,
-			 one->pid, label_time(one->used_ns).text);
+		/* The children that have ended have the program's PID. */
+		if (strcmp(one->name, ENDED_CHILDREN) == 0)
+			snprintf(text + n, sizeof(text) - n, "%sits ended children %.10s", i ? ", " : "",
+				 label_time(one->used_ns).text);
+		else
+			snprintf(text + n, sizeof(text) - n, "%s%s (PID %u) %.10s", i ? ", " : "", one->name,
+				 one->pid, label_time(one->used_ns).text);
 	}
 	if (a->nbeside)
 		finding_evidence(finding, "%s", text);

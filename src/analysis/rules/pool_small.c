@@ -39,12 +39,13 @@ static uint64_t events_ns(const struct analysis *a, const struct group *group)
 	return all;
 }
 
-/* The share of their watched lives in which goroutines of the group do not wait for work. */
+/* The share of their watched lives in which goroutines of the group wait neither for work nor to pass it on.
+ */
 static double busy_share(const struct analysis *a, const struct group *group)
 {
 	double all = (double)group_lifetime(group),
-	       idle = (double)(group->spent[ACT_RECEIVE] + group->spent[ACT_SELECT] + group->spent[ACT_COND] +
-			       group->spent[ACT_SEMAPHORE] + events_ns(a, group));
+	       idle = (double)(group->spent[ACT_SEND] + group->spent[ACT_RECEIVE] + group->spent[ACT_SELECT] +
+			       group->spent[ACT_COND] + group->spent[ACT_SEMAPHORE] + events_ns(a, group));
 
 	return all > 0 ? 1 - idle / all : 0;
 }
@@ -126,6 +127,57 @@ static void use_evidence(const struct analysis *a, struct finding *finding, cons
 			 label_stack(a, (uint32_t)(did->key >> 8)).text);
 }
 
+/* All locks of a Python program look like one, also those with which a thread waits for work. */
+static bool is_any_lock(const struct analysis *a, uint32_t stack)
+{
+	return strncmp(name_text(a, stack_site(a, stack)->func), "PyThread_", strlen("PyThread_")) == 0;
+}
+
+/* The most goroutines that there can have been at a time: more items are not all in use. */
+static uint64_t most_members(const struct analysis *a)
+{
+	uint64_t all = 0;
+
+	for (size_t i = 1; i < a->ngroups; i++)
+		all += a->groups[i].peak;
+	return all;
+}
+
+/*
+ * How many items are in use while any goroutine waits: all of a pool. An item is taken from the moment when a
+ * goroutine is woken for it. A result that is passed up a tree of futures waits for work, which nobody holds.
+ */
+static double items_held(const struct resource *res)
+{
+	return (double)(res->holds.sum + res->given_ns) / (double)res->holds.n * (double)res->releases /
+	       ((double)res->contended_ns + 1);
+}
+
+/* The same by what was done with them: who gets one at once holds it, too, but leaves no event. At least
+ * these. */
+static double items_used(const struct resource *res)
+{
+	uint64_t used = 0;
+
+	for (unsigned i = 0; i < ACT_COUNT; i++)
+		used += res->meanwhile[i];
+	return (double)used / ((double)res->contended_ns + 1);
+}
+
+/* What those that give it back did with it: wait for others, or only run and want a CPU. */
+static enum waited_for use_held_up(const struct resource *res)
+{
+	uint64_t waits = 0, all = 0;
+
+	for (unsigned i = 0; i < ACT_COUNT; i++) {
+		all += res->meanwhile[i];
+		waits += i > ACT_RUNNABLE && i != ACT_ASSIST ? res->meanwhile[i] : 0;
+	}
+	if (!all)
+		return WAITED_FOR_UNKNOWN;
+	return waits * 2 > all ? WAITED_FOR_OTHERS : WAITED_FOR_CPU;
+}
+
 /* A goroutine that ends a wait gives back an item for which it had waited itself. */
 static void of_holders(struct analysis *a, const struct row *row, double impact)
 {
@@ -136,7 +188,7 @@ static void of_holders(struct analysis *a, const struct row *row, double impact)
 	struct finding *finding;
 
 	/* Threads of a virtual machine or a library pass it on among themselves. */
-	if (is_of_threads(a) && !stack_is_in_program(a, row->stack))
+	if (is_of_threads(a) && (!stack_is_in_program(a, row->stack) || is_any_lock(a, row->stack)))
 		return;
 	/* Who posts a semaphore may take it at once, without a wait; no waiter posts one that is a signal. */
 	if (!res || res->lock || res->holds.n < 5 ||
@@ -145,16 +197,18 @@ static void of_holders(struct analysis *a, const struct row *row, double impact)
 	hold = histogram_quantile(&res->holds, 0.5);
 	if (histogram_quantile(&row->hist, 0.99) < hold || row->hist.max < 1000000)
 		return;
-	/* An item is taken from the moment when a goroutine is woken for it. All items of a pool are taken
-	 * while any goroutine waits; a result that is passed up a tree of futures waits for work, which
-	 * nobody holds.
-	 */
-	many = (double)(res->holds.sum + res->given_ns) / (double)res->holds.n * (double)res->releases /
-	       ((double)res->contended_ns + 1);
-	if (many < 0.6 || many > MAX_MEMBERS || is_heavier_elsewhere(a, row, res))
+	many = items_held(res);
+	if ((many < 0.6 && items_used(res) < 0.6) || many > MAX_MEMBERS || many > (double)most_members(a) ||
+	    is_heavier_elsewhere(a, row, res))
+		return;
+	/* What is mostly waited for is a CPU, by those that were woken. */
+	if (res->given_ns > 2 * res->holds.sum)
 		return;
 	finding = finding_add(a, "pool-small", impact);
-	if (many < 1.5 && res->overlaps * 20 < res->holds.n)
+	if (many < 0.6)
+		finding_text(finding, "%s waited %s for a pool of which all is in use.",
+			     label_stack(a, row->stack).text, label_time(row->hist.sum).text);
+	else if (many < 1.5 && res->overlaps * 20 < res->holds.n)
 		finding_text(finding, "%s waited %s for a pool of one, held for %s each time (p50).",
 			     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
 			     label_time(hold).text);
@@ -167,10 +221,15 @@ static void of_holders(struct analysis *a, const struct row *row, double impact)
 	if (library_in_package(name_text(a, stack_near(a, row->stack)->func), "testing"))
 		finding->level = LEVEL_INFO;
 	row_evidence(a, finding, row);
-	finding_evidence(finding, "given back at %s; held up to %s",
-			 label_stack(a, (uint32_t)top_first(res->released)->key).text,
-			 label_time(res->holds.max).text);
+	if (many < 0.6)
+		finding_evidence(finding, "given back at %s",
+				 label_stack(a, (uint32_t)top_first(res->released)->key).text);
+	else
+		finding_evidence(finding, "given back at %s; held up to %s",
+				 label_stack(a, (uint32_t)top_first(res->released)->key).text,
+				 label_time(res->holds.max).text);
 	use_evidence(a, finding, res);
+	finding->held_up = use_held_up(res);
 	short_of_cpu_evidence(a, finding, res->meanwhile);
 }
 

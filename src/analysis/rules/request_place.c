@@ -12,6 +12,7 @@
 #include "analysis/kinds.h"
 #include "analysis/names.h"
 #include "analysis/rules/rules.h"
+#include "analysis/tables.h"
 
 enum { MIN_N = 20, MOST_HANDLERS = 64, MOST_PLACES = 16, MOST = 3 };
 
@@ -143,7 +144,28 @@ static void describe_run(struct analysis *a, const struct handler *handler)
 }
 
 /* Others have ended most of these waits: names them, and what they did meanwhile. */
-static void name_waker(const struct analysis *a, struct finding *finding, const struct row *row)
+/*
+ * Those that share something wake each other in a chain. Who begins the chain has kept them all waiting.
+ * Returns false if it is the one that ends most waits.
+ */
+static bool name_first_waker(struct analysis *a, struct finding *finding, const struct row *row,
+			     const struct pair *pair)
+{
+	uint32_t index = a->stacks[row->stack].resource;
+	const struct resource *res = index ? resource_root(a, index) : NULL;
+	const struct top *first = res ? top_first(res->released) : NULL;
+
+	if (!first || !first->n || first->weight * 2 < res->charged_ns ||
+	    stacks_share_site(a, (uint32_t)first->key, pair->stack))
+		return false;
+	finding->waker_stack = (uint32_t)first->key;
+	finding_evidence(finding, "%.0f %% of that until %s let the first of them go on",
+			 100 * (double)first->weight / (double)res->charged_ns,
+			 label_stack(a, (uint32_t)first->key).text);
+	return true;
+}
+
+static void name_waker(struct analysis *a, struct finding *finding, const struct row *row)
 {
 	const struct pair *pair = pair_heaviest(a, (uint32_t)(row - a->rows));
 
@@ -155,6 +177,8 @@ static void name_waker(const struct analysis *a, struct finding *finding, const 
 				 (unsigned long long)pair->n, label_time(pair->ns / pair->n).text);
 		return;
 	}
+	if (name_first_waker(a, finding, row, pair))
+		return;
 	finding_evidence(finding, "ended by %s, meanwhile mostly %s", label_stack(a, pair->stack).text,
 			 pair_did(a, pair).text);
 }

@@ -107,6 +107,8 @@ double pair_busy_share(const struct pair *pair);
 /* The call by which a stack of a wait for the network waits for connections or events; NULL if it does not.
  */
 const char *stack_takes_by(const struct analysis *a, uint32_t stack);
+/* Whether that is a call of servers: epoll_wait or accept. Libraries poll() for an answer. */
+bool stack_takes_work(const struct analysis *a, uint32_t stack);
 /* The same, without what others decide: waits for the network, and for a P or CPU. */
 double pair_own_share(const struct pair *pair);
 /* What the waker mostly did meanwhile: "network in main.fetch (main.go:7)". */

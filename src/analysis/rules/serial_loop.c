@@ -60,6 +60,13 @@ const char *stack_takes_by(const struct analysis *a, uint32_t stack)
 	return NULL;
 }
 
+bool stack_takes_work(const struct analysis *a, uint32_t stack)
+{
+	const char *by = stack_takes_by(a, stack);
+
+	return by && (strstr(by, "epoll") || strstr(by, "ccept"));
+}
+
 static bool is_take(const struct analysis *a, const struct loop *loop, uint32_t stack)
 {
 	const char *take = stack_takes_by(a, stack);

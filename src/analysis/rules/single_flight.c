@@ -31,6 +31,9 @@ void rule_single_flight(struct analysis *a)
 		if (!applies(a, row, pair, impact))
 			continue;
 		finding = finding_add(a, "single-flight", impact);
+		/* To wait for a call that another one makes is what it is for. */
+		if (finding->level < LEVEL_HIGH)
+			finding->level = LEVEL_INFO;
 		finding_text(finding, "Up to %u %s at once waited %s in %s for one of them: mostly %s.",
 			     row->most_shared, words_of(a)->many, label_time(row->shared_ns).text,
 			     label_stack(a, row->stack).text, pair_did(a, pair).text);

@@ -12,21 +12,48 @@ bool row_is_pipe_write(const struct analysis *a, const struct row *row)
 	return row->activity == ACT_PIPE && io_call_writes(a->stacks[row->stack].io_call);
 }
 
+/*
+ * Whether several consumers, of one function, sleep while others wait to send to them: a pause after an
+ * error, or a rate that is too low. Those that do something else are a pool (pool_small.c).
+ */
+static bool consumers_sleep(const struct analysis *a, const struct row *row, const struct pair *pair)
+{
+	const struct top *group = top_first(row->waker_groups), *did = top_first(pair->did);
+	uint64_t all = 0;
+
+	for (unsigned i = 0; i < ACT_COUNT; i++)
+		all += pair->meanwhile[i];
+	return group->key < a->ngroups && a->groups[group->key].peak > 1 &&
+	       (double)group->weight >= 0.8 * (double)row->hist.sum && (did->key & 0xff) == ACT_SLEEP &&
+	       did->weight * 2 >= all;
+}
+
 static void look_at(struct analysis *a, uint32_t index)
 {
 	const struct row *row = &a->rows[index];
 	const struct top *waker = top_first(row->wakers);
 	const struct pair *pair = pair_heaviest(a, index);
 	double impact = share_of_tasks(a, (double)row->hist.sum);
+	bool one = (double)waker->weight >= 0.8 * (double)row->hist.sum;
 	struct finding *finding;
 
+	/* It is not known to be busy: the runtime's goroutine for finalizers waits for a collection. */
+	if ((top_first(pair->did)->key & 0xff) == ACT_OTHER && !is_of_threads(a))
+		return;
 	if ((row->activity != ACT_SEND && !row_is_pipe_write(a, row)) || impact < 0.05 || row->hist.n < 5 ||
-	    (double)waker->weight < 0.8 * (double)row->hist.sum || pair_busy_share(pair) < 0.8)
+	    (!one && !consumers_sleep(a, row, pair)) || pair_busy_share(pair) < 0.8)
 		return;
 	finding = finding_add(a, "slow-consumer", impact);
-	finding_text(finding, "%s waited %s to send to one %s, %s in %s, which is busy: mostly %s.",
-		     label_stack(a, row->stack).text, label_time(row->hist.sum).text, words_of(a)->one,
-		     label_id(a, waker->key).text, label_stack(a, pair->stack).text, pair_did(a, pair).text);
+	if (one)
+		finding_text(finding, "%s waited %s to send to one %s, %s in %s, which is busy: mostly %s.",
+			     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
+			     words_of(a)->one, label_id(a, waker->key).text, label_stack(a, pair->stack).text,
+			     pair_did(a, pair).text);
+	else
+		finding_text(finding, "%s waited %s to send to %llu %s in %s, which meanwhile mostly %s.",
+			     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
+			     (unsigned long long)a->groups[top_first(row->waker_groups)->key].peak,
+			     words_of(a)->many, label_stack(a, pair->stack).text, pair_did(a, pair).text);
 	finding->n = row->hist.n;
 	finding->total_ns = row->hist.sum;
 	finding->p50_ns = histogram_quantile(&row->hist, 0.5);
@@ -38,10 +65,10 @@ static void look_at(struct analysis *a, uint32_t index)
 	finding->stack = row->stack;
 	finding->waker_stack = pair->stack;
 	finding->next_stack = did_wait(pair->did, pair->meanwhile);
-	finding_evidence(finding, "n %llu, p50 %s, p99 %s, max %s; the receiver is %.0f %% busy",
+	finding_evidence(finding, "n %llu, p50 %s, p99 %s, max %s; the receiver%s %.0f %% busy meanwhile",
 			 (unsigned long long)row->hist.n, label_time(finding->p50_ns).text,
 			 label_time(finding->p99_ns).text, label_time(row->hist.max).text,
-			 100 * pair_busy_share(pair));
+			 one ? " is" : "s are", 100 * pair_busy_share(pair));
 	short_of_cpu_evidence(a, finding, pair->meanwhile);
 	finding_next(finding, "gotrace why %s %s %llu --at %.6fs", a->options.file, words_of(a)->option,
 		     (unsigned long long)row->max_g, (double)(finding->worst_ns + row->hist.max / 2) / 1e9);

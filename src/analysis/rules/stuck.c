@@ -67,6 +67,24 @@ static bool add_to_same(const struct analysis *a, struct stuck *found, unsigned 
 	return false;
 }
 
+/*
+ * Whether one waits for the next connection or event in the function that asks for the lock: it holds it, and
+ * the others have no work, either.
+ */
+static bool is_turn(const struct analysis *a, uint32_t stack)
+{
+	const char *func = name_text(a, stack_site(a, stack)->func);
+
+	for (size_t i = 1; i < a->ngs; i++) {
+		const struct goroutine *g = &a->gs[i];
+
+		if (g->stack && a->now - g->since >= least_wait(a) && stack_takes_work(a, g->stack) &&
+		    stack_calls(a, g->stack, func))
+			return true;
+	}
+	return false;
+}
+
 /* Few goroutines in one place are more likely to hold a lock that the many in another want. */
 static unsigned gather(const struct analysis *a, struct stuck found[MOST], uint64_t *n)
 {
@@ -78,7 +96,7 @@ static unsigned gather(const struct analysis *a, struct stuck found[MOST], uint6
 		struct stuck one = {row->stack, is_of_lock(a, row) ? count_waiters(a, row->stack) : 0,
 				    row->cut_max};
 
-		if (!one.n)
+		if (!one.n || is_turn(a, one.stack))
 			continue;
 		*n += one.n;
 		if (!add_to_same(a, found, places, &one)) {

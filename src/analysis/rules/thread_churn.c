@@ -5,6 +5,8 @@
  */
 #include "analysis/figures.h"
 #include "analysis/finding.h"
+#include "analysis/kinds.h"
+#include "analysis/names.h"
 #include "analysis/rules/rules.h"
 
 enum { LEAST = 50, LEAST_RATE = 20 };
@@ -34,11 +36,27 @@ static struct births gather(const struct analysis *a)
 	return all;
 }
 
+/* How long the place that starts them has waited for them, one after the other; 0: it has not. */
+static uint64_t joined_ns(const struct analysis *a, const struct births *all, uint64_t life)
+{
+	uint64_t n = 0, ns = 0;
+
+	for (size_t i = 1; i < a->nrows; i++) {
+		const struct row *row = &a->rows[i];
+
+		if (row->activity != ACT_JOIN || !stacks_share_site(a, row->stack, all->most->creator))
+			continue;
+		n += row->hist.n;
+		ns += row->hist.sum;
+	}
+	return n * 10 >= all->created * 8 && ns * 10 >= n * life * 8 ? ns : 0;
+}
+
 void rule_thread_churn(struct analysis *a)
 {
 	struct births all = gather(a);
 	double seconds = (double)watched_ns(a) / 1e9;
-	uint64_t life = histogram_quantile(&all.most->lifetimes, 0.5);
+	uint64_t life = histogram_quantile(&all.most->lifetimes, 0.5), joined;
 	struct finding *finding;
 
 	if (!is_of_threads(a) || all.created < LEAST || (double)all.created < LEAST_RATE * seconds ||
@@ -53,7 +71,13 @@ void rule_thread_churn(struct analysis *a)
 	finding->p99_ns = histogram_quantile(&all.most->lifetimes, 0.99);
 	finding->max_ns = all.most->lifetimes.max;
 	finding->stack = all.most->creator;
-	finding_evidence(finding, "p99 %s, max %s; a pool of threads would start them once",
-			 label_time(finding->p99_ns).text, label_time(finding->max_ns).text);
+	joined = joined_ns(a, &all, life);
+	finding_evidence(finding, "p99 %s, max %s%s", label_time(finding->p99_ns).text,
+			 label_time(finding->max_ns).text,
+			 joined ? "" : "; a pool of threads would start them once");
+	if (joined)
+		finding_evidence(finding,
+				 "it waits for each before it goes on, %s in all: the threads save nothing",
+				 label_time(joined).text);
 	finding_next(finding, "gotrace report %s --all", a->options.file);
 }

@@ -2,6 +2,7 @@
 /* A loop that yields until something happens, instead of waiting for it: runtime.Gosched, sched_yield. */
 #include <string.h>
 
+#include "analysis/cpu.h"
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/intervals.h"
@@ -30,15 +31,27 @@ static bool is_team(const struct analysis *a, uint32_t stack)
 	return false;
 }
 
+/* Threads of GHC's parallel collector yield until the others have done their share (rts/sm/GC.c of GHC 9). */
+static bool is_ghc_collector(const struct analysis *a, uint32_t stack)
+{
+	return stack_calls(a, stack, "scavenge_until_all_done") || stack_calls(a, stack, "waitForGcThreads");
+}
+
 static void describe(struct analysis *a, const struct group *group, uint64_t n, uint32_t stack, uint64_t ns)
 {
 	struct finding *finding = finding_add(a, "yield-spin", (double)ns / p_time(a));
 	/* A thread that the trace knows only by its name has its group at the end. */
 	uint32_t func = group->func ? group->func : stack_root(a, stack)->func;
 	double seconds = (double)watched_ns(a) / 1e9;
-	bool team = is_team(a, stack);
+	bool team = is_team(a, stack), ghc = is_ghc_collector(a, stack);
 
-	if (team)
+	if (ghc)
+		finding_text(
+			finding,
+			"Threads of GHC's collector yield %.0f times a second until the others have done "
+			"their share: %s of CPU time.",
+			(double)n / seconds, label_time(ns).text);
+	else if (team)
 		finding_text(finding,
 			     "Threads of OpenMP yield %.0f times a second until the rest of their team has "
 			     "done its share: %s of CPU time.",
@@ -53,8 +66,12 @@ static void describe(struct analysis *a, const struct group *group, uint64_t n, 
 	finding->stack = stack;
 	finding_evidence(finding, "%llu yields, %s of running before each; it blocked %llu times",
 			 (unsigned long long)n, label_time(ns / n).text, (unsigned long long)group->blocks);
-	finding_next(finding, team ? "equal shares, as by schedule(dynamic); OMP_WAIT_POLICY=passive"
-				   : "a Mutex, a channel or a condition in place of the loop");
+	if (ghc)
+		finding->level = LEVEL_INFO;
+	finding_next(finding, "%s",
+		     ghc    ? "+RTS -A64m for fewer collections, or -qg for one thread"
+		     : team ? "equal shares, as by schedule(dynamic); OMP_WAIT_POLICY=passive"
+			    : "a Mutex, a channel or a condition in place of the loop");
 }
 
 /* runtime.GC and others of the runtime yield while they wait for the collector (src/runtime/mgc.go). Go's own
@@ -86,22 +103,70 @@ static void of_goroutines(struct analysis *a, double seconds)
 	}
 }
 
+/* Whether the row is of calls of sched_yield. */
+static bool is_of_yields(const struct analysis *a, const struct row *row)
+{
+	const struct stack_info *info = &a->stacks[row->stack];
+
+	return row->activity == ACT_SYSCALL && info->n &&
+	       strncmp(name_text(a, a->frames[info->first].func), "sched_yield", 11) == 0;
+}
+
+/* The loops of one group at one place, which is reached in several ways. */
+struct yields {
+	uint64_t n, ns; /* ns: in the calls */
+	bool first;     /* the row is the first of them */
+};
+
+static struct yields yields_at(const struct analysis *a, const struct row *row, bool any_place)
+{
+	uint64_t group = top_first(row->functions)->key;
+	struct yields sum = {.first = true};
+
+	for (size_t i = 1; i < a->nrows; i++) {
+		const struct row *other = &a->rows[i];
+
+		if (!is_of_yields(a, other) || top_first(other->functions)->key != group ||
+		    (!any_place && !stacks_share_site(a, other->stack, row->stack)))
+			continue;
+		sum.n += other->hist.n;
+		sum.ns += other->hist.sum;
+		sum.first = sum.first && other >= row;
+	}
+	return sum;
+}
+
+/* The CPU time of the function alone, by its samples, as its threads may do other work between yields. */
+static uint64_t sampled_ns(const struct analysis *a, uint32_t stack, uint64_t ns)
+{
+	uint32_t func = stack_site(a, stack)->func;
+	double self = 0;
+
+	for (size_t i = 1; i < a->cpu.nrows; i++)
+		self += a->cpu.rows[i].func == func ? (double)a->cpu.rows[i].self : 0;
+	self *= cpu_sample_ns(a);
+	return self > 0 && self < (double)ns ? (uint64_t)self : ns;
+}
+
+/* What the group's threads run otherwise is shared out by the number of yields. */
 static void of_threads(struct analysis *a, double seconds)
 {
 	for (size_t i = 1; i < a->nrows; i++) {
 		const struct row *row = &a->rows[i];
-		const struct top *function = top_first(row->functions);
-		const struct stack_info *info = &a->stacks[row->stack];
+		const struct group *group = &a->groups[top_first(row->functions)->key];
+		struct yields here, all;
 		uint64_t ns;
 
-		if (row->activity != ACT_SYSCALL || (double)row->hist.n < LEAST_RATE * seconds || !info->n ||
-		    strncmp(name_text(a, a->frames[info->first].func), "sched_yield", 11))
+		if (!is_of_yields(a, row))
 			continue;
-		if (row->hist.n < BEFORE_WAIT * a->groups[function->key].blocks)
+		here = yields_at(a, row, false);
+		if (!here.first || (double)here.n < LEAST_RATE * seconds ||
+		    here.n < BEFORE_WAIT * group->blocks)
 			continue;
-		ns = a->groups[function->key].spent[ACT_CODE] + row->hist.sum;
-		if (ns <= row->hist.n * SHORT_RUN_NS)
-			describe(a, &a->groups[function->key], row->hist.n, row->stack, ns);
+		all = yields_at(a, row, true);
+		ns = here.ns + (uint64_t)((double)group->spent[ACT_CODE] * (double)here.n / (double)all.n);
+		if (ns <= here.n * SHORT_RUN_NS)
+			describe(a, group, here.n, row->stack, sampled_ns(a, row->stack, ns));
 	}
 }
 
