@@ -191,9 +191,9 @@ static const struct argp_option sites_table[] = {
 	 "FUNC is as for gotrace --region. May be repeated",
 	 1},
 	{"list", KEY_LIST, "PREFIX", 0,
-	 "Print only the names of the functions that begin with PREFIX, for gotrace --region and --task. "
-	 "Other "
-	 "than in Go, those of libraries are printed only if no function of the program itself does",
+	 "Print only the functions that begin with PREFIX, for gotrace --region and --task; of C libraries, "
+	 "if "
+	 "the program has none",
 	 1},
 	OPTION_OLD("region", KEY_REGION, "FUNC"),
 	OPTIONS_LAYOUT(1),

@@ -143,7 +143,6 @@ static void describe_run(struct analysis *a, const struct handler *handler)
 	finding_next(finding, "gotrace flame %s -o cpu.html", a->options.file);
 }
 
-/* Others have ended most of these waits: names them, and what they did meanwhile. */
 /*
  * Those that share something wake each other in a chain. Who begins the chain has kept them all waiting.
  * Returns false if it is the one that ends most waits.
@@ -165,6 +164,7 @@ static bool name_first_waker(struct analysis *a, struct finding *finding, const 
 	return true;
 }
 
+/* Others have ended most of these waits: names them, and what they did meanwhile. */
 static void name_waker(struct analysis *a, struct finding *finding, const struct row *row)
 {
 	const struct pair *pair = pair_heaviest(a, (uint32_t)(row - a->rows));
