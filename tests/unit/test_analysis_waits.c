@@ -521,12 +521,16 @@ static void test_diff_of_trust(void **state)
 	script_free(lossy);
 }
 
-/* g1 waits here again and again, for 20 ms each time; a timer, or g2, ends the waits. */
-static struct analysis *waiting(struct script *s, uint32_t where, const char *reason, bool by_g2)
+static uint32_t answer_of(struct script *s)
+{
+	return stack(s, "runtime.chansend1", "main.answer", 5, "main.loop");
+}
+
+/* g1 waits here again and again, for 20 ms each time; a timer ends the waits, or g2 with this stack. */
+static struct analysis *waiting(struct script *s, uint32_t where, const char *reason, uint32_t by_g2)
 {
 	uint32_t entry = stack(s, "main.loop", NULL, 1, NULL);
 	uint32_t nap = stack(s, "runtime.selectgo", "main.poll", 4, "main.loop");
-	uint32_t reply = stack(s, "runtime.chansend1", "main.answer", 5, "main.loop");
 
 	procs(s, 2);
 	for (uint32_t g = 1; g <= 2; g++)
@@ -540,7 +544,7 @@ static struct analysis *waiting(struct script *s, uint32_t where, const char *re
 		if (by_g2) {
 			wake(s, 0, NO_P, 2, 0);
 			start(s, 2, 1);
-			wake(s, 2, 1, 1, reply);
+			wake(s, 2, 1, 1, by_g2);
 			block(s, 2, 1, "select", nap);
 		} else {
 			wake(s, 0, NO_P, 1, 0);
@@ -557,7 +561,7 @@ static void test_requests(void **state)
 	struct script *s = script_new(1500 * MS), *clean = script_new(1500 * MS);
 	uint32_t inside = stack(s, "time.Sleep", "main.backoff", 7, "net/http.serverHandler.ServeHTTP");
 	uint32_t outside = stack(clean, "time.Sleep", "main.backoff", 7, "main.loop");
-	struct analysis *a = waiting(s, inside, "sleep", false);
+	struct analysis *a = waiting(s, inside, "sleep", 0);
 	const struct finding *finding = found(a, "request-place");
 
 	(void)state;
@@ -566,11 +570,29 @@ static void test_requests(void **state)
 	assert_non_null(strstr(finding->text, "sleep in main.backoff"));
 	assert_int_equal(finding->n, 60);
 	analysis_free(a);
-	a = waiting(clean, outside, "sleep", false);
+	a = waiting(clean, outside, "sleep", 0);
 	assert_null(found(a, "request-place"));
 	analysis_free(a);
 	script_free(s);
 	script_free(clean);
+}
+
+/* Requests that fail because their deadline passes are no mere information. */
+static void test_requests_that_fail(void **state)
+{
+	struct script *s = script_new(1500 * MS);
+	uint32_t ask = stack(s, "runtime.selectgo", "main.ask", 7, "net/http.serverHandler.ServeHTTP");
+	uint32_t late = stack(s, "runtime.closechan", "context.WithDeadlineCause.func2", 1, "time.goFunc");
+	struct analysis *a = waiting(s, ask, "select", late);
+	const struct finding *finding = found(a, "request-place");
+
+	(void)state;
+	assert_non_null(finding);
+	assert_int_equal(finding->level, LEVEL_HIGH);
+	assert_string_equal(finding->evidence[1],
+			    "60 of them ended at their deadline, after 20.0 ms on average");
+	analysis_free(a);
+	script_free(s);
 }
 
 /* No place has half of the time, but the function of the library that three places call. */
@@ -618,7 +640,7 @@ static void test_requests_behind_middleware(void **state)
 					    "main.pay",           "net/http.HandlerFunc.ServeHTTP",
 					    "main.logging.func1", "net/http.serverHandler.ServeHTTP"};
 	struct script *s = script_new(1500 * MS);
-	struct analysis *a = waiting(s, stack_of(s, funcs, 6, 7), "sleep", false);
+	struct analysis *a = waiting(s, stack_of(s, funcs, 6, 7), "sleep", 0);
 
 	(void)state;
 	assert_non_null(found(a, "request-place"));
@@ -666,7 +688,7 @@ static void test_timer_bound(void **state)
 	struct script *s = script_new(1500 * MS), *clean = script_new(1500 * MS);
 	uint32_t asks = stack(s, "runtime.chanrecv1", "main.submit", 7, "net/http.serverHandler.ServeHTTP");
 	uint32_t idle = stack(clean, "runtime.chanrecv1", "main.work", 7, "main.loop");
-	struct analysis *a = waiting(s, asks, "chan receive", true);
+	struct analysis *a = waiting(s, asks, "chan receive", answer_of(s));
 	const struct finding *finding = found(a, "timer-bound");
 
 	(void)state;
@@ -675,7 +697,7 @@ static void test_timer_bound(void **state)
 	assert_non_null(strstr(finding->text, "main.submit"));
 	assert_non_null(strstr(finding->text, "select in main.poll"));
 	analysis_free(a);
-	a = waiting(clean, idle, "chan receive", true);
+	a = waiting(clean, idle, "chan receive", answer_of(clean));
 	assert_null(found(a, "timer-bound"));
 	analysis_free(a);
 	script_free(s);
@@ -687,7 +709,7 @@ static void test_finalizer(void **state)
 	struct script *s = script_new(1500 * MS), *clean = script_new(1500 * MS);
 	uint32_t inside = stack(s, "time.Sleep", "main.closeHandle", 7, "runtime.runFinalizers");
 	uint32_t idle = stack(clean, "runtime.gopark", "runtime.runFinalizers", 7, "runtime.goexit");
-	struct analysis *a = waiting(s, inside, "sleep", false);
+	struct analysis *a = waiting(s, inside, "sleep", 0);
 	const struct finding *finding = found(a, "finalizer");
 
 	(void)state;
@@ -695,7 +717,7 @@ static void test_finalizer(void **state)
 	assert_int_equal(finding->level, LEVEL_MEDIUM);
 	assert_non_null(strstr(finding->text, "main.closeHandle"));
 	analysis_free(a);
-	a = waiting(clean, idle, "finalizer wait", false);
+	a = waiting(clean, idle, "finalizer wait", 0);
 	assert_null(found(a, "finalizer"));
 	analysis_free(a);
 	script_free(s);
@@ -867,6 +889,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_diff),
 	cmocka_unit_test(test_diff_of_trust),
 	cmocka_unit_test(test_requests),
+	cmocka_unit_test(test_requests_that_fail),
 	cmocka_unit_test(test_requests_in_a_library),
 	cmocka_unit_test(test_requests_behind_middleware),
 	cmocka_unit_test(test_requests_that_run),

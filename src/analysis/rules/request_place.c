@@ -14,6 +14,8 @@
 #include "analysis/rules/rules.h"
 #include "analysis/tables.h"
 
+#define LONG_POLL_NS 1000000000ull
+
 enum { MIN_N = 20, MOST_HANDLERS = 64, MOST_PLACES = 16, MOST = 3 };
 
 struct wait_place {
@@ -175,6 +177,10 @@ static void name_waker(struct analysis *a, struct finding *finding, const struct
 	if (stack_is_deadline(a, pair->stack)) {
 		finding_evidence(finding, "%llu of them ended at their deadline, after %s on average",
 				 (unsigned long long)pair->n, label_time(pair->ns / pair->n).text);
+		/* Most of what is asked for fails. Who waits for news has no answer for longer, and is well.
+		 */
+		if (pair->n >= MIN_N && pair->ns / pair->n < LONG_POLL_NS)
+			finding_weigh(finding, finding->impact);
 		return;
 	}
 	if (name_first_waker(a, finding, row, pair))
