@@ -14,6 +14,7 @@
 #include "target/namespaces.h"
 #include "util/clock.h"
 #include "util/message.h"
+#include "util/proc_stat.h"
 #include "util/text.h"
 #include "util/utf8.h"
 
@@ -185,6 +186,19 @@ static bool is_library_only(struct session *session)
 	return true;
 }
 
+/* Its trace would show nothing, and not say why. */
+static void note_stopped(const struct session *session)
+{
+	struct proc_stat stat;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)session->pid);
+	if (!session->path && proc_stat_read(path, &stat) && (stat.state == 'T' || stat.state == 't'))
+		message("PID %d is stopped, by a signal or a debugger: nothing happens in it until it goes "
+			"on",
+			(int)session->pid);
+}
+
 /* A Go program that cannot be traced as one is refused; it is traced as threads only on request. */
 int session_open_target(struct session *session, struct error *err)
 {
@@ -193,6 +207,7 @@ int session_open_target(struct session *session, struct error *err)
 
 	if (rc)
 		return rc;
+	note_stopped(session);
 	if (options->as != AS_C && !options->children) {
 		rc = open_go(session, err);
 		if (rc == 0 && is_library_only(session))

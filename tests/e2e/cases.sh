@@ -527,6 +527,11 @@ case_target_stopped() { # SIGSTOP in the middle
 	want 0
 	strict "$W/trace"
 	still_lives
+	kill -STOP "$target"
+	run_gotrace -p "$target" -d 500ms -q -o "$W/still"
+	want 0
+	says "PID $target is stopped, by a signal or a debugger"
+	kill -CONT "$target"
 }
 
 # --- odd targets ---
