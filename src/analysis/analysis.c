@@ -152,7 +152,7 @@ int analysis_generation(struct analysis *a, const struct generation *gen)
 		if (op->kind == OP_NONE || op->kind == OP_CPU_SAMPLE)
 			continue;
 		cpu_count(a, op->time);
-		step(a, op);
+		analysis_step(a, op);
 	}
 	cpu_count(a, UINT64_MAX);
 	a->end = gen->end;

@@ -118,7 +118,7 @@ void cpu_leaves_evidence(const struct analysis *a, struct finding *finding, uint
 
 /* --- rows --- */
 
-static uint32_t row_of(struct analysis *a, uint32_t func)
+static uint32_t cpu_row_of(struct analysis *a, uint32_t func)
 {
 	struct cpu_profile *cpu = &a->cpu;
 	const uint32_t *known = map64_get(&cpu->row_of, func);
@@ -144,7 +144,7 @@ static void count_total(struct analysis *a, const struct stack_info *info)
 
 		if (library_has(name_text(a, func)))
 			continue;
-		row = row_of(a, func);
+		row = cpu_row_of(a, func);
 		if (row && a->cpu.rows[row].counted != a->samples) {
 			a->cpu.rows[row].counted = a->samples;
 			a->cpu.rows[row].total++;
@@ -227,7 +227,7 @@ static void count_sample(struct analysis *a, const struct pending_sample *sample
 		return;
 	}
 	count_total(a, info);
-	row = row_of(a, a->frames[info->first + info->site].func);
+	row = cpu_row_of(a, a->frames[info->first + info->site].func);
 	if (!row) {
 		a->cpu.unknown++;
 		return;
@@ -251,7 +251,7 @@ static void count_sample(struct analysis *a, const struct pending_sample *sample
 
 /* --- order --- */
 
-static int by_time(const void *one, const void *other)
+static int cpu_by_time(const void *one, const void *other)
 {
 	const struct pending_sample *a = one, *b = other;
 
@@ -281,7 +281,7 @@ void cpu_gather(struct analysis *a, const struct generation *gen)
 		};
 	}
 	if (cpu->npending)
-		qsort(cpu->pending, cpu->npending, sizeof(*cpu->pending), by_time);
+		qsort(cpu->pending, cpu->npending, sizeof(*cpu->pending), cpu_by_time);
 }
 
 void cpu_count(struct analysis *a, uint64_t before)

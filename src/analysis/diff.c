@@ -57,7 +57,7 @@ struct diff {
 	bool oom;
 };
 
-static struct change *add(struct diff *diff, enum section kind, const char *name)
+static struct change *diff_add(struct diff *diff, enum section kind, const char *name)
 {
 	struct change *change;
 
@@ -138,7 +138,7 @@ static void compare_instances(struct diff *diff)
 		if (diff->after->options.label && after->kind == INSTANCE_LIFE)
 			continue;
 		before = same_instances(diff->before, name, after->kind);
-		change = before && after->hist.n ? add(diff, sections[after->kind], name) : NULL;
+		change = before && after->hist.n ? diff_add(diff, sections[after->kind], name) : NULL;
 		if (!change)
 			continue;
 		change->before = (double)histogram_quantile(&before->hist, 0.5);
@@ -189,7 +189,7 @@ static struct sum *sum_get(struct diff *diff, struct sums *sums, unsigned sectio
 	return sum;
 }
 
-static void count(struct diff *diff, struct sum *sum, const struct analysis *a, double ns, uint64_t n)
+static void diff_count(struct diff *diff, struct sum *sum, const struct analysis *a, double ns, uint64_t n)
 {
 	if (!sum)
 		return;
@@ -208,19 +208,20 @@ static void sum_up(struct diff *diff, const struct analysis *a, struct sums *sum
 		const struct row *row = &a->rows[i];
 
 		if (row->hist.n && !a->groups[top_first(row->functions)->key].system)
-			count(diff,
-			      sum_get(diff, sums, DIFF_WAITS, row->activity,
-				      name_text(a, stack_site(a, row->stack)->func)),
-			      a, (double)row->hist.sum, row->hist.n);
+			diff_count(diff,
+				   sum_get(diff, sums, DIFF_WAITS, row->activity,
+					   name_text(a, stack_site(a, row->stack)->func)),
+				   a, (double)row->hist.sum, row->hist.n);
 	}
 	/* The times of a function's goroutines are not known by label. */
 	for (size_t i = 1; i < a->ngroups && !a->options.label; i++) {
 		const struct group *group = &a->groups[i];
 
 		if (!group->system)
-			count(diff, sum_get(diff, sums, DIFF_FUNCTIONS, ACT_CODE, name_text(a, group->func)),
-			      a, (double)(group->spent[ACT_CODE] + group->spent[ACT_ASSIST]),
-			      group->created + group->at_start);
+			diff_count(diff,
+				   sum_get(diff, sums, DIFF_FUNCTIONS, ACT_CODE, name_text(a, group->func)),
+				   a, (double)(group->spent[ACT_CODE] + group->spent[ACT_ASSIST]),
+				   group->created + group->at_start);
 	}
 }
 
@@ -232,7 +233,7 @@ static void compare_sums(struct diff *diff)
 	sum_up(diff, diff->after, &sums);
 	for (size_t i = 0; i < sums.n; i++) {
 		const struct sum *sum = &sums.all[i];
-		struct change *change = sum->name[0] ? add(diff, sum->section, sum->name) : NULL;
+		struct change *change = sum->name[0] ? diff_add(diff, sum->section, sum->name) : NULL;
 
 		if (!change)
 			continue;
@@ -277,14 +278,14 @@ static void compare_traces(struct diff *diff)
 		gc[i] = seconds[i] > 0 ? (double)both[i]->gc.cycles_ns / seconds[i] : 0;
 		p99[i] = (double)histogram_quantile(&both[i]->latency, 0.99);
 	}
-	change = add(diff, DIFF_TRACE, "GC per second");
+	change = diff_add(diff, DIFF_TRACE, "GC per second");
 	if (change) {
 		change->before = gc[0];
 		change->after = gc[1];
 		change->n_before = both[0]->gc.cycles;
 		change->n_after = both[1]->gc.cycles;
 	}
-	change = add(diff, DIFF_TRACE, "scheduling latency, p99");
+	change = diff_add(diff, DIFF_TRACE, "scheduling latency, p99");
 	if (change) {
 		change->before = p99[0];
 		change->after = p99[1];
@@ -320,7 +321,7 @@ static void judge(struct diff *diff)
 	free(keep);
 }
 
-static int by_place(const void *one, const void *other)
+static int diff_by_place(const void *one, const void *other)
 {
 	const struct change *a = one, *b = other;
 
@@ -349,7 +350,7 @@ struct diff *diff_new(struct analysis *before, struct analysis *after)
 		return NULL;
 	}
 	if (diff->n)
-		qsort(diff->all, diff->n, sizeof(*diff->all), by_place);
+		qsort(diff->all, diff->n, sizeof(*diff->all), diff_by_place);
 	return diff;
 }
 
@@ -387,7 +388,7 @@ static void print_change(const struct change *change, bool of_threads, FILE *out
 }
 
 /* Sums are shown if their change is large. */
-static bool is_shown(const struct change *change, const struct report_style *style)
+static bool diff_is_shown(const struct change *change, const struct report_style *style)
 {
 	return style->all || change->kind <= DIFF_LABELS || change->kind == DIFF_TRACE ||
 	       change->verdict == CHANGED || (change->verdict == NOT_TESTED && is_large(change));
@@ -422,7 +423,7 @@ void diff_text(const struct diff *diff, FILE *out, const struct report_style *st
 	for (size_t i = 0; i < diff->n; i++) {
 		const struct change *change = &diff->all[i];
 
-		if (!is_shown(change, style))
+		if (!diff_is_shown(change, style))
 			continue;
 		if (change->kind != section) {
 			section = change->kind;

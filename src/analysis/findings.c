@@ -273,7 +273,7 @@ static void explain_by(struct analysis *a, const struct finding *cause, const st
 	}
 }
 
-static void explain(struct analysis *a, const struct explanation *table, size_t n, enum scope scope)
+static void findings_explain(struct analysis *a, const struct explanation *table, size_t n, enum scope scope)
 {
 	for (size_t i = 0; i < n; i++) {
 		bool mutual = is_mutual(&table[i]);
@@ -363,7 +363,7 @@ static bool is_of_others(const struct finding *finding)
 	return strcmp(finding->id, "neighbour") == 0;
 }
 
-static int by_weight(const void *one, const void *other)
+static int findings_by_weight(const void *one, const void *other)
 {
 	const struct finding *a = one, *b = other;
 
@@ -447,8 +447,8 @@ void findings_make(struct analysis *a)
 	}
 	merge_alike(a);
 	explain_chains(a);
-	explain(a, by_collector, sizeof(by_collector) / sizeof(by_collector[0]), BY_COLLECTOR);
-	explain(a, at_place, sizeof(at_place) / sizeof(at_place[0]), AT_PLACE);
-	explain(a, everywhere, sizeof(everywhere) / sizeof(everywhere[0]), EVERYWHERE);
-	qsort(a->findings, a->nfindings, sizeof(a->findings[0]), by_weight);
+	findings_explain(a, by_collector, sizeof(by_collector) / sizeof(by_collector[0]), BY_COLLECTOR);
+	findings_explain(a, at_place, sizeof(at_place) / sizeof(at_place[0]), AT_PLACE);
+	findings_explain(a, everywhere, sizeof(everywhere) / sizeof(everywhere[0]), EVERYWHERE);
+	qsort(a->findings, a->nfindings, sizeof(a->findings[0]), findings_by_weight);
 }

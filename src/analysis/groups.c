@@ -60,7 +60,7 @@ uint32_t group_get(struct analysis *a, uint32_t func, uint32_t file, uint32_t li
 	return (uint32_t)a->ngroups++;
 }
 
-static void fold(struct analysis *a)
+static void groups_fold(struct analysis *a)
 {
 	for (size_t i = 0; i < a->ngroups; i++) {
 		int32_t *growth = a->groups[i].growth;
@@ -71,12 +71,12 @@ static void fold(struct analysis *a)
 	a->series_width *= 2;
 }
 
-static void count(struct analysis *a, struct group *group, int change)
+static void groups_count(struct analysis *a, struct group *group, int change)
 {
 	uint64_t at = a->now > a->begin ? a->now - a->begin : 0;
 
 	while (at / a->series_width >= SERIES)
-		fold(a);
+		groups_fold(a);
 	group->growth[at / a->series_width] += change;
 	group->alive += (uint64_t)(int64_t)change;
 	if (group->alive > group->peak)
@@ -107,7 +107,7 @@ static void join(struct analysis *a, struct goroutine *g, uint32_t index, bool b
 	}
 	group->created++;
 	a->created += !own;
-	count(a, group, 1);
+	groups_count(a, group, 1);
 }
 
 /* A stack that does not reach the thread's first function ends with the thread's name. */
@@ -172,7 +172,7 @@ void group_ended(struct analysis *a, struct goroutine *g)
 		group->spent[i] += g->spent[i];
 	group->ended++;
 	a->ended++;
-	count(a, group, -1);
+	groups_count(a, group, -1);
 	if (g->born)
 		add_life(a, g, group);
 }

@@ -123,7 +123,7 @@ void interval_meanwhile(const struct analysis *a, const struct goroutine *g, uin
 
 /* --- what the waker did --- */
 
-static bool is_wait(unsigned activity)
+static bool intervals_is_wait(unsigned activity)
 {
 	return activity >= ACT_NETWORK && activity < ACT_UNWATCHED;
 }
@@ -200,7 +200,7 @@ void interval_enter(struct analysis *a, struct goroutine *g, enum activity activ
 	g->waker = 0;
 	/* A runnable goroutine's stack is its waker's. */
 	remember(g, a->now, activity, activity == ACT_RUNNABLE || activity == ACT_UNWATCHED ? 0 : stack);
-	if (is_wait(activity))
+	if (intervals_is_wait(activity))
 		expect_waker(a, g);
 	if (activity == ACT_RUNNABLE) {
 		integrate(a, a->now);
@@ -296,8 +296,8 @@ static void leave_runnable(struct analysis *a, struct goroutine *g, uint64_t ns,
 }
 
 /* Reports the goroutine's interval to the observer. */
-static void show(struct analysis *a, const struct goroutine *g, const struct goroutine *waker,
-		 uint32_t waker_stack, bool cut)
+static void intervals_show(struct analysis *a, const struct goroutine *g, const struct goroutine *waker,
+			   uint32_t waker_stack, bool cut)
 {
 	enum activity activity = (enum activity)g->activity;
 	struct span span = {.start = g->since,
@@ -355,7 +355,7 @@ void interval_leave(struct analysis *a, struct goroutine *g, const struct gorout
 	if (g->activity == ACT_NONE)
 		return;
 	if (a->observer.span)
-		show(a, g, waker, waker_stack, cut_end);
+		intervals_show(a, g, waker, waker_stack, cut_end);
 	g->spent[g->activity] += ns;
 	if (g->task && g->activity != ACT_UNWATCHED)
 		task_spend(a, g, ns);
@@ -373,7 +373,7 @@ void interval_leave(struct analysis *a, struct goroutine *g, const struct gorout
 		return;
 	}
 	count_whole(a, row, g, g->since, waker, ns);
-	if (is_wait(g->activity) && (waker || waker_stack)) {
+	if (intervals_is_wait(g->activity) && (waker || waker_stack)) {
 		struct pair *pair = pair_get(a, row, waker_stack);
 
 		pair->n++;

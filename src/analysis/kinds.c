@@ -50,7 +50,7 @@ struct keyword {
 	uint8_t meaning;
 };
 
-static bool matches(const char *text, const char *word)
+static bool kinds_matches(const char *text, const char *word)
 {
 	return *word == '*' ? strstr(text, word + 1) != NULL : strncmp(text, word, strlen(word)) == 0;
 }
@@ -58,7 +58,7 @@ static bool matches(const char *text, const char *word)
 static unsigned look_up(const struct keyword *words, size_t n, const char *text, unsigned none)
 {
 	for (size_t i = 0; i < n; i++) {
-		if (matches(text, words[i].text))
+		if (kinds_matches(text, words[i].text))
 			return words[i].meaning;
 	}
 	return none;

@@ -62,7 +62,7 @@ static uint32_t add_row(struct analysis *a, const struct label_name *name)
 	return (uint32_t)(instances_get(a, INSTANCE_LABEL, string) - a->instances);
 }
 
-static uint32_t row_of(struct analysis *a, const struct pprof_label *label, uint64_t *text)
+static uint32_t labels_row_of(struct analysis *a, const struct pprof_label *label, uint64_t *text)
 {
 	static const char values[] = "(other values)", labels[] = "(other labels)";
 	static const struct pprof_label none = {.key = "", .value = ""};
@@ -88,7 +88,8 @@ static bool is_text(const char *text, size_t len, const char *wanted)
 	return strlen(wanted) == len && memcmp(text, wanted, len) == 0;
 }
 
-static bool is_wanted(const struct analysis *a, const struct goroutine *g, const struct pprof_label *label)
+static bool labels_is_wanted(const struct analysis *a, const struct goroutine *g,
+			     const struct pprof_label *label)
 {
 	if (a->options.label && !g->matches)
 		return false;
@@ -160,7 +161,7 @@ static void keep_or_begin(struct analysis *a, struct goroutine *g, const struct 
 			  bool before)
 {
 	uint64_t text;
-	uint32_t row = row_of(a, label, &text);
+	uint32_t row = labels_row_of(a, label, &text);
 
 	for (size_t i = 0; i < g->nlabels; i++) {
 		if (g->labels[i].row == row && g->labels[i].text == text) {
@@ -181,7 +182,7 @@ static void take_set(struct analysis *a, struct goroutine *g, const struct label
 	for (size_t i = 0; i < g->nlabels; i++)
 		g->labels[i].kept = false;
 	for (unsigned i = 0; i < set->n; i++) {
-		if (is_wanted(a, g, &set->labels[i]))
+		if (labels_is_wanted(a, g, &set->labels[i]))
 			keep_or_begin(a, g, &set->labels[i], before);
 	}
 	for (size_t i = 0; i < g->nlabels; i++) {

@@ -34,7 +34,7 @@ struct label label_lock(const struct lock *lock)
 
 /* --- which one --- */
 
-static uint32_t find(struct analysis *a, const struct lock *wanted)
+static uint32_t locks_find(struct analysis *a, const struct lock *wanted)
 {
 	uint64_t key = wanted->address ^ (uint64_t)(wanted->form + 1) << 56;
 	const uint32_t *known = map64_get(&a->lock_of, key);
@@ -60,7 +60,7 @@ void lock_log(struct analysis *a, struct goroutine *g, const char *category, con
 
 	if (!lock_log_parse(category, message, &log))
 		return;
-	g->lock_logged = find(a, &(struct lock){.address = log.address, .form = (uint8_t)log.form});
+	g->lock_logged = locks_find(a, &(struct lock){.address = log.address, .form = (uint8_t)log.form});
 	g->lock_reads = log.reads;
 }
 
@@ -109,7 +109,7 @@ static uint32_t taken_by(const struct analysis *a, struct lock *lock, uint64_t g
 
 /* --- waits --- */
 
-static void pass_time(struct analysis *a, struct lock *lock)
+static void locks_pass_time(struct analysis *a, struct lock *lock)
 {
 	uint64_t ns = lock->waiting ? a->now - lock->changed : 0;
 
@@ -142,7 +142,7 @@ static uint32_t condition_of(struct analysis *a, const struct goroutine *g, uint
 
 	if (lock->form != FORM_FUTEX || g->activity != ACT_COND || !waits_in_glibc(a, g->stack))
 		return futex;
-	return find(a, &(struct lock){.address = word - (word & 4 ? 44 : 40), .form = FORM_COND});
+	return locks_find(a, &(struct lock){.address = word - (word & 4 ? 44 : 40), .form = FORM_COND});
 }
 
 void lock_wait(struct analysis *a, struct goroutine *g)
@@ -161,7 +161,7 @@ void lock_wait(struct analysis *a, struct goroutine *g)
 		lock->form = FORM_POSTED;
 	else if (lock->form == FORM_FUTEX && g->activity == ACT_JOIN)
 		lock->form = FORM_AWAITED;
-	pass_time(a, lock);
+	locks_pass_time(a, lock);
 	if (!lock->waiting++)
 		lock->contended_since = a->now;
 	if (lock->waiting > lock->most_waiting)
@@ -170,8 +170,8 @@ void lock_wait(struct analysis *a, struct goroutine *g)
 	taker_forget(lock, g->goid);
 }
 
-static void count_wait(struct analysis *a, struct lock *lock, const struct goroutine *g,
-		       const struct goroutine *waker)
+static void locks_count_wait(struct analysis *a, struct lock *lock, const struct goroutine *g,
+			     const struct goroutine *waker)
 {
 	uint64_t ns = a->now - g->since;
 
@@ -189,8 +189,8 @@ static void count_wait(struct analysis *a, struct lock *lock, const struct gorou
 	top_add(lock->waited, g->stack, ns);
 }
 
-static void charge(struct analysis *a, struct lock *lock, struct goroutine *g, const struct goroutine *waker,
-		   uint32_t stack)
+static void locks_charge(struct analysis *a, struct lock *lock, struct goroutine *g,
+			 const struct goroutine *waker, uint32_t stack)
 {
 	uint32_t taken = taken_by(a, lock, waker->goid);
 
@@ -215,11 +215,11 @@ void lock_wake(struct analysis *a, struct goroutine *g, const struct goroutine *
 	g->lock_taken = 0;
 	if (!g->lock)
 		return;
-	pass_time(a, lock);
+	locks_pass_time(a, lock);
 	if (!g->cut)
-		count_wait(a, lock, g, waker);
+		locks_count_wait(a, lock, g, waker);
 	if (waker && lock_is_held(lock))
-		charge(a, lock, g, waker, stack);
+		locks_charge(a, lock, g, waker, stack);
 	else if (waker)
 		top_add(lock->released, stack, a->now - g->since);
 	lock->open_ns = 0;
@@ -233,7 +233,7 @@ void lock_leave(struct analysis *a, struct goroutine *g)
 
 	if (!g->lock)
 		return;
-	pass_time(a, lock);
+	locks_pass_time(a, lock);
 	if (lock->waiting)
 		lock->waiting--;
 	g->lock = 0;
@@ -255,5 +255,5 @@ void locks_resume(struct analysis *a)
 void locks_end(struct analysis *a)
 {
 	for (size_t i = 1; i < a->nlocks; i++)
-		pass_time(a, &a->locks[i]);
+		locks_pass_time(a, &a->locks[i]);
 }

@@ -103,7 +103,7 @@ static uint32_t find_leaf(const struct analysis *a, const struct stack_info *inf
  * True for Go's resolver (src/net/lookup.go, dnsclient_unix.go, cgo_unix.go; functions rather than methods
  * before Go 1.8), and the C library's.
  */
-static bool is_lookup(const char *func)
+static bool names_is_lookup(const char *func)
 {
 	static const char *const begins[] = {
 		"net.(*Resolver).lookup", "net.(*Resolver).goLookup", "net.(*Resolver).resolveAddrList",
@@ -367,7 +367,7 @@ static void look_at_leaf(struct analysis *a, struct stack_info *info)
 		info->io_call = io_call_of(name_text(a, a->frames[info->first + i].func));
 	info->futex = info->n && is_futex(name_text(a, a->frames[info->first].func));
 	for (uint32_t i = 0; i < info->n && !info->lookup; i++)
-		info->lookup = is_lookup(name_text(a, a->frames[info->first + i].func));
+		info->lookup = names_is_lookup(name_text(a, a->frames[info->first + i].func));
 	info->for_peer =
 		info->near < info->n && is_for_peer(name_text(a, a->frames[info->first + info->near].func));
 	info->polled = (uint8_t)polled_for(a, info);
@@ -418,7 +418,7 @@ static void copy_frame(struct analysis *a, const struct frame *frame, struct cod
 		place->file = place->func;
 }
 
-static bool copy_frames(struct analysis *a, const struct stack *from, struct stack_info *info)
+static bool names_copy_frames(struct analysis *a, const struct stack *from, struct stack_info *info)
 {
 	uint32_t n = from->frames ? from->n : 0;
 
@@ -467,7 +467,7 @@ static uint32_t add_stack(struct analysis *a, const struct stack *from)
 	if (a->nstacks >= MAX_STACKS)
 		return 0;
 	if (array_grow(&a->stacks, &a->stack_capacity, a->nstacks + 1, sizeof(*a->stacks)) ||
-	    !copy_frames(a, from, &info)) {
+	    !names_copy_frames(a, from, &info)) {
 		a->oom = true;
 		return 0;
 	}
@@ -499,7 +499,7 @@ uint32_t stack_index(struct analysis *a, uint32_t id)
 	return a->stack_of[id];
 }
 
-static const struct code_place *frame_at(const struct analysis *a, uint32_t stack, uint32_t i)
+static const struct code_place *names_frame_at(const struct analysis *a, uint32_t stack, uint32_t i)
 {
 	static const struct code_place none;
 	const struct stack_info *info = &a->stacks[stack < a->nstacks ? stack : 0];
@@ -573,7 +573,7 @@ uint32_t stack_line_in(const struct analysis *a, uint32_t stack, uint32_t func)
 
 const struct code_place *stack_site(const struct analysis *a, uint32_t stack)
 {
-	return frame_at(a, stack, a->stacks[stack < a->nstacks ? stack : 0].site);
+	return names_frame_at(a, stack, a->stacks[stack < a->nstacks ? stack : 0].site);
 }
 
 const struct code_place *stack_leaf(const struct analysis *a, uint32_t stack)
@@ -581,7 +581,7 @@ const struct code_place *stack_leaf(const struct analysis *a, uint32_t stack)
 	const struct stack_info *info = &a->stacks[stack < a->nstacks ? stack : 0];
 	static const struct code_place none;
 
-	return info->leaf == info->site ? &none : frame_at(a, stack, info->leaf);
+	return info->leaf == info->site ? &none : names_frame_at(a, stack, info->leaf);
 }
 
 bool stack_is_in_program(const struct analysis *a, uint32_t stack)
@@ -593,14 +593,14 @@ bool stack_is_in_program(const struct analysis *a, uint32_t stack)
 
 const struct code_place *stack_near(const struct analysis *a, uint32_t stack)
 {
-	return frame_at(a, stack, a->stacks[stack < a->nstacks ? stack : 0].near);
+	return names_frame_at(a, stack, a->stacks[stack < a->nstacks ? stack : 0].near);
 }
 
 const struct code_place *stack_root(const struct analysis *a, uint32_t stack)
 {
 	uint32_t n = a->stacks[stack < a->nstacks ? stack : 0].n;
 
-	return frame_at(a, stack, n ? n - 1 : 0);
+	return names_frame_at(a, stack, n ? n - 1 : 0);
 }
 
 bool stack_polls(const struct analysis *a, uint32_t stack)

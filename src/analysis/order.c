@@ -95,7 +95,7 @@ static bool is_of_runtime(const struct analysis *a, const struct lock *lock)
 	return library_in_package(name_text(a, stack_site(a, stack)->func), "runtime");
 }
 
-static uint64_t weigh(const struct analysis *a, enum table table, size_t i)
+static uint64_t order_weigh(const struct analysis *a, enum table table, size_t i)
 {
 	switch (table) {
 	case TABLE_GOROUTINES:
@@ -182,7 +182,7 @@ static size_t size_of(const struct analysis *a, enum table table)
 	}
 }
 
-static int by_weight(const void *one, const void *other)
+static int order_by_weight(const void *one, const void *other)
 {
 	const struct weighed *a = one, *b = other;
 
@@ -199,13 +199,13 @@ uint32_t *order_table(const struct analysis *a, enum table table, enum report_so
 
 	*n = 0;
 	for (size_t i = table == TABLE_GOROUTINES ? 0 : 1; all && i < size; i++) {
-		uint64_t weight = weigh(a, table, i);
+		uint64_t weight = order_weigh(a, table, i);
 
 		if (weight)
 			all[(*n)++] = (struct weighed){resort(a, table, sort, i, weight), (uint32_t)i};
 	}
 	if (all)
-		qsort(all, *n, sizeof(*all), by_weight);
+		qsort(all, *n, sizeof(*all), order_by_weight);
 	for (size_t i = 0; order && i < *n; i++)
 		order[i] = all[i].index;
 	free(all);
@@ -291,7 +291,7 @@ struct row_line *order_row_lines(const struct analysis *a, enum table table, enu
 
 		rc = lines_add(lines, n, &line_of, key, row, order[i]);
 		if (!rc)
-			lines[map64_find(&line_of, key)].weight += weigh(a, table, order[i]);
+			lines[map64_find(&line_of, key)].weight += order_weigh(a, table, order[i]);
 	}
 	map64_free(&line_of);
 	free(order);

@@ -42,8 +42,8 @@ static long last_before(const struct track *track, uint64_t hi)
 	return low - 1;
 }
 
-static struct path_segment *add(struct why *why, const struct path_window *window, uint64_t start,
-				uint64_t end)
+static struct path_segment *path_add(struct why *why, const struct path_window *window, uint64_t start,
+				     uint64_t end)
 {
 	struct path_segment *segment;
 
@@ -67,15 +67,15 @@ static struct path_segment *add(struct why *why, const struct path_window *windo
 static void add_unknown(struct why *why, const struct path_window *window, uint64_t start, uint64_t end,
 			unsigned note)
 {
-	struct path_segment *segment = end > start ? add(why, window, start, end) : NULL;
+	struct path_segment *segment = end > start ? path_add(why, window, start, end) : NULL;
 
 	if (segment)
 		segment->note = (uint8_t)note;
 }
 
-static void walk(struct why *why, struct path_window window);
+static void analysis_path_walk(struct why *why, struct path_window window);
 
-static bool is_wait(unsigned activity)
+static bool path_is_wait(unsigned activity)
 {
 	return activity >= ACT_NETWORK && activity < ACT_UNWATCHED;
 }
@@ -92,7 +92,7 @@ static struct path_segment *add_span_part(struct why *why, const struct path_win
 					  const struct span *span, uint64_t start, uint64_t end,
 					  uint32_t off_cpu)
 {
-	struct path_segment *segment = end > start ? add(why, window, start, end) : NULL;
+	struct path_segment *segment = end > start ? path_add(why, window, start, end) : NULL;
 
 	if (!segment)
 		return NULL;
@@ -141,7 +141,7 @@ static void take_span(struct why *why, const struct path_window *window, const s
 	struct path_segment *segment;
 	uint32_t index;
 
-	if (!is_wait(span->activity)) {
+	if (!path_is_wait(span->activity)) {
 		add_running(why, window, track, span, start, end);
 		return;
 	}
@@ -154,11 +154,12 @@ static void take_span(struct why *why, const struct path_window *window, const s
 	else if (window->depth + 1 >= MAX_DEPTH)
 		segment->note = NOTE_DEEP;
 	else if (span->end <= window->hi)
-		walk(why, (struct path_window){span->waker, start, end, index, window->depth + 1});
+		analysis_path_walk(why,
+				   (struct path_window){span->waker, start, end, index, window->depth + 1});
 }
 
 /* Emits the segments of one level backwards, each before its children. path_find() sorts them. */
-static void walk(struct why *why, struct path_window window)
+static void analysis_path_walk(struct why *why, struct path_window window)
 {
 	const struct track *track = track_find(why, window.goid);
 	uint64_t hi = window.hi;
@@ -190,7 +191,7 @@ static void walk(struct why *why, struct path_window window)
 	}
 }
 
-static int by_place(const void *one, const void *other)
+static int path_by_place(const void *one, const void *other)
 {
 	const struct path_segment *const *a = one, *const *b = other;
 
@@ -214,7 +215,7 @@ static int sort_segments(struct why *why)
 	}
 	for (size_t i = 0; i < n; i++)
 		order[i] = &why->segments[i];
-	qsort(order, n, sizeof(*order), by_place);
+	qsort(order, n, sizeof(*order), path_by_place);
 	for (size_t i = 0; i < n; i++)
 		place[order[i] - why->segments] = (uint32_t)i + 1;
 	for (size_t i = 0; i < n; i++) {
@@ -232,7 +233,7 @@ static int sort_segments(struct why *why)
 
 int path_find(struct why *why)
 {
-	walk(why, (struct path_window){.goid = why->goid, .lo = why->begin, .hi = why->end});
+	analysis_path_walk(why, (struct path_window){.goid = why->goid, .lo = why->begin, .hi = why->end});
 	if (why->oom)
 		return -ENOMEM;
 	if (why->overflow)

@@ -48,7 +48,7 @@ static void seek(struct analysis *a, uint64_t time)
 	line->until = line->from + line->width;
 }
 
-static void draw(struct analysis *a, uint64_t from, uint64_t to)
+static void procs_draw(struct analysis *a, uint64_t from, uint64_t to)
 {
 	struct timeline *line = a->timeline;
 
@@ -65,7 +65,7 @@ static void draw(struct analysis *a, uint64_t from, uint64_t to)
 }
 
 /* Distributes ns over the current causes of delay. */
-static void weigh(const struct analysis *a, double ns, double delays[DELAY_COUNT])
+static void procs_weigh(const struct analysis *a, double ns, double delays[DELAY_COUNT])
 {
 	double all = a->uses[P_CODE] + a->uses[P_GC] + a->uses[P_IN_SYSCALL];
 
@@ -89,10 +89,10 @@ void integrate(struct analysis *a, uint64_t now)
 		for (unsigned use = 0; use < P_USE_COUNT; use++)
 			a->used_ns[use] += a->uses[use] * ns;
 		a->procs_ns += a->procs * ns;
-		weigh(a, (double)ns, a->delays);
+		procs_weigh(a, (double)ns, a->delays);
 		if (a->runnable && a->uses[P_UNUSED] && !a->gc.stws)
 			a->queued_idle_ns += ns;
-		draw(a, a->integrated, now);
+		procs_draw(a, a->integrated, now);
 	}
 	a->integrated = now;
 }

@@ -31,7 +31,7 @@ static void put_escaped(FILE *out, const char *text, size_t n)
 }
 
 /* The Ps' time in ns over the trace: code, GC, system calls, searching, unused. */
-static void put_line(struct analysis *a, const struct page_data *data, FILE *out)
+static void report_html_put_line(struct analysis *a, const struct page_data *data, FILE *out)
 {
 	const struct timeline *line = a->timeline;
 	uint64_t n = (a->end - a->begin) / line->width + 1;
@@ -116,7 +116,7 @@ void report_html(struct analysis *a, const struct strips *strips, FILE *out, con
 	fputs(page_head, out);
 	put_page_block(a, &data, "head", out, put_head_text);
 	put_page_block(a, &data, "report", out, put_report);
-	put_page_block(a, &data, "line", out, put_line);
+	put_page_block(a, &data, "line", out, report_html_put_line);
 	put_page_block(a, &data, "strips", out, put_strips);
 	fputs("<script>", out);
 	fputs(page_script, out);

@@ -23,7 +23,7 @@ static bool is_resource(unsigned activity)
 	       activity == ACT_SELECT || activity == ACT_SEMAPHORE;
 }
 
-static uint32_t root_of(struct analysis *a, uint32_t index)
+static uint32_t resources_root_of(struct analysis *a, uint32_t index)
 {
 	while (a->resources[index].parent != index) {
 		a->resources[index].parent = a->resources[a->resources[index].parent].parent;
@@ -34,7 +34,7 @@ static uint32_t root_of(struct analysis *a, uint32_t index)
 
 struct resource *resource_root(struct analysis *a, uint32_t index)
 {
-	return &a->resources[root_of(a, index)];
+	return &a->resources[resources_root_of(a, index)];
 }
 
 static uint32_t add_resource(struct analysis *a)
@@ -57,12 +57,12 @@ static uint32_t resource_at(struct analysis *a, uint32_t stack)
 	if (!stack)
 		return 0;
 	if (info->resource)
-		return root_of(a, info->resource);
+		return resources_root_of(a, info->resource);
 	known = map64_get(&a->places, key);
 	info->resource = known ? *known : add_resource(a);
 	if (!known && info->resource && map64_set(&a->places, key, info->resource))
 		a->oom = true;
-	return root_of(a, info->resource);
+	return resources_root_of(a, info->resource);
 }
 
 /* Returns the index of what the goroutine waits for; 0 = none. */
@@ -83,7 +83,7 @@ static uint32_t resource_of(struct analysis *a, const struct goroutine *g)
 static struct holding *held_of(struct analysis *a, struct goroutine *g, uint32_t index)
 {
 	for (unsigned i = 0; i < HOLDINGS && g->held[i].resource; i++) {
-		if (root_of(a, g->held[i].resource) == index)
+		if (resources_root_of(a, g->held[i].resource) == index)
 			return &g->held[i];
 	}
 	return NULL;
@@ -107,7 +107,7 @@ static void held_add(struct analysis *a, struct goroutine *g, struct holding now
 	g->held[0] = now;
 }
 
-static void pass_time(struct analysis *a, struct resource *res)
+static void resources_pass_time(struct analysis *a, struct resource *res)
 {
 	uint64_t ns = res->waiting ? a->now - res->changed : 0;
 
@@ -157,8 +157,8 @@ static void merge(struct analysis *a, uint32_t one, uint32_t other)
 {
 	struct resource *to = &a->resources[one], *from = &a->resources[other];
 
-	pass_time(a, to);
-	pass_time(a, from);
+	resources_pass_time(a, to);
+	resources_pass_time(a, from);
 	if (from->waits.n && from->waits.max > to->waits.max) {
 		to->max_at = from->max_at;
 		to->max_g = from->max_g;
@@ -243,7 +243,7 @@ void resource_note_use(struct analysis *a, struct goroutine *g)
 {
 	for (unsigned i = 0; i < HOLDINGS && g->held[i].resource; i++) {
 		struct holding *held = &g->held[i];
-		const struct resource *res = &a->resources[root_of(a, held->resource)];
+		const struct resource *res = &a->resources[resources_root_of(a, held->resource)];
 
 		if (!res->lock && held->since && held->use != USE_LEFT)
 			held->use = item_use_of(a, res, held, g->stack);
@@ -263,7 +263,7 @@ void resource_wait(struct analysis *a, struct goroutine *g)
 	if (!index)
 		return;
 	res->lock = res->lock || activity_is_lock(g->activity);
-	pass_time(a, res);
+	resources_pass_time(a, res);
 	g->queued = true;
 	if (!res->waiting++)
 		res->contended_since = res->wanted_since = a->now;
@@ -277,8 +277,8 @@ void resource_wait(struct analysis *a, struct goroutine *g)
 		held_drop(g, held);
 }
 
-static void count_wait(struct analysis *a, struct resource *res, const struct goroutine *g,
-		       const struct goroutine *waker, uint32_t waker_stack)
+static void resources_count_wait(struct analysis *a, struct resource *res, const struct goroutine *g,
+				 const struct goroutine *waker, uint32_t waker_stack)
 {
 	uint64_t ns = a->now - g->since;
 	unsigned primitive = a->stacks[g->stack].primitive;
@@ -413,7 +413,8 @@ static void charge_time(struct analysis *a, struct resource *res, const struct g
 	res->io_calls += io;
 }
 
-static void charge(struct analysis *a, struct resource *res, struct goroutine *waker, uint32_t stack)
+static void resources_charge(struct analysis *a, struct resource *res, struct goroutine *waker,
+			     uint32_t stack)
 {
 	/* A sender does not hold its channel. */
 	uint64_t since = res->lock ? held_since(a, res, waker, stack) : res->contended_since;
@@ -513,7 +514,7 @@ static void count_release(struct analysis *a, uint32_t index, struct goroutine *
 	struct resource *res = &a->resources[index];
 	struct holding *held;
 
-	charge(a, res, waker, stack);
+	resources_charge(a, res, waker, stack);
 	res->releases++;
 	if (!res->lock)
 		count_use(a, res, waker, stack);
@@ -545,9 +546,9 @@ static const struct holding *held_between_readers(const struct analysis *a, cons
 	return NULL;
 }
 
-static void leave(struct analysis *a, struct resource *res, struct goroutine *g)
+static void resources_leave(struct analysis *a, struct resource *res, struct goroutine *g)
 {
-	pass_time(a, res);
+	resources_pass_time(a, res);
 	if (g->queued && res->waiting)
 		res->waiting--;
 	g->queued = false;
@@ -558,7 +559,7 @@ void resource_leave(struct analysis *a, struct goroutine *g)
 	uint32_t index = g->queued ? resource_of(a, g) : 0;
 
 	if (index)
-		leave(a, &a->resources[index], g);
+		resources_leave(a, &a->resources[index], g);
 	memset(g->held, 0, sizeof(g->held));
 }
 
@@ -581,21 +582,21 @@ void resource_wake(struct analysis *a, struct goroutine *g, struct goroutine *wa
 		if (other && other != index)
 			merge(a, index, other);
 		held = held_between_readers(a, g, waker, waker_stack);
-		if (held && root_of(a, held->resource) != index)
-			merge(a, index, root_of(a, held->resource));
+		if (held && resources_root_of(a, held->resource) != index)
+			merge(a, index, resources_root_of(a, held->resource));
 	}
 	res = &a->resources[index];
-	pass_time(a, res);
+	resources_pass_time(a, res);
 	/* It was already waiting when the trace began. */
 	if (!res->waiting)
 		res->contended_since = g->since > res->contended_since ? g->since : res->contended_since;
 	/* Where wakers are left out, a wait for a lock seems to last until its goroutine runs. */
 	if (!g->cut && (waker || !res->lock || is_of_threads(a)))
-		count_wait(a, res, g, waker, waker_stack);
+		resources_count_wait(a, res, g, waker, waker_stack);
 	if (waker)
 		count_release(a, index, waker, waker_stack);
 	res->woken = (uint32_t)(g - a->gs);
-	leave(a, res, g);
+	resources_leave(a, res, g);
 	held_add(a, g,
 		 (struct holding){.resource = index,
 				  .stack = g->stack,
@@ -626,6 +627,6 @@ void resources_end(struct analysis *a)
 {
 	for (size_t i = 1; i < a->nresources; i++) {
 		if (a->resources[i].parent == i)
-			pass_time(a, &a->resources[i]);
+			resources_pass_time(a, &a->resources[i]);
 	}
 }

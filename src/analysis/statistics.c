@@ -76,7 +76,7 @@ double mann_whitney(const float *a, size_t na, const float *b, size_t nb)
 }
 
 /* xorshift64* (Vigna 2016), with a fixed seed. */
-static size_t draw(uint64_t *state, size_t n)
+static size_t statistics_draw(uint64_t *state, size_t n)
 {
 	*state ^= *state >> 12;
 	*state ^= *state << 25;
@@ -90,7 +90,7 @@ static double resampled_median(const float *values, size_t n, uint64_t *state)
 
 	n = n < MOST ? n : MOST;
 	for (size_t i = 0; i < n; i++)
-		drawn[i] = values[draw(state, n)];
+		drawn[i] = values[statistics_draw(state, n)];
 	return median(drawn, n);
 }
 

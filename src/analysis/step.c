@@ -27,7 +27,7 @@ static struct goroutine *goroutine_at(struct analysis *a, uint32_t index)
 	return index && index < a->ngs ? &a->gs[index] : NULL;
 }
 
-static uint32_t index_of(const struct analysis *a, const struct goroutine *g)
+static uint32_t step_index_of(const struct analysis *a, const struct goroutine *g)
 {
 	return (uint32_t)(g - a->gs);
 }
@@ -40,7 +40,7 @@ static void born(struct analysis *a, struct goroutine *g, const struct op *op)
 
 	open_regions_drop(a, g);
 	labels_drop(g);
-	*g = (struct goroutine){.goid = a->ledger.gs[index_of(a, g)].goid, .born = a->now, .p = NO_P};
+	*g = (struct goroutine){.goid = a->ledger.gs[step_index_of(a, g)].goid, .born = a->now, .p = NO_P};
 	group_born(a, g, entry, stack, false);
 }
 
@@ -163,9 +163,9 @@ static void note_handover(struct analysis *a, struct goroutine *g, struct proc *
 static bool stays_on_thread(struct analysis *a, const struct goroutine *g, uint32_t m)
 {
 	struct last_on_thread *last = &a->last_on_thread[m % RECENT_MS];
-	bool stays = last->m == m && last->g == index_of(a, g) && g->last_m == m;
+	bool stays = last->m == m && last->g == step_index_of(a, g) && g->last_m == m;
 
-	*last = (struct last_on_thread){m, index_of(a, g)};
+	*last = (struct last_on_thread){m, step_index_of(a, g)};
 	return stays;
 }
 
@@ -177,7 +177,7 @@ static const struct goroutine *waker_of(const struct analysis *a, const struct g
 	return waker && waker->goid == g->waker_goid ? waker : NULL;
 }
 
-static void start(struct analysis *a, struct goroutine *g, const struct op *op)
+static void step_start(struct analysis *a, struct goroutine *g, const struct op *op)
 {
 	struct proc *proc = proc_at(a, op->p);
 
@@ -190,7 +190,7 @@ static void start(struct analysis *a, struct goroutine *g, const struct op *op)
 	resource_got(a, g);
 	g->lock_logged = 0;
 	if (proc)
-		proc->g = index_of(a, g);
+		proc->g = step_index_of(a, g);
 	proc_use(a, op->p, g->worker ? P_GC : P_CODE);
 	integrate(a, a->now);
 	memcpy(g->delays_at, a->delays, sizeof(g->delays_at));
@@ -368,7 +368,7 @@ static void count_wake(struct analysis *a, struct goroutine *g, const struct op 
 /* A goroutine that wakes HERD or more others in one slice wakes a herd. */
 static void note_herd(struct analysis *a, struct goroutine *g, const struct goroutine *waker)
 {
-	uint32_t index = index_of(a, waker);
+	uint32_t index = step_index_of(a, waker);
 
 	if (a->herd_waker != index || a->herd_slice != waker->slice) {
 		a->herd_waker = index;
@@ -393,7 +393,7 @@ static bool is_of_peers(struct analysis *a, const struct goroutine *g, const str
 /* Counts waits at one stack that one waker ends in one slice: many wait for the result of one call. */
 static void note_shared_wake(struct analysis *a, const struct goroutine *g, const struct goroutine *waker)
 {
-	uint32_t index = index_of(a, waker);
+	uint32_t index = step_index_of(a, waker);
 	struct row *row;
 
 	if (!g->group || g->cut || !is_of_peers(a, g, waker))
@@ -448,7 +448,7 @@ static bool waits_for_file_lock(const struct analysis *a, const struct goroutine
 	       strncmp(by + of_outside + 1, a->executable, n) == 0;
 }
 
-static void wake(struct analysis *a, struct goroutine *g, struct goroutine *waker, const struct op *op)
+static void step_wake(struct analysis *a, struct goroutine *g, struct goroutine *waker, const struct op *op)
 {
 	uint32_t stack = stack_index(a, op->stack);
 
@@ -476,11 +476,11 @@ static void wake(struct analysis *a, struct goroutine *g, struct goroutine *wake
 	lock_leave(a, g);
 	interval_enter(a, g, ACT_RUNNABLE, stack);
 	g->origin = FROM_WAKE;
-	g->waker = waker ? 1 + index_of(a, waker) : 0;
+	g->waker = waker ? 1 + step_index_of(a, waker) : 0;
 	g->waker_goid = waker ? waker->goid : 0;
 }
 
-static void create(struct analysis *a, struct goroutine *g, const struct ledger_change *change)
+static void step_create(struct analysis *a, struct goroutine *g, const struct ledger_change *change)
 {
 	static const enum activity activities[] = {
 		[G_RUNNABLE] = ACT_RUNNABLE, [G_WAITING] = ACT_OTHER, [G_SYSCALL] = ACT_SYSCALL};
@@ -518,7 +518,7 @@ static void syscall_begin(struct analysis *a, struct goroutine *g, const struct 
 	note_slice(a, g, stack);
 	interval_leave(a, g, NULL, 0, false);
 	interval_enter(a, g, ACT_SYSCALL, stack);
-	if (!ledger_call_resumes(&a->ledger, &a->ledger.gs[index_of(a, g)])) {
+	if (!ledger_call_resumes(&a->ledger, &a->ledger.gs[step_index_of(a, g)])) {
 		call_end(a, g);
 		if (a->of_threads)
 			connections_call(a, g, op, stack);
@@ -632,7 +632,7 @@ static void change_watch(struct analysis *a, struct goroutine *g, bool unwatched
 	g->slice = a->now;
 }
 
-static int on_gap(void *ctx, uint64_t time, bool begins)
+static int step_on_gap(void *ctx, uint64_t time, bool begins)
 {
 	struct analysis *a = ctx;
 
@@ -738,25 +738,25 @@ static void step_proc(struct analysis *a, const struct op *op)
 
 /* --- states --- */
 
-static void run(struct analysis *a, struct goroutine *g, const struct ledger_change *change)
+static void step_run(struct analysis *a, struct goroutine *g, const struct ledger_change *change)
 {
 	if (change->was.state == G_SYSCALL)
 		syscall_end(a, g, change->op);
 	else
-		start(a, g, change->op);
+		step_start(a, g, change->op);
 }
 
 static void become_runnable(struct analysis *a, struct goroutine *g, const struct ledger_change *change)
 {
 	if (change->wakes)
-		wake(a, g, goroutine_at(a, change->by), change->op);
+		step_wake(a, g, goroutine_at(a, change->by), change->op);
 	else if (change->was.state == G_SYSCALL)
 		syscall_end_blocked(a, g);
 	else
 		preempt(a, g, change->op);
 }
 
-static void end_life(struct analysis *a, struct goroutine *g, const struct ledger_change *change)
+static void step_end_life(struct analysis *a, struct goroutine *g, const struct ledger_change *change)
 {
 	if (change->was.state == G_RUNNING && a->ledger.unwatched) {
 		proc_use(a, change->op->p, P_SEARCHING);
@@ -767,7 +767,7 @@ static void end_life(struct analysis *a, struct goroutine *g, const struct ledge
 	dead(a, g);
 }
 
-static int on_change(void *ctx, const struct ledger_change *change)
+static int step_on_change(void *ctx, const struct ledger_change *change)
 {
 	struct analysis *a = ctx;
 	uint8_t state = a->ledger.gs[change->g].known.state;
@@ -781,13 +781,13 @@ static int on_change(void *ctx, const struct ledger_change *change)
 	else if (change->was.state == LEDGER_NONE && a->ledger.gs[change->g].known.before)
 		exist(a, g, change->op, &a->ledger.gs[change->g].known);
 	else if (change->was.state == LEDGER_NONE)
-		create(a, g, change);
+		step_create(a, g, change);
 	else if (state == LEDGER_NONE)
-		end_life(a, g, change);
+		step_end_life(a, g, change);
 	else if (change->hidden)
 		change_unseen(a, g, change);
 	else if (state == G_RUNNING)
-		run(a, g, change);
+		step_run(a, g, change);
 	else if (state == G_RUNNABLE)
 		become_runnable(a, g, change);
 	else if (state == G_SYSCALL)
@@ -799,7 +799,8 @@ static int on_change(void *ctx, const struct ledger_change *change)
 
 void states_begin(struct analysis *a)
 {
-	ledger_init(&a->ledger, &(struct ledger_observer){.ctx = a, .change = on_change, .gap = on_gap});
+	ledger_init(&a->ledger,
+		    &(struct ledger_observer){.ctx = a, .change = step_on_change, .gap = step_on_gap});
 }
 
 /* What the op means beside the states. */
@@ -845,7 +846,7 @@ static void step_rest(struct analysis *a, const struct op *op)
 	}
 }
 
-void step(struct analysis *a, const struct op *op)
+void analysis_step(struct analysis *a, const struct op *op)
 {
 	if (op->time > a->now)
 		a->now = op->time;
@@ -866,7 +867,7 @@ void states_end(struct analysis *a)
 	integrate(a, a->now);
 	a->unwatched_ns = ledger_unwatched_before(&a->ledger, a->now);
 	if (unwatched)
-		on_gap(a, a->now, false);
+		step_on_gap(a, a->now, false);
 	for (size_t i = 1; i < a->ngs; i++) {
 		struct goroutine *g = &a->gs[i];
 

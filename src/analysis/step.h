@@ -5,7 +5,7 @@
 
 #include "analysis/state.h"
 
-void step(struct analysis *a, const struct op *op);
+void analysis_step(struct analysis *a, const struct op *op);
 void states_begin(struct analysis *a);
 /* Ends the states of all goroutines at the trace's end, and the ledger. */
 void states_end(struct analysis *a);

@@ -140,7 +140,7 @@ static void on_cpu_sample(void *ctx, const struct why_sample *sample)
 	why->samples[why->nsamples++] = *sample;
 }
 
-static unsigned kind_of(const struct why *why)
+static unsigned why_kind_of(const struct why *why)
 {
 	static const uint8_t kinds[] = {[WHY_TASK] = INSTANCE_TASK,
 					[WHY_REGION] = INSTANCE_REGION,
@@ -155,7 +155,7 @@ static bool is_asked(const struct why *why, const struct analysis *a, const stru
 	const struct why_question *question = &why->question;
 	const char *name;
 
-	if (question->kind == WHY_GOROUTINE || all->kind != kind_of(why))
+	if (question->kind == WHY_GOROUTINE || all->kind != why_kind_of(why))
 		return false;
 	name = name_text(a, all->name);
 	return strcmp(name, question->name) == 0 || (question->also && strcmp(name, question->also) == 0);
@@ -219,7 +219,7 @@ const char *why_kind_name(enum why_kind kind)
 }
 
 /* Sets *err to the names that the trace has. Returns -ENOENT. */
-static int print_names(const struct why *why, const struct analysis *a, struct error *err)
+static int why_print_names(const struct why *why, const struct analysis *a, struct error *err)
 {
 	const char *what = why_kind_name(why->question.kind);
 	char names[200 + 2 + sizeof(struct text)] = "";
@@ -227,7 +227,7 @@ static int print_names(const struct why *why, const struct analysis *a, struct e
 	for (size_t i = 1; i < a->ninstances; i++) {
 		const char *name = name_text(a, a->instances[i].name);
 
-		if (a->instances[i].kind == kind_of(why) && strlen(names) < 200)
+		if (a->instances[i].kind == why_kind_of(why) && strlen(names) < 200)
 			snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
 				 *names ? ", " : "", text_name(name, strlen(name), 60).bytes);
 	}
@@ -258,7 +258,7 @@ int why_choose(struct why *why, struct analysis *a, struct error *err)
 	if (why->question.kind != WHY_GOROUTINE) {
 		all = find_instances(why, a);
 		if (!all)
-			return print_names(why, a, err);
+			return why_print_names(why, a, err);
 		why->n = all->hist.n;
 		why->p40 = histogram_quantile(&all->hist, 0.4);
 		why->p60 = histogram_quantile(&all->hist, 0.6);

@@ -316,7 +316,8 @@ static void print_wrapped(const struct printer *printer, const char *text, unsig
 }
 
 /* Prints the lock that a segment waited for, and its holder. */
-static void print_lock(const struct printer *printer, const struct path_segment *segment, unsigned depth)
+static void why_text_print_lock(const struct printer *printer, const struct path_segment *segment,
+				unsigned depth)
 {
 	const struct lock *lock = &printer->a->locks[segment->lock];
 	struct label label = label_lock(lock), taken = label_stack(printer->a, segment->lock_taken);
@@ -354,7 +355,7 @@ static void print_nodes(struct printer *printer, uint32_t parent)
 		/* The one that the longest wait was for, half of the whole or more. */
 		if (!printer->lock_shown && longest->lock &&
 		    node->ns * 2 >= printer->why->end - printer->why->begin) {
-			print_lock(printer, longest, node->depth);
+			why_text_print_lock(printer, longest, node->depth);
 			printer->lock_shown = true;
 		}
 		print_nodes(printer, i);
@@ -434,7 +435,7 @@ static void print_typical(const struct printer *printer)
 	print_wrapped(printer, text, 10);
 }
 
-static void print_head(const struct why *why, const struct analysis *a, FILE *out)
+static void why_text_print_head(const struct why *why, const struct analysis *a, FILE *out)
 {
 	const struct why_question *question = &why->question;
 	const char *kind = why_kind_name(question->kind);
@@ -466,7 +467,7 @@ void why_text(const struct why *why, const struct analysis *a, FILE *out, const 
 {
 	struct printer printer = {.why = why, .a = a, .out = out, .width = style->width ? style->width : 80};
 
-	print_head(why, a, out);
+	why_text_print_head(why, a, out);
 	if (tree_fill(&printer.tree, why, a)) {
 		tree_choose(&printer.tree);
 		print_nodes(&printer, 0);
@@ -478,7 +479,7 @@ void why_text(const struct why *why, const struct analysis *a, FILE *out, const 
 }
 
 /* The waker held the lock. */
-static void put_lock(struct json *json, const struct analysis *a, const struct path_segment *segment)
+static void why_text_put_lock(struct json *json, const struct analysis *a, const struct path_segment *segment)
 {
 	const struct lock *lock = &a->locks[segment->lock];
 
@@ -518,7 +519,7 @@ static void put_segment(struct json *json, const struct why *why, const struct a
 		if (segment->waker_stack)
 			json_text(json, "woken_at", waker.text);
 	}
-	put_lock(json, a, segment);
+	why_text_put_lock(json, a, segment);
 	json_close(json, '}');
 	(void)why;
 }

@@ -66,7 +66,7 @@ static void learn_values(struct calls *calls, const struct log_values *values)
 	}
 }
 
-static const struct traced_function *function_of(const struct calls *calls, uint64_t number)
+static const struct traced_function *calls_function_of(const struct calls *calls, uint64_t number)
 {
 	return number < calls->n && calls->functions[number].kind ? &calls->functions[number] : NULL;
 }
@@ -78,7 +78,7 @@ static void log_values(struct calls *calls, const struct probe_hit *hit, const s
 		       uint32_t stack)
 {
 	const struct raw_record *rec = hit->rec;
-	const struct traced_function *function = function_of(calls, rec->arg);
+	const struct traced_function *function = calls_function_of(calls, rec->arg);
 	static const uint32_t no_labels[VALUES_MAX];
 	struct values_message message;
 	struct op *op;
@@ -101,10 +101,10 @@ static uint64_t new_task(struct calls *calls)
 	return (threads ? 0 : FIRST_TASK) + ++calls->tasks;
 }
 
-static void begin_call(struct calls *calls, const struct probe_hit *hit)
+static void calls_begin_call(struct calls *calls, const struct probe_hit *hit)
 {
 	const struct raw_record *rec = hit->rec;
-	const struct traced_function *function = function_of(calls, rec->arg);
+	const struct traced_function *function = calls_function_of(calls, rec->arg);
 	struct user_region region = {.sp = rec->arg2};
 
 	regions_end_calls(calls->regions, hit->m, rec->arg2, true, INFERRED);
@@ -119,7 +119,7 @@ static void begin_call(struct calls *calls, const struct probe_hit *hit)
 }
 
 /* If no open call matches, it began before the trace. */
-static void end_call(struct calls *calls, const struct probe_hit *hit)
+static void calls_end_call(struct calls *calls, const struct probe_hit *hit)
 {
 	const struct region_list *list = regions_of(calls->regions, hit->m->g);
 	unsigned depth;
@@ -166,9 +166,9 @@ static void calls_observe(struct annotations *all, const struct probe_hit *hit)
 		return;
 	regions_settle(all->regions, hit->m);
 	if (hit->rec->site == SITE_FUNCTION_BEGIN)
-		begin_call(all->calls, hit);
+		calls_begin_call(all->calls, hit);
 	else
-		end_call(all->calls, hit);
+		calls_end_call(all->calls, hit);
 }
 
 /* A goroutine that ends, or whose program does, will not return from its open calls. */

@@ -96,7 +96,7 @@ static uint32_t set_of_number(struct label_sets *labels, uint32_t number)
 /* --- labels of goroutines --- */
 
 /* Returns NULL when out of memory. */
-static struct g_labels *labels_of(struct label_sets *labels, const struct g *g)
+static struct g_labels *annotate_labels_labels_of(struct label_sets *labels, const struct g *g)
 {
 	struct g_labels *of = slots_get(&labels->slots, g);
 
@@ -105,7 +105,8 @@ static struct g_labels *labels_of(struct label_sets *labels, const struct g *g)
 	return of;
 }
 
-static void write_log(struct label_sets *labels, struct m *m, struct g_labels *of, const char *category)
+static void labels_write_log(struct label_sets *labels, struct m *m, struct g_labels *of,
+			     const char *category)
 {
 	const char *text = labels_text(labels, of->set);
 	uint32_t id = model_text_id(labels->view->model, text, strlen(text));
@@ -117,26 +118,27 @@ static void write_log(struct label_sets *labels, struct m *m, struct g_labels *o
 	of->logged_in = labels->view->generation->number;
 }
 
-static void on_labels(struct label_sets *labels, const struct probe_hit *hit)
+static void labels_on_labels(struct label_sets *labels, const struct probe_hit *hit)
 {
 	uint32_t set = hit->text ? set_of_text(labels, hit->text) : 0;
-	struct g_labels *of = labels_of(labels, hit->m->g);
+	struct g_labels *of = annotate_labels_labels_of(labels, hit->m->g);
 
 	if (!of || of->set == set)
 		return;
 	of->set = set;
 	labels->any = true;
-	write_log(labels, hit->m, of, LABELS_SET);
+	labels_write_log(labels, hit->m, of, LABELS_SET);
 }
 
 /* A goroutine has those of its creator. */
-static void inherit(struct label_sets *labels, const struct probe_hit *hit)
+static void labels_inherit(struct label_sets *labels, const struct probe_hit *hit)
 {
 	const struct g *creator = g_find(labels->view->entities, hit->rec->arg);
 	const struct g_labels *from = creator ? slots_find(&labels->slots, creator) : NULL;
 	uint32_t set = from ? from->set : 0;
-	struct g_labels *of =
-		set && hit->rec->flags & RAW_HAS_LABELS ? labels_of(labels, hit->created) : NULL;
+	struct g_labels *of = set && hit->rec->flags & RAW_HAS_LABELS
+				      ? annotate_labels_labels_of(labels, hit->created)
+				      : NULL;
 
 	if (of)
 		of->set = set;
@@ -174,7 +176,7 @@ static void list_newer(struct label_sets *labels, const struct raw_record *recor
 
 static void set_unlogged(struct label_sets *labels, const struct g *g, uint32_t set)
 {
-	struct g_labels *of = labels_of(labels, g);
+	struct g_labels *of = annotate_labels_labels_of(labels, g);
 
 	if (!of || set == of->set)
 		return;
@@ -184,7 +186,7 @@ static void set_unlogged(struct label_sets *labels, const struct g *g, uint32_t 
 }
 
 /* The snapshot lists every goroutine with labels; others have lost theirs unobserved. */
-static void take_listed(struct label_sets *labels, const struct raw_record *records, size_t n)
+static void labels_take_listed(struct label_sets *labels, const struct raw_record *records, size_t n)
 {
 	const struct goroutine_table *gs = &labels->view->entities->gs;
 	struct map64 known = {0}; /* from records or the snapshot */
@@ -222,7 +224,7 @@ static bool labels_open(struct annotations *all)
 	return all->labels->sets;
 }
 
-static void labels_free(struct annotations *all)
+static void annotate_labels_labels_free(struct annotations *all)
 {
 	struct label_sets *labels = all->labels;
 
@@ -238,9 +240,9 @@ static void labels_free(struct annotations *all)
 static void labels_observe(struct annotations *all, const struct probe_hit *hit)
 {
 	if (hit->rec->site == SITE_LABELS)
-		on_labels(all->labels, hit);
+		labels_on_labels(all->labels, hit);
 	else if (all->labels->any)
-		inherit(all->labels, hit);
+		labels_inherit(all->labels, hit);
 }
 
 static void labels_learn(struct annotations *all, const struct log_record *record)
@@ -277,7 +279,7 @@ static void labels_op(struct annotations *all, enum op_kind kind, struct m *m)
 		return;
 	of = slots_find(&labels->slots, m->g);
 	if (of && labels_are_due(labels, of))
-		write_log(labels, m, of, LABELS_HELD);
+		labels_write_log(labels, m, of, LABELS_HELD);
 }
 
 static void labels_snapshot(struct annotations *all, const struct raw_record *records, size_t n)
@@ -285,7 +287,7 @@ static void labels_snapshot(struct annotations *all, const struct raw_record *re
 	struct label_sets *labels = all->labels;
 
 	if (labels->any || labels->nlisted)
-		take_listed(labels, records, n);
+		labels_take_listed(labels, records, n);
 	labels->unsure = labels->reading = false;
 	labels->nlisted = 0;
 }
@@ -314,7 +316,7 @@ static void labels_prune(struct annotations *all)
 
 const struct annotator labels_annotator = {
 	.open = labels_open,
-	.free = labels_free,
+	.free = annotate_labels_labels_free,
 	.sites = {SITE_LABELS, SITE_NEWPROC},
 	.observe = labels_observe,
 	.records = {LOG_SNAPSHOT, LOG_LABELS, LOG_G_LABELS, LOG_NOTE},

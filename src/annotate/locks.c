@@ -17,7 +17,7 @@ struct locks {
 };
 
 /* For a semaphore, the waiting function shows what kind of lock it belongs to. */
-static enum lock_kind kind_of(const struct locks *locks, const struct op *op)
+static enum lock_kind locks_kind_of(const struct locks *locks, const struct op *op)
 {
 	const struct annotate_options *options = locks->options;
 
@@ -32,7 +32,7 @@ static bool has_address(const struct locks *locks, uint64_t awaited)
 	return locks->view->target->go_minor != 4 && AWAITED_KIND(awaited) && AWAITED_ADDRESS(awaited);
 }
 
-static void write_log(struct locks *locks, struct op *op, uint64_t awaited, uint32_t stack)
+static void locks_write_log(struct locks *locks, struct op *op, uint64_t awaited, uint32_t stack)
 {
 	op->string = strtab_add_str(locks->view->strings, LOCK_LOG_CATEGORY);
 	op->arg2 = awaited;
@@ -47,9 +47,9 @@ static void locks_observe(struct annotations *all, const struct probe_hit *hit)
 	uint64_t awaited = hit->rec->arg2;
 
 	if (hit->rec->site == SITE_PARK && has_address(locks, awaited))
-		write_log(locks, emit(all->view->ops, OP_LOG, hit->m), awaited, hit->stack);
+		locks_write_log(locks, emit(all->view->ops, OP_LOG, hit->m), awaited, hit->stack);
 	if (hit->rec->site == SITE_SWITCH && WAIT_IS_FUTEX(awaited))
-		write_log(locks, emit(all->view->ops, OP_LOG, hit->m), awaited, 0);
+		locks_write_log(locks, emit(all->view->ops, OP_LOG, hit->m), awaited, 0);
 }
 
 /* Only the goroutine's next start shows what it waits for: reserves a place for the log. */
@@ -72,7 +72,7 @@ static void locks_awaits(struct annotations *all, size_t block, uint64_t awaited
 	*op = (struct op){
 		.time = op->time, .kind = OP_LOG, .m = at->m, .g = at->g, .p = at->p, .inferred = true};
 	ops->inferred++;
-	write_log(all->locks, op, awaited, stack);
+	locks_write_log(all->locks, op, awaited, stack);
 }
 
 static void name_lock(struct locks *locks, struct op *op)
@@ -84,7 +84,7 @@ static void name_lock(struct locks *locks, struct op *op)
 		snprintf(text, sizeof(text), "futex 0x%llx",
 			 (unsigned long long)WAIT_FUTEX_ADDRESS(op->arg2));
 	else
-		awaited_text(op->arg2, target->go_minor, kind_of(locks, op), text);
+		awaited_text(op->arg2, target->go_minor, locks_kind_of(locks, op), text);
 	op->string2 = model_text_id(locks->view->model, text, strlen(text));
 	op->arg2 = 0;
 	op->stack2 = 0;

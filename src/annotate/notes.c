@@ -30,7 +30,7 @@ static void write_note(struct notes *notes, uint32_t text)
 	model_write_log(notes->view->model, OWN_LOG_CATEGORY, text);
 }
 
-static uint32_t text_id(struct notes *notes, const char *text)
+static uint32_t notes_text_id(struct notes *notes, const char *text)
 {
 	return model_text_id(notes->view->model, text, strlen(text));
 }
@@ -43,7 +43,7 @@ static void note_loss(struct notes *notes, const struct log_loss *loss)
 		 (unsigned long long)(loss->ring_full + loss->unreadable + loss->missed),
 		 (unsigned long long)loss->ring_full, (unsigned long long)loss->unreadable,
 		 (unsigned long long)loss->missed);
-	write_note(notes, text_id(notes, text));
+	write_note(notes, notes_text_id(notes, text));
 }
 
 static void notes_learn(struct annotations *all, const struct log_record *record)
@@ -53,7 +53,7 @@ static void notes_learn(struct annotations *all, const struct log_record *record
 	if (record->type == LOG_LOSS)
 		note_loss(all->notes, record->data);
 	else if (record->type == LOG_END)
-		write_note(all->notes, text_id(all->notes, GAP_LOG_LAST));
+		write_note(all->notes, notes_text_id(all->notes, GAP_LOG_LAST));
 	else
 		write_note(all->notes, strtab_add(all->view->strings, (const char *)(note + 1), note->len));
 }
@@ -71,7 +71,7 @@ static void note_repairs(struct annotations *all)
 		return;
 	snprintf(text, sizeof(text), REPAIR_LOG_FORMAT, (unsigned long long)n);
 	before = set_provenance(ops, INFERRED);
-	write_note(notes, text_id(notes, text));
+	write_note(notes, notes_text_id(notes, text));
 	ops->provenance = before;
 	notes->repairs_noted = ops->repaired;
 }
@@ -84,7 +84,7 @@ void notes_add(struct notes *notes, long place, uint32_t stack, const char *text
 		notes->view->oom = true;
 		return;
 	}
-	notes->pending[notes->n++] = (struct pending_log){place, stack, text_id(notes, text)};
+	notes->pending[notes->n++] = (struct pending_log){place, stack, notes_text_id(notes, text)};
 }
 
 static void write_at_end(struct notes *notes, const struct pending_log *log, uint64_t now)

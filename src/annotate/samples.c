@@ -27,7 +27,7 @@ static void samples_free(struct annotations *all)
 	free(all->samples);
 }
 
-static void take_sample(struct annotations *all, const struct probe_hit *hit)
+static void samples_take_sample(struct annotations *all, const struct probe_hit *hit)
 {
 	struct samples *samples = all->samples;
 	const struct raw_record *rec = hit->rec;
@@ -69,6 +69,6 @@ const struct annotator samples_annotator = {
 	.open = samples_open,
 	.free = samples_free,
 	.sites = {SITE_CPU_SAMPLE},
-	.observe = take_sample,
+	.observe = samples_take_sample,
 	.close = append_samples,
 };

@@ -73,7 +73,8 @@ static uint32_t second_text(struct user *user, const struct raw_text *text)
 
 /* --- regions --- */
 
-static void begin_region(struct user *user, struct m *m, const struct user_region *region, uint32_t stack)
+static void user_begin_region(struct user *user, struct m *m, const struct user_region *region,
+			      uint32_t stack)
 {
 	struct region_list *list = regions_of(user->regions, m->g);
 
@@ -83,7 +84,7 @@ static void begin_region(struct user *user, struct m *m, const struct user_regio
 		regions_begin(user->regions, m, region, stack);
 }
 
-static bool matches(const struct user_region *open, const struct user_region *wanted)
+static bool user_matches(const struct user_region *open, const struct user_region *wanted)
 {
 	if (open->sp)
 		return false; /* a traced call, not begun by the program */
@@ -96,13 +97,13 @@ static bool matches(const struct user_region *open, const struct user_region *wa
 static unsigned depth_of(const struct region_list *list, const struct user_region *wanted)
 {
 	for (unsigned i = list->n; i--;) {
-		if (matches(&list->open[i], wanted))
+		if (user_matches(&list->open[i], wanted))
 			return i;
 	}
 	return list->n;
 }
 
-static void end_region(struct user *user, struct m *m, const struct user_region *wanted, uint32_t stack)
+static void user_end_region(struct user *user, struct m *m, const struct user_region *wanted, uint32_t stack)
 {
 	struct region_list *list = regions_of(user->regions, m->g);
 	unsigned depth = depth_of(list, wanted);
@@ -132,9 +133,9 @@ static void on_region(struct user *user, const struct probe_hit *hit)
 
 	regions_settle(user->regions, hit->m);
 	if (rec->site == SITE_REGION_BEGIN || rec->site == SITE_REGION_START)
-		begin_region(user, hit->m, &region, hit->stack);
+		user_begin_region(user, hit->m, &region, hit->stack);
 	else
-		end_region(user, hit->m, &region, hit->stack);
+		user_end_region(user, hit->m, &region, hit->stack);
 }
 
 /* --- tasks and logs --- */

@@ -11,7 +11,7 @@ static const char ellipsis[] = "\xe2\x80\xa6";
 
 enum { LONGEST_PIECE = 32 }; /* a number, or a character with its escape */
 
-static void put(struct values_message *message, const char *bytes, size_t len)
+static void values_put(struct values_message *message, const char *bytes, size_t len)
 {
 	if (len > sizeof(message->text) - message->len)
 		return;
@@ -21,7 +21,7 @@ static void put(struct values_message *message, const char *bytes, size_t len)
 
 static void put_str(struct values_message *message, const char *text)
 {
-	put(message, text, strlen(text));
+	values_put(message, text, strlen(text));
 }
 
 static uint64_t sign_extend(uint64_t bits, unsigned size)
@@ -80,7 +80,7 @@ static void put_hex(struct values_message *message, const struct value *value)
 		char text[3];
 
 		snprintf(text, sizeof(text), "%02x", (uint8_t)value->text[i]);
-		put(message, text, 2);
+		values_put(message, text, 2);
 	}
 }
 
@@ -97,13 +97,13 @@ static void put_character(struct values_message *message, const char *text, uint
 	else if (!text_is_printable(point))
 		snprintf(escaped, sizeof(escaped), point > 0xffff ? "\\U%08x" : "\\u%04x", point);
 	else {
-		put(message, text, len);
+		values_put(message, text, len);
 		return;
 	}
 	put_str(message, escaped);
 }
 
-static void put_text(struct values_message *message, const struct value *value)
+static void values_put_text(struct values_message *message, const struct value *value)
 {
 	bool cut = value->flags & VALUE_CUT;
 	size_t end = cut ? text_whole(value->text, value->len) : value->len, at = 0, len;
@@ -124,14 +124,14 @@ static void put_text(struct values_message *message, const struct value *value)
 	put_str(message, "\"");
 }
 
-static void put_value(struct values_message *message, const struct value *value)
+static void values_put_value(struct values_message *message, const struct value *value)
 {
 	if (value->flags & VALUE_UNREADABLE)
 		put_str(message, value->flags & VALUE_NULL ? "nil" : "?");
 	else if (value->kind == VALUE_BYTES)
 		put_hex(message, value);
 	else if (value_is_text(value->kind))
-		put_text(message, value);
+		values_put_text(message, value);
 	else
 		put_number(message, value);
 }
@@ -149,8 +149,8 @@ void values_message(struct values_message *message, const struct raw_text *text,
 
 		if (i)
 			put_str(message, " ");
-		put(message, label, len);
+		values_put(message, label, len);
 		put_str(message, "=");
-		put_value(message, &values[i]);
+		values_put_value(message, &values[i]);
 	}
 }

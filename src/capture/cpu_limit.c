@@ -134,7 +134,7 @@ static void read_usage(struct cpu_limit *limit, const char *root, const char *cg
 	limit->group_cpu_ns = v1 ? strtoull(text, NULL, 10) : 1000 * field(text, "usage_usec");
 }
 
-static void take_line(struct cpu_limit *limit, char *line)
+static void cpu_limit_take_line(struct cpu_limit *limit, char *line)
 {
 	char *controllers = strchr(line, ':'), *cgroup = controllers ? strchr(controllers + 1, ':') : NULL;
 
@@ -187,7 +187,7 @@ static void take_machine(struct cpu_limit *limit)
 	limit->busy = limit->all - ticks[IDLE] - ticks[IOWAIT] - ticks[STEAL];
 }
 
-static int open_file(pid_t pid, const char *name)
+static int cpu_limit_open_file(pid_t pid, const char *name)
 {
 	char path[64];
 
@@ -197,8 +197,9 @@ static int open_file(pid_t pid, const char *name)
 
 void cpu_meter_open(struct cpu_meter *meter, pid_t pid)
 {
-	*meter = (struct cpu_meter){
-		.pid = pid, .stat = open_file(pid, "stat"), .cgroup = open_file(pid, "cgroup")};
+	*meter = (struct cpu_meter){.pid = pid,
+				    .stat = cpu_limit_open_file(pid, "stat"),
+				    .cgroup = cpu_limit_open_file(pid, "cgroup")};
 }
 
 void cpu_meter_read(const struct cpu_meter *meter, struct cpu_limit *limit)
@@ -217,7 +218,7 @@ void cpu_meter_read(const struct cpu_meter *meter, struct cpu_limit *limit)
 	if (!read_again(meter->cgroup, text, sizeof(text)))
 		return;
 	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-		take_line(limit, line);
+		cpu_limit_take_line(limit, line);
 }
 
 void cpu_meter_close(struct cpu_meter *meter)

@@ -30,7 +30,7 @@ static uint64_t tick_ns(void)
 	return 1000000000ull / (uint64_t)sysconf(_SC_CLK_TCK);
 }
 
-static int by_pid(const void *a, const void *b)
+static int host_by_pid(const void *a, const void *b)
 {
 	const struct cpu_user *one = a, *other = b;
 
@@ -102,7 +102,7 @@ void host_begin(struct host *host, pid_t pid)
 	cpu_meter_read(&host->meter, &host->before);
 	host->nusers = read_users(pid, &host->users, &host->own_ticks);
 	if (host->nusers)
-		qsort(host->users, host->nusers, sizeof(*host->users), by_pid);
+		qsort(host->users, host->nusers, sizeof(*host->users), host_by_pid);
 	host->waited = off_cpu_waited_ns(pid);
 	host->began = now_ns();
 }
@@ -111,9 +111,9 @@ void host_begin(struct host *host, pid_t pid)
 static void subtract(const struct host *host, struct cpu_user *users, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		const struct cpu_user *before =
-			host->nusers ? bsearch(&users[i], host->users, host->nusers, sizeof(*users), by_pid)
-				     : NULL;
+		const struct cpu_user *before = host->nusers ? bsearch(&users[i], host->users, host->nusers,
+								       sizeof(*users), host_by_pid)
+							     : NULL;
 
 		if (before && before->start_ticks == users[i].start_ticks)
 			users[i].ticks -= before->ticks < users[i].ticks ? before->ticks : users[i].ticks;

@@ -115,7 +115,7 @@ void off_cpu_find_waiting(struct capture *capture)
 
 /* The programs may change a slot while it is copied, so it may mix two threads; readers of the log tolerate
  * that. */
-static bool is_open(const struct off_cpu_slot *slot, uint64_t now)
+static bool off_cpu_is_open(const struct off_cpu_slot *slot, uint64_t now)
 {
 	return slot->pid && slot->since && slot->since < now && slot->left <= LEFT_STOPPED;
 }
@@ -147,7 +147,7 @@ static unsigned find_open(const volatile struct off_cpu_slot *slots, uint64_t no
 		if (!slots[i].pid)
 			continue;
 		slot = slots[i];
-		if (!is_open(&slot, now))
+		if (!off_cpu_is_open(&slot, now))
 			continue;
 		records[found++] = (struct raw_record){
 			.tid = slot.tid,

@@ -98,7 +98,7 @@ struct one_pass {
 	struct analysis *a;
 };
 
-static int take_generation(void *ctx, const struct generation *gen)
+static int analyse_take_generation(void *ctx, const struct generation *gen)
 {
 	struct one_pass *pass = ctx;
 
@@ -135,8 +135,10 @@ int trace_input_analyse_with(const struct trace_input *input, struct strips *str
 			.by_label = input->by_label,
 			.label = input->label,
 		}};
-	const struct convert_sink sink = {
-		.generation = take_generation, .restart = begin_again, .ctx = &pass, .source_times = true};
+	const struct convert_sink sink = {.generation = analyse_take_generation,
+					  .restart = begin_again,
+					  .ctx = &pass,
+					  .source_times = true};
 	int ret = begin_again(&pass);
 
 	if (!ret)

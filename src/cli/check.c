@@ -123,7 +123,7 @@ static void put_events(struct json *json, const struct wire_report *report)
 	json_close(json, '}');
 }
 
-static void print_json(const struct checked *checked)
+static void check_print_json(const struct checked *checked)
 {
 	const struct wire_report *report = checked->report;
 	struct json json = {.out = stdout};
@@ -151,7 +151,7 @@ static void print_json(const struct checked *checked)
 	putchar('\n');
 }
 
-static int status_of(const struct checked *checked)
+static int check_status_of(const struct checked *checked)
 {
 	if (checked->valid)
 		return STATUS_WHOLE;
@@ -170,12 +170,12 @@ static int check(struct checked *checked, struct error *err)
 	if (checked->options->repair)
 		failed = repair(checked, err);
 	if (checked->options->json)
-		print_json(checked);
+		check_print_json(checked);
 	else
 		print_report(checked);
 	if (fflush(stdout) || ferror(stdout))
 		return error_set(err, EIO, "cannot write the result: %s", strerror(errno));
-	return failed ? failed : status_of(checked);
+	return failed ? failed : check_status_of(checked);
 }
 
 int command_check(int argc, char **argv)

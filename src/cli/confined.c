@@ -33,7 +33,7 @@ int confined_open_below(struct channel *files, const char *path, struct output *
 }
 
 /* Runs in the child. */
-static int work(struct confined *confined)
+static int confined_work(struct confined *confined)
 {
 	struct error err = {""};
 	struct channel files;
@@ -66,7 +66,7 @@ static int attend(struct confined *confined, struct error *err)
 	if (attendant_begin(&confined->attendant, err))
 		return -EPERM;
 	if (attended_fork(&confined->child, &confined->attendant, err) == 0) {
-		status = work(confined);
+		status = confined_work(confined);
 		fflush(NULL);
 		_exit(status);
 	}

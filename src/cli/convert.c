@@ -45,7 +45,7 @@ static const struct first_format first_formats[] = {
 	{OP_MSPAN, OP_GO_STACK_FREE, WIRE_GO123, "events of the heap's spans and goroutines' stacks"},
 };
 
-static int write_trace(void *ctx, const void *bytes, size_t n)
+static int convert_write_trace(void *ctx, const void *bytes, size_t n)
 {
 	return output_write(ctx, bytes, n);
 }
@@ -54,7 +54,7 @@ static int open_wire(struct conversion *conv, struct error *err)
 {
 	struct wire_options options = {
 		.format = conv->options->format,
-		.out = {.write = write_trace, .ctx = &conv->trace},
+		.out = {.write = convert_write_trace, .ctx = &conv->trace},
 	};
 
 	conv->wire = wire_new(&options, err);
@@ -66,7 +66,7 @@ struct sink {
 	struct error *err;
 };
 
-static int take_generation(void *ctx, const struct generation *gen)
+static int convert_take_generation(void *ctx, const struct generation *gen)
 {
 	struct sink *sink = ctx;
 	int rc;
@@ -83,7 +83,7 @@ static int take_generation(void *ctx, const struct generation *gen)
 	return rc;
 }
 
-static void report_left_out(const struct conversion *conv)
+static void convert_report_left_out(const struct conversion *conv)
 {
 	const struct convert_result *result = &conv->result;
 
@@ -111,7 +111,7 @@ static void report_left_out(const struct conversion *conv)
 		message("left out: %s events without a goroutine or P", text_count(result->skipped).bytes);
 }
 
-static int publish(struct conversion *conv, struct error *err)
+static int convert_publish(struct conversion *conv, struct error *err)
 {
 	int rc = output_publish(&conv->trace, err);
 
@@ -124,7 +124,7 @@ static int publish(struct conversion *conv, struct error *err)
 }
 
 /* After a fault, the generations before it make up the trace, if there are any. */
-static int end(struct conversion *conv, struct error *err)
+static int convert_end(struct conversion *conv, struct error *err)
 {
 	const struct convert_result *result = &conv->result;
 	struct error fault;
@@ -141,17 +141,17 @@ static int end(struct conversion *conv, struct error *err)
 		if (output_cut(&conv->trace))
 			return error_set(err, EIO, "cannot cut %s", output_name(&conv->trace));
 	}
-	if (publish(conv, err))
+	if (convert_publish(conv, err))
 		return -EIO;
 	if (!conv->options->quiet)
-		report_left_out(conv);
+		convert_report_left_out(conv);
 	return result->fault.text[0] ? STATUS_CUT : STATUS_WHOLE;
 }
 
-static int run(struct conversion *conv, struct error *err)
+static int convert_run(struct conversion *conv, struct error *err)
 {
 	struct sink sink = {.conv = conv, .err = err};
-	const struct convert_sink out = {.generation = take_generation, .ctx = &sink};
+	const struct convert_sink out = {.generation = convert_take_generation, .ctx = &sink};
 	int rc = open_wire(conv, err);
 
 	if (rc == 0)
@@ -166,7 +166,7 @@ static int run(struct conversion *conv, struct error *err)
 	if (!rc && output_commit(&conv->trace))
 		return error_set(err, EIO, "cannot write %s: %s", output_name(&conv->trace),
 				 strerror(conv->trace.error));
-	return end(conv, err);
+	return convert_end(conv, err);
 }
 
 static int open_and_run(struct conversion *conv, struct channel *files, struct error *err)
@@ -179,10 +179,10 @@ static int open_and_run(struct conversion *conv, struct channel *files, struct e
 		rc = sandbox_confine(err);
 	if (!rc)
 		rc = trace_file_begin(&conv->file, err);
-	return rc ? rc : run(conv, err);
+	return rc ? rc : convert_run(conv, err);
 }
 
-static int work(void *ctx, struct channel *files, struct error *err)
+static int convert_work(void *ctx, struct channel *files, struct error *err)
 {
 	struct conversion conv = {.options = ctx};
 	int status;
@@ -199,7 +199,7 @@ static int work(void *ctx, struct channel *files, struct error *err)
 
 static int convert(struct convert_options *options)
 {
-	const struct confined_job job = {.output = options->output, .work = work, .ctx = options};
+	const struct confined_job job = {.output = options->output, .work = convert_work, .ctx = options};
 
 	return confined_run(&job);
 }

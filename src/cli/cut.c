@@ -159,7 +159,7 @@ static int take_scope(void *ctx, const struct generation *gen)
 	return cut_scope_generation(&cut->scope, gen) ? error_set(cut->err, ENOMEM, "out of memory") : 0;
 }
 
-static int take_generation(void *ctx, const struct generation *gen)
+static int cut_take_generation(void *ctx, const struct generation *gen)
 {
 	struct cut *cut = ctx;
 	int rc;
@@ -262,7 +262,7 @@ static void end_pass(struct cut *cut)
 /* Makes all pieces. -E2BIG: they would take too much (err is not set). */
 static int make_pieces(struct cut *cut)
 {
-	const struct convert_sink sink = {.generation = take_generation, .ctx = cut};
+	const struct convert_sink sink = {.generation = cut_take_generation, .ctx = cut};
 	const struct cut_options options = cutter_options(cut);
 	int rc;
 
@@ -287,7 +287,7 @@ static int make_pieces(struct cut *cut)
 }
 
 /* Each piece has the states of all live objects, so many small pieces may take much more than the trace. */
-static int refuse(const struct cut *cut)
+static int cut_refuse(const struct cut *cut)
 {
 	uint64_t done = cutter_ops(cut->cutter);
 	double scale = (double)cut->nops / (double)(done ? done : 1);
@@ -302,7 +302,7 @@ static int refuse(const struct cut *cut)
 }
 
 /* Makes the pieces of --split without writing them, to find out what they take. */
-static int measure(struct cut *cut)
+static int cut_measure(struct cut *cut)
 {
 	int rc;
 
@@ -312,12 +312,12 @@ static int measure(struct cut *cut)
 		rc = -E2BIG;
 	cut->measuring = false;
 	if (rc == -E2BIG)
-		rc = refuse(cut);
+		rc = cut_refuse(cut);
 	end_pass(cut);
 	return rc;
 }
 
-static void report(const struct cut *cut)
+static void cut_report(const struct cut *cut)
 {
 	message("wrote %s events in %u file%s, %s in all, the largest has %s",
 		text_count(cutter_ops(cut->cutter)).bytes, cut->pieces, cut->pieces == 1 ? "" : "s",
@@ -336,12 +336,12 @@ static void warn(const struct cut *cut)
 }
 
 /* The file is open, and so is the piece, if there is only one. */
-static int run(struct cut *cut)
+static int cut_run(struct cut *cut)
 {
 	int rc = find_scope(cut);
 
 	if (!rc && cut->options->split_bytes)
-		rc = measure(cut);
+		rc = cut_measure(cut);
 	if (!rc)
 		rc = make_pieces(cut);
 	if (rc)
@@ -349,13 +349,13 @@ static int run(struct cut *cut)
 	else
 		warn(cut);
 	if (!rc && !cut->options->quiet)
-		report(cut);
+		cut_report(cut);
 	end_pass(cut);
 	cut_scope_free(&cut->scope);
 	return rc ? rc : trace_file_status(&cut->file);
 }
 
-static int work(void *ctx, struct channel *files, struct error *err)
+static int cut_work(void *ctx, struct channel *files, struct error *err)
 {
 	struct cut cut = {.options = ctx, .files = files, .err = err};
 	int rc;
@@ -372,7 +372,7 @@ static int work(void *ctx, struct channel *files, struct error *err)
 	if (rc)
 		output_discard(&cut.piece);
 	else
-		rc = run(&cut);
+		rc = cut_run(&cut);
 	trace_file_close(&cut.file);
 	return rc;
 }
@@ -382,13 +382,13 @@ int cut_into(const struct cut_command_options *options, const struct trace_file 
 {
 	struct cut cut = {.options = options, .file = *file, .newest = newest, .piece = *piece, .err = err};
 
-	return run(&cut);
+	return cut_run(&cut);
 }
 
 int command_cut(int argc, char **argv)
 {
 	struct cut_command_options options;
-	struct confined_job job = {.work = work, .ctx = &options};
+	struct confined_job job = {.work = cut_work, .ctx = &options};
 	struct error err = {""};
 	int status = options_cut(argc, argv, &options, &err);
 

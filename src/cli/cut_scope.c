@@ -21,7 +21,7 @@ static int by_pair(const void *a, const void *b)
 	return rc ? rc : by_number((const uint64_t *)a + 1, (const uint64_t *)b + 1);
 }
 
-static void sort(struct cut_scope *scope)
+static void cut_scope_sort(struct cut_scope *scope)
 {
 	size_t kept = 0;
 
@@ -96,7 +96,7 @@ int cut_scope_generation(struct cut_scope *scope, const struct generation *gen)
 			 op->kind != OP_REGION_END && op->arg == scope->task)
 			rc = take_task(scope, op, goids[op->g]);
 	}
-	sort(scope);
+	cut_scope_sort(scope);
 	sort_pairs(scope);
 	return rc;
 }
@@ -114,7 +114,7 @@ int cut_scope_finish(struct cut_scope *scope)
 				continue;
 			if (cut_scope_add(scope, scope->pairs[i][a ? 1 : 0]))
 				return -ENOMEM;
-			sort(scope);
+			cut_scope_sort(scope);
 		}
 	} while (scope->n != before);
 	return 0;

@@ -13,7 +13,7 @@
 #include "sandbox/sandbox.h"
 #include "util/message.h"
 
-static void print(const struct diff *diff, const struct diff_options *options)
+static void diff_print(const struct diff *diff, const struct diff_options *options)
 {
 	const struct report_style style = {.color = isatty(STDOUT_FILENO), .all = options->all};
 
@@ -23,21 +23,21 @@ static void print(const struct diff *diff, const struct diff_options *options)
 		diff_text(diff, stdout, &style);
 }
 
-static int compare(struct analysis *before, struct analysis *after, const struct diff_options *options,
-		   struct error *err)
+static int diff_compare(struct analysis *before, struct analysis *after, const struct diff_options *options,
+			struct error *err)
 {
 	struct diff *diff = diff_new(before, after);
 
 	if (!diff)
 		return error_set(err, ENOMEM, "out of memory");
-	print(diff, options);
+	diff_print(diff, options);
 	diff_free(diff);
 	if (fflush(stdout) && errno != EPIPE)
 		return error_set(err, errno, "cannot print the comparison: %s", strerror(errno));
 	return 0;
 }
 
-static int run(const struct diff_options *options, struct trace_input inputs[2], struct error *err)
+static int diff_run(const struct diff_options *options, struct trace_input inputs[2], struct error *err)
 {
 	struct analysis *both[2] = {NULL, NULL};
 	bool cut[2] = {false, false};
@@ -49,7 +49,7 @@ static int run(const struct diff_options *options, struct trace_input inputs[2],
 	for (unsigned i = 0; i < 2 && !ret; i++)
 		ret = trace_input_analyse(&inputs[i], &both[i], &cut[i], err);
 	if (!ret)
-		ret = compare(both[0], both[1], options, err);
+		ret = diff_compare(both[0], both[1], options, err);
 	analysis_free(both[0]);
 	analysis_free(both[1]);
 	return ret ? ret : cut[0] || cut[1] ? STATUS_CUT : STATUS_WHOLE;
@@ -69,7 +69,7 @@ int command_diff(int argc, char **argv)
 	if (!status)
 		status = trace_input_open(&inputs[1], options.after, &err);
 	if (!status)
-		status = run(&options, inputs, &err);
+		status = diff_run(&options, inputs, &err);
 	trace_input_close(&inputs[0]);
 	trace_input_close(&inputs[1]);
 	if (status >= 0)

@@ -43,7 +43,7 @@ static void find_requests(struct sandbox *inspector, struct doctor_process *proc
 	functions_free(&functions);
 }
 
-static int open_program(struct sandbox *inspector, void *ctx, struct error *err)
+static int doctor_open_program(struct sandbox *inspector, void *ctx, struct error *err)
 {
 	struct doctor_process *process = ctx;
 	struct probe_plan plan = {.n = 0};
@@ -69,7 +69,7 @@ static int open_program(struct sandbox *inspector, void *ctx, struct error *err)
 static void examine(struct doctor_process *process)
 {
 	const struct inspector_job job = {
-		.pid = process->pid, .layout = process->layout, .work = open_program, .ctx = process};
+		.pid = process->pid, .layout = process->layout, .work = doctor_open_program, .ctx = process};
 	int rc = process_check("/proc", process->pid, &process->fault);
 
 	if (rc == 0)
@@ -159,7 +159,8 @@ static void print_json_requests(struct json *json, const struct doctor_process *
 	json_close(json, ']');
 }
 
-static void print_json(const struct features *features, const struct doctor_process *process, bool go, bool c)
+static void doctor_print_json(const struct features *features, const struct doctor_process *process, bool go,
+			      bool c)
 {
 	struct json json = {.out = stdout};
 
@@ -205,7 +206,7 @@ static int do_check(const struct doctor_options *options)
 	if (sandbox_confine(&err))
 		message_error(&err); /* this, too, is something that the machine cannot do */
 	if (options->json)
-		print_json(&features, &process, go, c);
+		doctor_print_json(&features, &process, go, c);
 	else
 		print_lines(&features, &process, go, c);
 	return verdict(&process, go, c);

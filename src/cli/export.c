@@ -29,7 +29,7 @@ static int take_census(void *ctx, const struct generation *gen)
 	return census_generation(pass->census, gen) ? error_set(pass->err, ENOMEM, "out of memory") : 0;
 }
 
-static int take_generation(void *ctx, const struct generation *gen)
+static int export_take_generation(void *ctx, const struct generation *gen)
 {
 	struct pass *pass = ctx;
 
@@ -54,11 +54,12 @@ static int count_all(struct trace_file *file, struct census *census, struct erro
 	return rc;
 }
 
-static int write_all(struct trace_file *file, const struct export_options *options,
-		     const struct census *census, struct error *err)
+static int export_write_all(struct trace_file *file, const struct export_options *options,
+			    const struct census *census, struct error *err)
 {
 	struct pass pass = {.err = err};
-	const struct convert_sink sink = {.generation = take_generation, .ctx = &pass, .source_times = true};
+	const struct convert_sink sink = {
+		.generation = export_take_generation, .ctx = &pass, .source_times = true};
 	int rc;
 
 	pass.exporter = exporter_new(options, census, err);
@@ -88,7 +89,7 @@ int export_file(struct trace_file *file, const struct export_options *options, s
 	if (options->format == EXPORT_PERFETTO && options->part == 0)
 		trace_file_id(file, full.uuid);
 	if (!rc || rc == -EBADMSG)
-		rc = write_all(file, &full, &census, err);
+		rc = export_write_all(file, &full, &census, err);
 	census_free(&census);
 	return rc;
 }
@@ -155,7 +156,7 @@ static int write_inputs(const struct export_job *job, struct trace_file *files, 
 	return rc < 0 ? rc : status;
 }
 
-static int publish(struct output *out, struct error *err)
+static int export_publish(struct output *out, struct error *err)
 {
 	int rc = output_commit(out);
 
@@ -182,12 +183,12 @@ int export_into(const struct export_job *job, struct output *out, struct error *
 		trace_file_close(&files[i]);
 	free(files);
 	target_free(binary);
-	if (rc >= 0 && publish(out, err))
+	if (rc >= 0 && export_publish(out, err))
 		return -EIO;
 	return rc;
 }
 
-static int work(void *ctx, struct channel *files, struct error *err)
+static int cli_export_work(void *ctx, struct channel *files, struct error *err)
 {
 	const struct export_job *job = ctx;
 	struct output out;
@@ -204,7 +205,7 @@ static int work(void *ctx, struct channel *files, struct error *err)
 int export_run(const struct export_job *job)
 {
 	const struct confined_job confined = {
-		.output = job->output, .work = work, .ctx = (void *)(uintptr_t)job};
+		.output = job->output, .work = cli_export_work, .ctx = (void *)(uintptr_t)job};
 
 	return confined_run(&confined);
 }

@@ -48,7 +48,7 @@ static void ignore_signals(void)
 		signal(ending[i], SIG_IGN);
 }
 
-static int add_input(struct export_work *work, int fd, pid_t pid)
+static int export_process_add_input(struct export_work *work, int fd, pid_t pid)
 {
 	if (array_grow(&work->inputs, &work->capacity, work->n + 1, sizeof(*work->inputs)))
 		return -ENOMEM;
@@ -72,7 +72,7 @@ static int take_inputs(struct export_work *work)
 			return 0;
 		if (n != sizeof(part) || fds[0] < 0)
 			return -EPIPE;
-		if (add_input(work, fds[0], part.pid))
+		if (export_process_add_input(work, fds[0], part.pid))
 			return -ENOMEM;
 	}
 }
@@ -101,7 +101,7 @@ static int export_inputs(struct export_work *work, struct output *out, struct er
 }
 
 /* The other process names the output, so it is an open file here. */
-static int export_all(struct export_work *work, struct error *err)
+static int export_process_export_all(struct export_work *work, struct error *err)
 {
 	const struct output *named = work->options->out;
 	struct output out;
@@ -125,11 +125,11 @@ static int export_all(struct export_work *work, struct error *err)
 	return rc;
 }
 
-static int run(int socket, const struct export_process_options *options)
+static int cli_export_process_run(int socket, const struct export_process_options *options)
 {
 	struct export_work work = {.options = options, .socket = socket};
 	struct error err = {""};
-	int status = export_all(&work, &err);
+	int status = export_process_export_all(&work, &err);
 
 	if (status < 0 && err.text[0])
 		message_error(&err);
@@ -153,7 +153,7 @@ int export_process_start(struct export_process *export, const struct attendant *
 			if (options->unused[i] >= 0)
 				close(options->unused[i]);
 		}
-		_exit(run(ends[1], options));
+		_exit(cli_export_process_run(ends[1], options));
 	}
 	close(ends[1]);
 	return export->child.pid ? 0 : -EPERM;
@@ -165,7 +165,8 @@ void export_process_forget(struct export_process *export)
 	lifeline_cut(&export->child.line);
 }
 
-static int put(struct export_process *export, const struct part_message *part, const int *fd)
+static int cli_export_process_put(struct export_process *export, const struct part_message *part,
+				  const int *fd)
 {
 	ssize_t n;
 
@@ -181,7 +182,7 @@ int export_process_put(struct export_process *export, int fd, pid_t pid)
 
 	memset(&part, 0, sizeof(part));
 	part.pid = pid;
-	return put(export, &part, &fd);
+	return cli_export_process_put(export, &part, &fd);
 }
 
 int export_process_run(struct export_process *export, const struct attendant *attendant)
@@ -191,7 +192,7 @@ int export_process_run(struct export_process *export, const struct attendant *at
 
 	memset(&part, 0, sizeof(part));
 	part.last = true;
-	put(export, &part, NULL); /* if it has ended, so does the wait */
+	cli_export_process_put(export, &part, NULL); /* if it has ended, so does the wait */
 	status = attended_wait(&export->child, attendant, -1, NULL, NULL);
 	export->child.pid = 0;
 	if (WIFEXITED(status))

@@ -82,7 +82,7 @@ static bool executes(pid_t pid, const char *exe)
 	return has_path(link, exe) && is_same_file(users, "/proc/self/ns/user");
 }
 
-static bool has_name(pid_t pid, const char *comm)
+static bool find_process_has_name(pid_t pid, const char *comm)
 {
 	size_t len = strnlen(comm, COMM_LEN);
 	char path[64], text[64];
@@ -99,7 +99,7 @@ static bool has_name(pid_t pid, const char *comm)
 }
 
 /* Keeps the newest processes, newest first. */
-static void add(struct found_process *found, int *n, pid_t pid)
+static void find_process_add(struct found_process *found, int *n, pid_t pid)
 {
 	struct found_process process = {.pid = pid, .start = process_start(pid)};
 	int at;
@@ -118,7 +118,7 @@ static void add(struct found_process *found, int *n, pid_t pid)
 
 bool process_matches(const struct process_filter *filter, pid_t pid)
 {
-	return (!filter->comm || has_name(pid, filter->comm)) &&
+	return (!filter->comm || find_process_has_name(pid, filter->comm)) &&
 	       (!filter->exe || executes(pid, filter->exe)) && (!filter->user || has_user(pid, filter->uid));
 }
 
@@ -221,7 +221,7 @@ static bool add_newest(void *ctx, pid_t pid)
 {
 	struct newest *newest = ctx;
 
-	add(newest->found, &newest->n, pid);
+	find_process_add(newest->found, &newest->n, pid);
 	return true;
 }
 

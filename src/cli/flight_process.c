@@ -84,7 +84,7 @@ static int check_requests(const struct flight *flight, struct error *err)
 }
 
 /* Whether calls of this function are regions of that name. want->text may end in values in parentheses. */
-static bool has_name(const struct function_want *want, const char *name, bool go)
+static bool flight_process_has_name(const struct function_want *want, const char *name, bool go)
 {
 	struct value_list list;
 
@@ -110,8 +110,8 @@ static int functions_of(const struct flight *flight, struct function_want wanted
 
 		if (trigger->kind != TRIGGER_FUNCTION)
 			continue;
-		for (which = 0;
-		     which < *n && !has_name(&wanted[which], trigger->name, flight->session.target);)
+		for (which = 0; which < *n && !flight_process_has_name(&wanted[which], trigger->name,
+								       flight->session.target);)
 			which++;
 		if (which == MAX_FUNCTIONS)
 			return error_set(err, EINVAL, "more than %u functions by --region, --task and --on",
@@ -192,7 +192,7 @@ static int open_capture(struct flight *flight, struct error *err)
 	return rc;
 }
 
-static int begin(struct flight *flight, struct error *err)
+static int flight_process_begin(struct flight *flight, struct error *err)
 {
 	struct session *session = &flight->session;
 	int rc = session_check_machine(session, err);
@@ -217,7 +217,7 @@ static int begin(struct flight *flight, struct error *err)
 	return capture_start(session->capture, err);
 }
 
-static void report_begin(const struct flight *flight)
+static void flight_process_report_begin(const struct flight *flight)
 {
 	const struct recorder *recorder = flight->recorder;
 
@@ -274,7 +274,7 @@ static void report_blind(struct flight *flight)
 }
 
 /* Called before each round of draining. */
-static int step(void *ctx, struct error *err)
+static int flight_process_step(void *ctx, struct error *err)
 {
 	struct flight *flight = ctx;
 	struct generation_ring_stats kept;
@@ -299,7 +299,7 @@ static void report_broken(const struct flight *flight, const struct error *err)
 		why->text[0] ? why->text : "the log could not be read");
 }
 
-static void report_end(const struct flight *flight, enum log_end_reason reason)
+static void flight_process_report_end(const struct flight *flight, enum log_end_reason reason)
 {
 	const struct capture_stats *stats = capture_stats(flight->session.capture);
 	uint64_t lost = session_lost(&flight->session);
@@ -317,7 +317,7 @@ static void report_end(const struct flight *flight, enum log_end_reason reason)
  * Records until the end. Then writes a snapshot unless recording was stopped by request; a snapshot that is
  * due is always written.
  */
-static enum log_end_reason run(struct flight *flight)
+static enum log_end_reason flight_process_run(struct flight *flight)
 {
 	struct error err = {""}, end_err = {""};
 	enum log_end_reason reason;
@@ -325,13 +325,13 @@ static enum log_end_reason run(struct flight *flight)
 	status_line_init(&flight->session.status,
 			 !flight->recorder->options->record.quiet && !flight->recorder->options->node,
 			 now_ns());
-	reason = session_follow(&flight->session, step, flight, &err);
+	reason = session_follow(&flight->session, flight_process_step, flight, &err);
 	status_line_clear(&flight->session.status);
 	if (capture_stop(flight->recording.capture, reason, &end_err) && reason != LOG_END_ERROR)
 		err = end_err;
 	writer_sync(flight->recording.writer);
 	writer_end(flight->recording.writer);
-	report_end(flight, reason);
+	flight_process_report_end(flight, reason);
 	if (reason == LOG_END_ERROR)
 		report_broken(flight, &err);
 	recorder_settle(flight->recorder, &flight->recording, reason != LOG_END_STOPPED);
@@ -360,15 +360,15 @@ int flight_record(struct recorder *recorder, const struct found_process *process
 	session_init(&flight->session, &recorder->options->record, process->pid);
 	flight->session.more_capabilities = recorder->to_attach;
 	flight->recording.origin.pid = process->pid;
-	rc = begin(flight, err);
+	rc = flight_process_begin(flight, err);
 	if (rc == 0) {
 		flight->recording.began_ns = now_ns();
 		recorder->server.target = process->pid;
-		report_begin(flight);
+		flight_process_report_begin(flight);
 		if (began)
 			began(ctx);
 		recorder_begin_host(recorder, &flight->recording);
-		if (run(flight) != LOG_END_ERROR)
+		if (flight_process_run(flight) != LOG_END_ERROR)
 			*status = session_lost(&flight->session) || recorder->failures ? STATUS_CUT
 										       : STATUS_WHOLE;
 		recorder->server.target = 0;

@@ -174,7 +174,7 @@ static void go_report_failure(const struct supervisor *by)
 		last_line(by->log, text, sizeof(text)));
 }
 
-static void show(const struct supervisor *by, const char *place)
+static void go_viewer_show(const struct supervisor *by, const char *place)
 {
 	char address[PLACE_BYTES + 40];
 
@@ -209,7 +209,7 @@ static int supervise(struct supervisor *by, const char *place)
 		}
 		if (!shown && is_up(by->port)) {
 			shown = true;
-			show(by, place);
+			go_viewer_show(by, place);
 		}
 	}
 	/* go passes the signal on to its tool, which is in its process group, too. */

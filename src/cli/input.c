@@ -36,7 +36,7 @@ static int open_standard_input(struct error *err)
  * A path to be written is resolved without following other users' links. The result is an O_PATH descriptor,
  * which is reopened once it is known to be a file: opening a device may have side effects.
  */
-static int find(const char *path, bool to_write, struct error *err)
+static int input_find(const char *path, bool to_write, struct error *err)
 {
 	const char *name = path;
 	int dir = to_write ? directory_open_parent(path, &name, err) : AT_FDCWD, fd;
@@ -86,9 +86,9 @@ static int open_found(int found, const char *path, bool to_write, struct error *
 	return fd < 0 ? error_set(err, errno, "cannot open %s: %s", path, strerror(errno)) : fd;
 }
 
-static int open_named(const char *path, bool to_write, struct error *err)
+static int input_open_named(const char *path, bool to_write, struct error *err)
 {
-	int found = find(path, to_write, err), fd;
+	int found = input_find(path, to_write, err), fd;
 
 	if (found < 0)
 		return found;
@@ -130,7 +130,7 @@ static int map_or_copy(struct input *input, struct error *err)
 static int open_path(const char *path, bool to_write, struct error *err)
 {
 	return strcmp(path, "-") == 0 && !to_write ? open_standard_input(err)
-						   : open_named(path, to_write, err);
+						   : input_open_named(path, to_write, err);
 }
 
 int input_open(struct input *input, const char *path, bool to_write, struct error *err)

@@ -95,7 +95,8 @@ static int begin_first(void *ctx)
 }
 
 /* Copies the frames of a stack of a finding, and returns where they are. */
-static const struct lake_frame *copy_frames(struct lake_job *job, unsigned finding, bool waker, uint32_t n)
+static const struct lake_frame *lake_copy_frames(struct lake_job *job, unsigned finding, bool waker,
+						 uint32_t n)
 {
 	struct lake_frame *frames = &job->frames[job->nframes];
 
@@ -133,9 +134,9 @@ static int copy_findings(struct lake_job *job)
 			.p99_ns = from.p99_ns,
 			.max_ns = from.max_ns,
 			.worst_ns = from.worst_ns,
-			.stack = copy_frames(job, i, false, from.nstack),
+			.stack = lake_copy_frames(job, i, false, from.nstack),
 			.nstack = from.nstack,
-			.waker_stack = copy_frames(job, i, true, from.nwaker_stack),
+			.waker_stack = lake_copy_frames(job, i, true, from.nwaker_stack),
 			.nwaker_stack = from.nwaker_stack,
 			.most_frames = ANALYSIS_FRAMES,
 		};
@@ -291,8 +292,8 @@ static int publish_all(struct lake_job *job, struct error *err)
 }
 
 /* Returns the exit status, or a negative errno and sets *err. */
-static int write_trace(const struct convert_options *options, struct channel *files, struct lake_input *input,
-		       struct error *err)
+static int lake_write_trace(const struct convert_options *options, struct channel *files,
+			    struct lake_input *input, struct error *err)
 {
 	struct lake_job job = {
 		.options = options,
@@ -336,13 +337,14 @@ static void open_input(struct lake_input *input, const char *path, const char *b
 }
 
 /* Returns the exit status: the worst of all. */
-static int write_all(const struct convert_options *options, struct channel *files, struct lake_input *inputs)
+static int lake_write_all(const struct convert_options *options, struct channel *files,
+			  struct lake_input *inputs)
 {
 	int status = STATUS_WHOLE;
 
 	for (size_t i = 0; i < options->ninputs && !signals_seen(); i++) {
 		struct error err = {""};
-		int rc = inputs[i].refused ? -EBADMSG : write_trace(options, files, &inputs[i], &err);
+		int rc = inputs[i].refused ? -EBADMSG : lake_write_trace(options, files, &inputs[i], &err);
 
 		if (err.text[0] && rc < 0)
 			message_error(&err);
@@ -355,7 +357,7 @@ static int write_all(const struct convert_options *options, struct channel *file
 	return signals_seen() ? STATUS_NONE : status;
 }
 
-static int work(void *ctx, struct channel *files, struct error *err)
+static int lake_work(void *ctx, struct channel *files, struct error *err)
 {
 	const struct convert_options *options = ctx;
 	struct lake_input *inputs = calloc(options->ninputs, sizeof(*inputs));
@@ -367,7 +369,7 @@ static int work(void *ctx, struct channel *files, struct error *err)
 	if (!rc)
 		rc = sandbox_confine(err);
 	if (!rc)
-		rc = write_all(options, files, inputs);
+		rc = lake_write_all(options, files, inputs);
 	for (size_t i = 0; inputs && i < options->ninputs; i++)
 		trace_file_close(&inputs[i].file);
 	free(inputs);
@@ -376,8 +378,10 @@ static int work(void *ctx, struct channel *files, struct error *err)
 
 int lake_run(const struct convert_options *options)
 {
-	const struct confined_job job = {
-		.output = options->output, .tree = true, .work = work, .ctx = (void *)(uintptr_t)options};
+	const struct confined_job job = {.output = options->output,
+					 .tree = true,
+					 .work = lake_work,
+					 .ctx = (void *)(uintptr_t)options};
 
 	return confined_run(&job);
 }

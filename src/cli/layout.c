@@ -16,7 +16,7 @@
 #include "util/text.h"
 #include "util/utf8.h"
 
-static int open_program(struct input *program, const char *path, struct error *err)
+static int layout_open_program(struct input *program, const char *path, struct error *err)
 {
 	struct stat st;
 	int fd;
@@ -45,7 +45,7 @@ static void warn_of_gaps(const struct layout_table *table, const char *path)
 			!texts && !coroutines ? ", " : "", coroutines ? "" : "iter.Pull");
 }
 
-static int print_table(int fd, const char *path, struct error *err)
+static int layout_print_table(int fd, const char *path, struct error *err)
 {
 	struct error inner = {""};
 	struct layout_table table;
@@ -64,17 +64,17 @@ static int print_table(int fd, const char *path, struct error *err)
 }
 
 /* The program is untrusted input: it is read without privileges. */
-static int show(const struct layout_options *options, struct error *err)
+static int layout_show(const struct layout_options *options, struct error *err)
 {
 	struct input program;
-	int rc = open_program(&program, options->go, err);
+	int rc = layout_open_program(&program, options->go, err);
 
 	if (rc == 0)
 		rc = sandbox_confine(err);
 	if (rc == 0)
 		rc = input_begin(&program, err);
 	if (rc == 0)
-		rc = print_table(program.fd, options->go, err);
+		rc = layout_print_table(program.fd, options->go, err);
 	input_close(&program);
 	return rc;
 }
@@ -88,7 +88,7 @@ int command_layout(int argc, char **argv)
 	status = options_layout(argc, argv, &options, &err);
 	if (status)
 		return options_end(status, "gotrace layout", &err);
-	if (show(&options, &err) == 0)
+	if (layout_show(&options, &err) == 0)
 		return STATUS_WHOLE;
 	message_error(&err);
 	return STATUS_NONE;

@@ -127,7 +127,8 @@ static int set_max_items(void *options, const char *option, const char *text, st
 	return set_number(option, text, &((struct report_options *)options)->max_items, err);
 }
 
-static int set_max_size(void *options, const char *option, const char *text, struct error *err)
+static int options_analysis_set_max_size(void *options, const char *option, const char *text,
+					 struct error *err)
 {
 	uint64_t bytes = 0;
 	int rc = parse_size(option, text, 4096, 1 << 30, &bytes, err);
@@ -152,7 +153,7 @@ static const struct option_binding report_bindings[] = {
 	{OPTION_DURATION('d', report_options, record.duration_ns)},
 	{OPTION_TRUE(KEY_JSON, report_options, json)},
 	{OPTION_WITH(KEY_MAX_ITEMS, set_max_items)},
-	{OPTION_WITH(KEY_MAX_SIZE, set_max_size)},
+	{OPTION_WITH(KEY_MAX_SIZE, options_analysis_set_max_size)},
 	{OPTION_TEXT(KEY_HTML, report_options, html)},
 	{OPTION_TEXT(KEY_BY_LABEL, report_options, by_label)},
 	{OPTION_LABEL(report_options)},

@@ -174,7 +174,8 @@ static const char *suggest_option(const struct argp *argp, const char *line)
  * getopt_long(), which argp calls, prints its line with the user's words as they are, and argp another line,
  * which names an option --usage. Takes the first one, without "COMMAND: ".
  */
-static void take_line(const struct argp *argp, const char *command, char *printed, struct error *err)
+static void options_common_take_line(const struct argp *argp, const char *command, char *printed,
+				     struct error *err)
 {
 	const char *meant = suggest_option(argp, printed);
 	char *end = strstr(printed, "\nTry ");
@@ -205,7 +206,7 @@ static int parse(const struct option_parser *parser, int argc, char **argv, stru
 	rc = argp_parse(&parser->argp, argc, argv, flags, NULL, input);
 	stderr = before;
 	if (fclose(memory) == 0 && rc && !input->err->text[0])
-		take_line(&parser->argp, argv[0], printed, input->err);
+		options_common_take_line(&parser->argp, argv[0], printed, input->err);
 	free(printed);
 	return rc;
 }

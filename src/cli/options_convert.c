@@ -87,7 +87,7 @@ static int set_attribute(void *member, const char *option, const char *text, str
 	return 0;
 }
 
-static int add_input(void *member, const char *option, const char *text, struct error *err)
+static int options_convert_add_input(void *member, const char *option, const char *text, struct error *err)
 {
 	struct convert_options *options = member;
 
@@ -100,10 +100,14 @@ static int add_input(void *member, const char *option, const char *text, struct 
 }
 
 static const struct option_binding bindings[] = {
-	{OPTION_WITH(ARGP_KEY_ARG, add_input)},       {OPTION_TEXT('o', convert_options, output)},
-	{OPTION_WITH(KEY_FORMAT, set_format)},        {OPTION_TEXT(KEY_BINARY, convert_options, binary)},
-	{OPTION_TRUE(KEY_RAW, convert_options, raw)}, {OPTION_WITH(KEY_RESOURCE, set_attribute)},
-	{OPTION_TRUE('q', convert_options, quiet)},   {OPTION_END},
+	{OPTION_WITH(ARGP_KEY_ARG, options_convert_add_input)},
+	{OPTION_TEXT('o', convert_options, output)},
+	{OPTION_WITH(KEY_FORMAT, set_format)},
+	{OPTION_TEXT(KEY_BINARY, convert_options, binary)},
+	{OPTION_TRUE(KEY_RAW, convert_options, raw)},
+	{OPTION_WITH(KEY_RESOURCE, set_attribute)},
+	{OPTION_TRUE('q', convert_options, quiet)},
+	{OPTION_END},
 };
 
 static const struct option_parser parser = {
@@ -118,7 +122,7 @@ static const struct option_parser parser = {
 	.usage = "gotrace convert [OPTION...] FILE... -o FILE --format FORMAT",
 };
 
-static int check_together(const struct convert_options *options, struct error *err)
+static int options_convert_check_together(const struct convert_options *options, struct error *err)
 {
 	bool parquet = options->export == EXPORT_PARQUET, attributes = false;
 
@@ -147,5 +151,5 @@ int options_convert(int argc, char **argv, struct convert_options *options, stru
 		options->export = EXPORT_PERFETTO;
 	if (options->format == WIRE_NONE && options->export == EXPORT_NONE)
 		return error_set(err, EINVAL, "no format given: use --format, 1.5 to 1.26, v0, perfetto ...");
-	return check_together(options, err);
+	return options_convert_check_together(options, err);
 }

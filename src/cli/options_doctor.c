@@ -15,14 +15,15 @@ static const struct argp_option table[] = {
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
-static int refuse_operand(void *options, const char *option, const char *text, struct error *err)
+static int options_doctor_refuse_operand(void *options, const char *option, const char *text,
+					 struct error *err)
 {
 	(void)options, (void)option;
 	return error_set(err, EINVAL, "doctor takes no argument: '%s'", text);
 }
 
 static const struct option_binding bindings[] = {
-	{OPTION_WITH(ARGP_KEY_ARG, refuse_operand)},
+	{OPTION_WITH(ARGP_KEY_ARG, options_doctor_refuse_operand)},
 	{OPTION_PID('p', doctor_options, pid)},
 	{OPTION_TEXT(KEY_BTF, doctor_options, btf)},
 	{OPTION_TEXT(OPTIONS_LAYOUT_KEY, doctor_options, layout)},

@@ -201,7 +201,7 @@ static const struct argp_option sites_table[] = {
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
-static int add_function(void *member, const char *option, const char *text, struct error *err)
+static int options_files_add_function(void *member, const char *option, const char *text, struct error *err)
 {
 	struct sites_options *options = member;
 	struct value_list list;
@@ -229,8 +229,8 @@ static int set_sites_pid(void *member, const char *option, const char *text, str
 static const struct option_binding sites_bindings[] = {
 	{OPTION_WITH(ARGP_KEY_ARG, set_sites_pid)},
 	{OPTION_WITH('p', set_sites_pid)},
-	{OPTION_WITH(KEY_FUNCTION, add_function)},
-	{OPTION_WITH(KEY_REGION, add_function)},
+	{OPTION_WITH(KEY_FUNCTION, options_files_add_function)},
+	{OPTION_WITH(KEY_REGION, options_files_add_function)},
 	{OPTION_TEXT(KEY_LIST, sites_options, list)},
 	{OPTION_TEXT(OPTIONS_LAYOUT_KEY, sites_options, layout)},
 	{OPTION_END},

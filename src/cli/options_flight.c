@@ -163,7 +163,8 @@ static int refuse_raw(void *options, const char *option, const char *text, struc
 			 option);
 }
 
-static int refuse_operand(void *options, const char *option, const char *text, struct error *err)
+static int options_flight_refuse_operand(void *options, const char *option, const char *text,
+					 struct error *err)
 {
 	(void)options, (void)option;
 	return error_set(err, EINVAL, "'%s' is not an option", text);
@@ -187,7 +188,7 @@ static const struct option_binding bindings[] = {
 	{OPTION_WITH(KEY_ALLOC, refuse_alloc)},
 	{OPTION_WITH(KEY_CHILDREN, refuse_children)},
 	{OPTION_WITH(KEY_RAW, refuse_raw)},
-	{OPTION_WITH(ARGP_KEY_ARG, refuse_operand)},
+	{OPTION_WITH(ARGP_KEY_ARG, options_flight_refuse_operand)},
 	{OPTION_END},
 };
 
@@ -243,7 +244,7 @@ static void fill_in(struct flight_options *options)
 	}
 }
 
-static int check_together(const struct flight_options *options, struct error *err)
+static int options_flight_check_together(const struct flight_options *options, struct error *err)
 {
 	const struct process_filter *filter = &options->filter;
 	bool found = filter->comm || filter->cgroup || filter->exe;
@@ -295,7 +296,7 @@ int options_flight(int argc, char **argv, struct flight_options *options, struct
 	rc = options_parse(&flight_parser, argc, argv, options, &parse, err);
 	if (rc)
 		return rc;
-	rc = check_together(options, err);
+	rc = options_flight_check_together(options, err);
 	fill_in(options);
 	return rc;
 }

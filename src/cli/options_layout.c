@@ -15,7 +15,8 @@ static const struct argp_option table[] = {
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
-static int refuse_operand(void *options, const char *option, const char *text, struct error *err)
+static int options_layout_refuse_operand(void *options, const char *option, const char *text,
+					 struct error *err)
 {
 	(void)options, (void)option;
 	return error_set(err, EINVAL,
@@ -24,7 +25,7 @@ static int refuse_operand(void *options, const char *option, const char *text, s
 }
 
 static const struct option_binding bindings[] = {
-	{OPTION_WITH(ARGP_KEY_ARG, refuse_operand)},
+	{OPTION_WITH(ARGP_KEY_ARG, options_layout_refuse_operand)},
 	{KEY_GO, OPTION_MEMBER(const char *, layout_options, go), option_set_operand},
 	{OPTION_END},
 };

@@ -54,14 +54,14 @@ static int set_most(void *options, const char *option, const char *text, struct 
 	return rc;
 }
 
-static int refuse_operand(void *options, const char *option, const char *text, struct error *err)
+static int options_ps_refuse_operand(void *options, const char *option, const char *text, struct error *err)
 {
 	(void)options, (void)option;
 	return error_set(err, EINVAL, "ps takes no argument: '%s'; give the process with -p PID", text);
 }
 
 static const struct option_binding bindings[] = {
-	{OPTION_WITH(ARGP_KEY_ARG, refuse_operand)},
+	{OPTION_WITH(ARGP_KEY_ARG, options_ps_refuse_operand)},
 	{OPTION_PID('p', ps_options, pid)},
 	{OPTION_TIME('i', ps_options, between_ns)},
 	{OPTION_TIME('d', ps_options, between_ns)},

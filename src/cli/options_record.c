@@ -52,7 +52,7 @@ static int set_pid(void *member, const char *option, const char *text, struct er
 	return parse_pid(option, text, &options->pid, err);
 }
 
-static int set_max_size(void *options, const char *option, const char *text, struct error *err)
+static int options_record_set_max_size(void *options, const char *option, const char *text, struct error *err)
 {
 	return parse_size(option, text, 1, INT64_MAX, &((struct record_options *)options)->max_bytes, err);
 }
@@ -62,7 +62,7 @@ static const struct option_binding bindings[] = {
 	{OPTION_DURATION('d', record_options, duration_ns)},
 	{OPTION_TEXT('o', record_options, output)},
 	{OPTION_TRUE(KEY_CHILDREN, record_options, children)},
-	{OPTION_WITH(KEY_MAX_SIZE, set_max_size)},
+	{OPTION_WITH(KEY_MAX_SIZE, options_record_set_max_size)},
 	{OPTION_TRUE(KEY_JSON, record_options, json)},
 	{OPTION_TRUE('q', record_options, quiet)},
 	{OPTION_TRUE(KEY_STATS, record_options, style.stats)},
@@ -93,7 +93,7 @@ static const struct argp_child children[] = {{.argp = &recording_common},
 					     {.argp = &recording_limits},
 					     {.argp = NULL}};
 
-static error_t on_option(int key, char *text, struct argp_state *state)
+static error_t options_record_on_option(int key, char *text, struct argp_state *state)
 {
 	struct option_input *input = state->input;
 
@@ -102,7 +102,7 @@ static error_t on_option(int key, char *text, struct argp_state *state)
 	return options_take(key, text, state);
 }
 
-static int check_together(const struct record_options *options, struct error *err)
+static int options_record_check_together(const struct record_options *options, struct error *err)
 {
 	bool standard = options->output && strcmp(options->output, "-") == 0;
 
@@ -132,7 +132,7 @@ static int check_together(const struct record_options *options, struct error *er
 
 static const struct option_parser parser = {
 	.argp = {.options = table,
-		 .parser = on_option,
+		 .parser = options_record_on_option,
 		 .children = children,
 		 .doc = "Write a Go execution trace of a running process, which needs no preparation."
 			"\v"
@@ -162,5 +162,5 @@ int options_record(int argc, char **argv, struct record_options *options, struct
 	rc = options_parse(&parser, argc, argv, options, &parse, err);
 	if (rc || options->version)
 		return rc;
-	return check_together(options, err);
+	return options_record_check_together(options, err);
 }

@@ -159,8 +159,8 @@ static int set_rings(void *options, const char *option, const char *text, struct
 	return 0;
 }
 
-static int add_function(struct record_options *options, enum log_function_kind kind, const char *option,
-			const char *text, struct error *err)
+static int options_recording_add_function(struct record_options *options, enum log_function_kind kind,
+					  const char *option, const char *text, struct error *err)
 {
 	struct value_list list;
 	struct error why;
@@ -177,12 +177,12 @@ static int add_function(struct record_options *options, enum log_function_kind k
 
 static int add_region(void *options, const char *option, const char *text, struct error *err)
 {
-	return add_function(options, FUNCTION_REGION, option, text, err);
+	return options_recording_add_function(options, FUNCTION_REGION, option, text, err);
 }
 
 static int add_task(void *options, const char *option, const char *text, struct error *err)
 {
-	return add_function(options, FUNCTION_TASK, option, text, err);
+	return options_recording_add_function(options, FUNCTION_TASK, option, text, err);
 }
 
 static int set_requests(void *options, const char *option, const char *text, struct error *err)
@@ -300,7 +300,7 @@ static const struct option_binding bindings[] = {
 
 /* --- the parsers --- */
 
-static error_t on_option(int key, char *text, struct argp_state *state)
+static error_t options_recording_on_option(int key, char *text, struct argp_state *state)
 {
 	struct recording_parse *parse = state->input;
 	error_t rc = options_bind(bindings, parse->options, key, text, state, parse->err);
@@ -324,21 +324,21 @@ static error_t on_live(int key, char *text, struct argp_state *state)
 {
 	if (key == ARGP_KEY_INIT)
 		pass_on(state, live_children);
-	return on_option(key, text, state);
+	return options_recording_on_option(key, text, state);
 }
 
 static error_t on_why(int key, char *text, struct argp_state *state)
 {
 	if (key == ARGP_KEY_INIT)
 		pass_on(state, why_children);
-	return on_option(key, text, state);
+	return options_recording_on_option(key, text, state);
 }
 
-const struct argp recording_common = {.options = common_table, .parser = on_option};
-const struct argp recording_functions = {.options = functions_table, .parser = on_option};
-const struct argp recording_in_file = {.options = in_file_table, .parser = on_option};
-const struct argp recording_limits = {.options = limits_table, .parser = on_option};
-const struct argp recording_flight = {.options = flight_table, .parser = on_option};
+const struct argp recording_common = {.options = common_table, .parser = options_recording_on_option};
+const struct argp recording_functions = {.options = functions_table, .parser = options_recording_on_option};
+const struct argp recording_in_file = {.options = in_file_table, .parser = options_recording_on_option};
+const struct argp recording_limits = {.options = limits_table, .parser = options_recording_on_option};
+const struct argp recording_flight = {.options = flight_table, .parser = options_recording_on_option};
 const struct argp recording_live = {.options = live_table, .parser = on_live, .children = live_children};
 const struct argp recording_why = {.options = live_table, .parser = on_why, .children = why_children};
 

@@ -61,7 +61,7 @@ static int copy_table(struct ps *ps, const struct log_record *record)
 	return 0;
 }
 
-static void report_plugin(struct error *err)
+static void ps_report_plugin(struct error *err)
 {
 	text_make_printable(err->text);
 	message("stacks will show addresses instead of names in a plugin: %s", err->text);
@@ -83,7 +83,7 @@ static int copy_tables(struct target *target, int nplugins, struct ps *ps)
 		if (target_plugin_functab(target, (unsigned)i, &record, &err) == 0)
 			rc = copy_table(ps, &record);
 		else
-			report_plugin(&err);
+			ps_report_plugin(&err);
 	}
 	return rc;
 }
@@ -102,7 +102,7 @@ static int find_plugins(struct target *target)
 	int n = target_plugins(target, &err);
 
 	if (n < 0)
-		report_plugin(&err);
+		ps_report_plugin(&err);
 	return n == -E2BIG ? MAX_PLUGINS : n;
 }
 
@@ -142,7 +142,7 @@ static int read_process(struct sandbox *inspector, void *ctx, struct error *err)
 	return rc;
 }
 
-static int print(const struct ps_options *options, const struct ps *ps, struct error *err)
+static int ps_print(const struct ps_options *options, const struct ps *ps, struct error *err)
 {
 	const struct groups_options how = {
 		.by = options->by_label    ? BY_LABEL
@@ -170,7 +170,7 @@ static int print(const struct ps_options *options, const struct ps *ps, struct e
 	return rc;
 }
 
-static int show(const struct ps_options *options, struct error *err)
+static int ps_show(const struct ps_options *options, struct error *err)
 {
 	struct ps ps = {.options = options};
 	const struct inspector_job job = {
@@ -178,7 +178,7 @@ static int show(const struct ps_options *options, struct error *err)
 	int rc = with_inspector(&job, err);
 
 	if (rc == 0)
-		rc = print(options, &ps, err);
+		rc = ps_print(options, &ps, err);
 	listing_free(&ps.listings[0]);
 	listing_free(&ps.listings[1]);
 	for (unsigned i = 0; i < ps.ntables; i++)
@@ -195,7 +195,7 @@ int command_ps(int argc, char **argv)
 	rc = options_ps(argc, argv, &options, &err);
 	if (rc)
 		return options_end(rc, "gotrace ps", &err);
-	rc = show(&options, &err);
+	rc = ps_show(&options, &err);
 	if (rc < 0)
 		message_error(&err);
 	return rc < 0 ? STATUS_NONE : rc ? STATUS_CUT : STATUS_WHOLE;

@@ -216,7 +216,7 @@ static int check_release_of_command(const struct target *target, struct error *e
 }
 
 /* Does everything that can fail without leaving a trace. Until it succeeds, no existing file is replaced. */
-static int prepare(struct record *record, struct error *err)
+static int record_prepare(struct record *record, struct error *err)
 {
 	const struct record_options *options = record->options;
 	struct session *session = &record->session;
@@ -302,7 +302,7 @@ static void send_functab(struct record *record)
 		workers_functab(&record->session.workers, record->session.target);
 }
 
-static int start(struct record *record, struct error *err)
+static int record_start(struct record *record, struct error *err)
 {
 	int rc;
 
@@ -339,7 +339,7 @@ static void report_what_is_left_out(const struct record *record)
 			text_name(library, strlen(library), 100).bytes);
 }
 
-static void report_begin(const struct record *record)
+static void record_report_begin(const struct record *record)
 {
 	const struct record_options *options = record->options;
 	const char *until = options->duration_ns || options->command ? "" : "; end with Ctrl-C";
@@ -359,14 +359,14 @@ static void report_begin(const struct record *record)
 			options->children ? " and of its descendants" : "", until);
 }
 
-static void measure(const struct record *record)
+static void record_measure(const struct record *record)
 {
 	if (record->options->meter)
 		record->options->meter(record->options->meter_ctx, capture_stats(record->session.capture));
 }
 
 /* Called before each round of draining. */
-static int step(void *ctx, struct error *err)
+static int record_step(void *ctx, struct error *err)
 {
 	struct record *record = ctx;
 
@@ -375,7 +375,7 @@ static int step(void *ctx, struct error *err)
 		return LOG_END_EXITED;
 	if (record->options->parts)
 		titles_refresh(record->options->parts->titles, now_ns());
-	measure(record);
+	record_measure(record);
 	session_show_status(&record->session, writer_progress(record->session.workers.writer).written);
 	return 0;
 }
@@ -388,7 +388,7 @@ static void break_off(struct record *record, const struct error *err, const char
 	error_set(&record->broken, EIO, "%s", err->text[0] ? err->text : otherwise);
 }
 
-static void trace(struct record *record)
+static void record_trace(struct record *record)
 {
 	enum log_end_reason reason;
 	struct error err = {""}, end_err = {""};
@@ -396,10 +396,10 @@ static void trace(struct record *record)
 
 	status_line_init(&record->session.status, !record->options->quiet, now_ns());
 	record->session.more_capabilities = output_capabilities(&record->trace);
-	reason = session_follow(&record->session, step, record, &err);
+	reason = session_follow(&record->session, record_step, record, &err);
 	status_line_clear(&record->session.status);
 	stopped = capture_stop(record->session.capture, reason, &end_err);
-	measure(record);
+	record_measure(record);
 	writer_sync(record->session.workers.writer);
 	/* A report of some seconds does not say why they are fewer: there is no summary. */
 	if (record->options->trace_fd && record->options->duration_ns && !record->options->quiet)
@@ -460,7 +460,7 @@ static int finish_probes(struct record *record)
 	return STATUS_WHOLE;
 }
 
-static void discard(struct record *record, const struct error *err)
+static void record_discard(struct record *record, const struct error *err)
 {
 	/* If the disk is full, the file's error is more specific than the queue's. */
 	bool files;
@@ -489,11 +489,11 @@ int record_process(const struct record_options *options)
 	output_init(&record->trace);
 	output_init(&record->raw);
 	signals_install();
-	if (prepare(record, &err) || start(record, &err)) {
-		discard(record, &err);
+	if (record_prepare(record, &err) || record_start(record, &err)) {
+		record_discard(record, &err);
 	} else {
-		report_begin(record);
-		trace(record);
+		record_report_begin(record);
+		record_trace(record);
 		status = options->probe_only ? finish_probes(record) : finish(record);
 	}
 	spawn_close(&record->child);

@@ -69,7 +69,7 @@ static int add_part(struct live_export *live, int fd, pid_t pid)
 }
 
 /* Opens the file for the trace or, with --children, the socket for the files of all processes. */
-static int prepare(struct live_export *live, struct error *err)
+static int record_export_prepare(struct live_export *live, struct error *err)
 {
 	int fd;
 
@@ -91,7 +91,7 @@ static int prepare(struct live_export *live, struct error *err)
 /* --- the process that traces --- */
 
 /* Runs in the child. */
-static int trace(struct live_export *live)
+static int record_export_trace(struct live_export *live)
 {
 	struct record_options options = *live->options;
 	struct titles titles = {0};
@@ -160,7 +160,7 @@ static int trace_apart(struct live_export *live, struct error *err)
 	int status;
 
 	if (attended_fork(&live->tracer, &live->attendant, err) == 0)
-		_exit(trace(live));
+		_exit(record_export_trace(live));
 	limits_raise_files(&ignored); /* if this fails, fewer processes are exported, which is reported */
 	if (!live->tracer.pid || privilege_keep(output_capabilities(&live->out), err))
 		return -EPERM;
@@ -175,7 +175,7 @@ static int trace_apart(struct live_export *live, struct error *err)
 
 /* --- export --- */
 
-static int by_pid(const void *a, const void *b)
+static int record_export_by_pid(const void *a, const void *b)
 {
 	const struct part *one = a, *other = b;
 
@@ -191,7 +191,7 @@ static void sort_parts(struct live_export *live)
 	struct stat st;
 
 	if (live->n)
-		qsort(live->parts, live->n, sizeof(*live->parts), by_pid);
+		qsort(live->parts, live->n, sizeof(*live->parts), record_export_by_pid);
 	for (size_t i = 0; i < live->n; i++) {
 		struct part *part = &live->parts[i];
 
@@ -219,7 +219,7 @@ static int export_parts(struct live_export *live, struct error *err)
 		  : export_process_run(&live->exporter, &live->attendant);
 }
 
-static void report(const struct live_export *live)
+static void record_export_report(const struct live_export *live)
 {
 	const char *output = live->options->output;
 	struct stat st;
@@ -231,7 +231,7 @@ static void report(const struct live_export *live)
 		live->n == 1 ? "" : "es");
 }
 
-static int export_all(struct live_export *live, struct error *err)
+static int record_export_export_all(struct live_export *live, struct error *err)
 {
 	int status = export_parts(live, err), rc;
 
@@ -242,7 +242,7 @@ static int export_all(struct live_export *live, struct error *err)
 	rc = output_close(&live->out);
 	if (rc)
 		return error_set(err, -rc, "cannot write %s: %s", output_name(&live->out), strerror(-rc));
-	report(live);
+	record_export_report(live);
 	return status;
 }
 
@@ -300,7 +300,7 @@ static bool is_traced(const struct live_export *live, int status)
 	return live->n && (status == STATUS_WHOLE || status == STATUS_CUT || live->options->command);
 }
 
-static int end(struct live_export *live, int traced, struct error *err)
+static int record_export_end(struct live_export *live, int traced, struct error *err)
 {
 	int status;
 
@@ -309,7 +309,7 @@ static int end(struct live_export *live, int traced, struct error *err)
 		message("left out %zu processes: too many open files (ulimit -n)", live->lost);
 	if (!is_traced(live, traced))
 		return traced == STATUS_WHOLE ? STATUS_NONE : traced;
-	status = export_all(live, err);
+	status = record_export_export_all(live, err);
 	if (status < 0)
 		name_parts(live);
 	return status < 0 || traced == STATUS_WHOLE ? status : traced;
@@ -327,13 +327,13 @@ int record_export(const struct record_options *options, int (*record)(const stru
 	int status;
 
 	output_init(&live.out);
-	status = prepare(&live, &err);
+	status = record_export_prepare(&live, &err);
 	if (status == 0)
 		status = start_exporter(&live, &err);
 	if (status == 0)
 		status = trace_apart(&live, &err);
 	if (status >= 0)
-		status = end(&live, status, &err);
+		status = record_export_end(&live, status, &err);
 	clean_up(&live);
 	if (status < 0 && err.text[0])
 		message_error(&err);

@@ -85,7 +85,7 @@ static void report_failure(struct recorder *recorder, const struct snapshot_resu
 	message("%s%s; recording continues", result->error.text, output_advice(result->code));
 }
 
-static void report_left_out(const struct recorder *recorder, const struct recording *recording)
+static void recorder_report_left_out(const struct recorder *recorder, const struct recording *recording)
 {
 	if (!recorder->options->record.quiet)
 		message("no snapshot of the end of PID %d: none of the %u files (--keep) may go for it",
@@ -102,7 +102,7 @@ static void take_result(struct recorder *recorder, const struct recording *recor
 	if (result.code)
 		report_failure(recorder, &result);
 	else if (!result.entry.path[0])
-		report_left_out(recorder, recording);
+		recorder_report_left_out(recorder, recording);
 	else
 		report_written(recorder, &result.entry);
 	snapshot_socket_answer(&recorder->server, result.code ? NULL : result.entry.path, &result.error);
@@ -258,8 +258,8 @@ static struct snapshot_origin snapshot_origin_for(const struct recording *record
 	return origin;
 }
 
-static int begin(struct recorder *recorder, const struct recording *recording,
-		 const struct time_window *window, struct error *err)
+static int recorder_begin(struct recorder *recorder, const struct recording *recording,
+			  const struct time_window *window, struct error *err)
 {
 	const struct log_record take = {.type = SNAPSHOT_TAKE};
 	struct snapshot_origin origin = snapshot_origin_for(recording, window);
@@ -316,7 +316,7 @@ int recorder_serve(struct recorder *recorder, struct recording *recording, struc
 	if (recorder->writing ||
 	    (!recorder->wanted && !snapshot_socket_due(&recorder->server, clock_ns(CLOCK_REALTIME), &window)))
 		return 0;
-	return begin(recorder, recording, &window, err);
+	return recorder_begin(recorder, recording, &window, err);
 }
 
 static void take_last(struct recorder *recorder, const struct recording *recording,

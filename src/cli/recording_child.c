@@ -36,7 +36,7 @@ struct recording_child {
 };
 
 /* On a file system without O_TMPFILE, the file has a name for a moment. */
-static int open_nameless(const char *directory)
+static int recording_child_open_nameless(const char *directory)
 {
 	struct rights before = rights_as_user();
 	int dir = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd;
@@ -58,7 +58,7 @@ static int open_trace(struct error *err)
 	int fd;
 
 	tmp = tmp && *tmp == '/' ? tmp : "/tmp";
-	fd = open_nameless(tmp);
+	fd = recording_child_open_nameless(tmp);
 	if (fd < 0)
 		return error_set(err, -fd,
 				 "cannot create a file for the trace in %.*s: %s; TMPDIR can name another "
@@ -67,7 +67,7 @@ static int open_trace(struct error *err)
 	return fd;
 }
 
-static int prepare(struct recording_child *child, struct error *err)
+static int recording_child_prepare(struct recording_child *child, struct error *err)
 {
 	void *measured = mmap(NULL, sizeof(*child->measured), PROT_READ | PROT_WRITE,
 			      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -88,7 +88,7 @@ struct measuring {
 };
 
 /* Once the process has ended, its last limits and CPU time stay. */
-static void measure(void *ctx, const struct capture_stats *stats)
+static void recording_child_measure(void *ctx, const struct capture_stats *stats)
 {
 	struct measuring *measuring = ctx;
 	struct measured *measured = measuring->measured;
@@ -114,7 +114,7 @@ static int record_into(struct recording_child *child, int trace, const struct re
 	if (lifeline_obey(&child->line, SIGTERM))
 		return STATUS_NONE;
 	options.trace_fd = trace;
-	options.meter = measure;
+	options.meter = recording_child_measure;
 	options.meter_ctx = &measuring;
 	cpu_meter_open(&measuring.meter, record->pid);
 	status = record_process(&options);
@@ -128,8 +128,8 @@ static int record_into(struct recording_child *child, int trace, const struct re
  * Starts a child that writes to `trace` and does not need `other`. Ctrl-C reaches all of the terminal's
  * processes: it ends the trace, after which the parent reports.
  */
-static int start(struct recording_child *child, int trace, int other, const struct record_options *record,
-		 struct error *err)
+static int cli_recording_child_start(struct recording_child *child, int trace, int other,
+				     const struct record_options *record, struct error *err)
 {
 	const struct sigaction ignore = {.sa_handler = SIG_IGN};
 	int status;
@@ -156,7 +156,7 @@ static int recording_child_new(struct recording_child **child, struct error *err
 	if (!*child)
 		return error_set(err, ENOMEM, "out of memory");
 	**child = (struct recording_child){.line = {-1, -1}};
-	return prepare(*child, err);
+	return recording_child_prepare(*child, err);
 }
 
 int recording_child_start(struct recording_child **child, const struct record_options *record,
@@ -169,7 +169,7 @@ int recording_child_start(struct recording_child **child, const struct record_op
 	trace = open_trace(err);
 	if (trace < 0)
 		return trace;
-	rc = start(*child, trace, -1, record, err);
+	rc = cli_recording_child_start(*child, trace, -1, record, err);
 	if (rc)
 		close(trace);
 	return rc ? rc : trace;
@@ -188,7 +188,7 @@ int recording_child_stream(struct recording_child **child, const struct record_o
 	fcntl(ends[0], F_SETPIPE_SZ, STREAM_BYTES); /* if this fails, the child waits more often */
 	options.trace_options.any_first = true;
 	options.trace_options.format = WIRE_GO126;
-	rc = start(*child, ends[1], ends[0], &options, err);
+	rc = cli_recording_child_start(*child, ends[1], ends[0], &options, err);
 	close(ends[1]);
 	if (rc)
 		close(ends[0]);

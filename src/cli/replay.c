@@ -108,7 +108,7 @@ static int replay(const struct replay_options *options, int fd, struct output *t
 }
 
 /* The log is untrusted input. */
-static int work(void *ctx, struct channel *files, struct error *err)
+static int replay_work(void *ctx, struct channel *files, struct error *err)
 {
 	const struct replay_options *options = ctx;
 	struct output trace;
@@ -135,7 +135,7 @@ static int work(void *ctx, struct channel *files, struct error *err)
 int command_replay(int argc, char **argv)
 {
 	struct replay_options options;
-	struct confined_job job = {.work = work, .ctx = &options};
+	struct confined_job job = {.work = replay_work, .ctx = &options};
 	struct error err;
 	int status = options_replay(argc, argv, &options, &err);
 

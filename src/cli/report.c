@@ -40,7 +40,7 @@ static int write_html(struct analysis *a, const struct strips *strips, struct ou
 	return rc ? error_set(err, -rc, "cannot write %s: %s", output_name(html), strerror(-rc)) : 0;
 }
 
-static void print(struct analysis *a, const struct report_options *options)
+static void cli_report_print(struct analysis *a, const struct report_options *options)
 {
 	struct report_style style = {
 		.color = isatty(STDOUT_FILENO) && !options->json,
@@ -55,7 +55,8 @@ static void print(struct analysis *a, const struct report_options *options)
 		report_text(a, stdout, &style);
 }
 
-static int begin(const struct report_options *options, struct trace_input *input, struct error *err)
+static int cli_report_begin(const struct report_options *options, struct trace_input *input,
+			    struct error *err)
 {
 	int rc = trace_input_record_or_open(input, &options->record, options->input, err);
 
@@ -94,8 +95,8 @@ static bool has_finding(const struct analysis *a, unsigned fail_on)
 }
 
 /* html: the page's file, or NULL. Returns the exit status, or a negative errno. */
-static int report(const struct report_options *options, struct trace_input *input, struct output *html,
-		  struct error *err)
+static int cli_report_report(const struct report_options *options, struct trace_input *input,
+			     struct output *html, struct error *err)
 {
 	struct analysis *a = NULL;
 	bool cut = false;
@@ -108,7 +109,7 @@ static int report(const struct report_options *options, struct trace_input *inpu
 	if (!ret && html)
 		ret = write_page_with_strips(input, a, html, err);
 	if (!ret && (!html || options->json))
-		print(a, options);
+		cli_report_print(a, options);
 	if (!ret && fflush(stdout) && errno != EPIPE)
 		ret = error_set(err, errno, "cannot print the report: %s", strerror(errno));
 	if (!ret)
@@ -127,9 +128,9 @@ static int write_page_of(void *ctx, struct channel *files, struct error *err)
 	output_init(&html);
 	status = confined_open(files, 1, &html, err);
 	if (!status)
-		status = begin(options, &input, err);
+		status = cli_report_begin(options, &input, err);
 	if (!status)
-		status = report(options, &input, &html, err);
+		status = cli_report_report(options, &input, &html, err);
 	if (status < 0)
 		output_discard(&html);
 	trace_input_close(&input);
@@ -140,10 +141,10 @@ static int print_only(const struct report_options *options)
 {
 	struct trace_input input = {0};
 	struct error err = {""};
-	int status = begin(options, &input, &err);
+	int status = cli_report_begin(options, &input, &err);
 
 	if (!status)
-		status = report(options, &input, NULL, &err);
+		status = cli_report_report(options, &input, NULL, &err);
 	trace_input_close(&input);
 	if (status < 0 && err.text[0])
 		message_error(&err);

@@ -99,7 +99,7 @@ static void wait_for_end(int fd)
 	while (n > 0 || (n < 0 && errno == EINTR));
 }
 
-static int answer(const struct http_reader *reader, const struct http_request *request)
+static int serve_answer(const struct http_reader *reader, const struct http_request *request)
 {
 	const char *refused = refusal(reader, request);
 	char allow[256];
@@ -144,7 +144,7 @@ static int read_and_answer(const struct http_reader *reader)
 		rc = http_request_parse(bytes, have, &request);
 	}
 	if (rc > 0) {
-		rc = answer(reader, &request);
+		rc = serve_answer(reader, &request);
 	} else {
 		send_head(reader, "400 Bad Request", 0, "");
 		rc = NOT_FETCHED;

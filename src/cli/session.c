@@ -381,7 +381,7 @@ static int put_plugin(void *ctx, const struct log_record *record)
 	return writer_functab(session->workers.writer, record);
 }
 
-static void report_plugin(void *ctx, const char *text)
+static void session_report_plugin(void *ctx, const char *text)
 {
 	struct error line;
 
@@ -423,7 +423,7 @@ int session_open_capture(struct session *session, const struct log_outlet *outle
 		.sample_hz = options->sample_hz,
 		.node = options->node,
 		.governor = governor_options(options),
-		.plugins = {.put_functab = put_plugin, .report = report_plugin, .ctx = session},
+		.plugins = {.put_functab = put_plugin, .report = session_report_plugin, .ctx = session},
 		.outlet = *outlet,
 		.guard = {.begin = drop_privileges,
 			  .must_end = must_end,

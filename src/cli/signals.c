@@ -9,7 +9,7 @@
 /* A handler has access to static data only. */
 static volatile sig_atomic_t seen;
 
-static void on_signal(int number)
+static void signals_on_signal(int number)
 {
 	static const char text[] = "\ngotrace: already ending; the last events are being written\n";
 	int saved = errno;
@@ -38,13 +38,13 @@ static const int failing[] = {SIGPIPE, SIGXFSZ};
 
 void signals_install(void)
 {
-	set_all(ending, sizeof(ending) / sizeof(ending[0]), on_signal);
+	set_all(ending, sizeof(ending) / sizeof(ending[0]), signals_on_signal);
 	set_all(failing, sizeof(failing) / sizeof(failing[0]), SIG_IGN);
 }
 
 static volatile sig_atomic_t end_status;
 
-static void end(int number)
+static void signals_end(int number)
 {
 	static const char text[] = "gotrace: interrupted\n";
 
@@ -58,7 +58,7 @@ static void end(int number)
 void signals_end_at_once(int status)
 {
 	end_status = status;
-	set_all(ending, sizeof(ending) / sizeof(ending[0]), end);
+	set_all(ending, sizeof(ending) / sizeof(ending[0]), signals_end);
 	set_all(failing, sizeof(failing) / sizeof(failing[0]), SIG_IGN);
 }
 

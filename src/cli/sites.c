@@ -51,8 +51,8 @@ static int print_functions(struct sandbox *inspector, const struct sites_options
 }
 
 /* target: NULL if the process cannot be traced as a Go program. */
-static int print_names(struct sandbox *inspector, const struct sites_options *options,
-		       const struct target *target, struct error *err)
+static int sites_print_names(struct sandbox *inspector, const struct sites_options *options,
+			     const struct target *target, struct error *err)
 {
 	struct function_list list = {.prefix = options->list};
 	int rc = remote_functions_list(inspector, target ? 0 : options->pid, &list, err);
@@ -65,7 +65,7 @@ static int print_names(struct sandbox *inspector, const struct sites_options *op
 	return rc;
 }
 
-static void print_probes(const struct probe_plan *plan)
+static void sites_print_probes(const struct probe_plan *plan)
 {
 	for (unsigned i = 0; i < plan->n; i++)
 		print_probe(&plan->probes[i]);
@@ -98,7 +98,7 @@ static int print_plugins(struct target *target, const struct probe_plan *plan, s
 			continue;
 		}
 		printf("# plugin %s\n", plugin->name);
-		print_probes(&plugin->plan);
+		sites_print_probes(&plugin->plan);
 		close(plugin->fd);
 	}
 	free(plugin);
@@ -112,7 +112,7 @@ static int print_sites(struct target *target, struct error *err)
 
 	if (rc)
 		return rc;
-	print_probes(&plan);
+	sites_print_probes(&plan);
 	return print_plugins(target, &plan, err);
 }
 
@@ -124,12 +124,12 @@ static int print_plan(struct sandbox *inspector, void *ctx, struct error *err)
 
 	if (rc) {
 		if (options->list)
-			return print_names(inspector, options, NULL, err);
+			return sites_print_names(inspector, options, NULL, err);
 		return options->nfunctions ? print_functions(inspector, options, NULL, err) : rc;
 	}
 	layout_report(target, options->layout);
 	if (options->list)
-		rc = print_names(inspector, options, target, err);
+		rc = sites_print_names(inspector, options, target, err);
 	else if (options->nfunctions)
 		rc = print_functions(inspector, options, target, err);
 	else

@@ -21,7 +21,7 @@ static const char *kind_name(uint8_t kind)
 }
 
 /* Prints a place in memory behind pointers as [[bx+16]+56]. */
-static void print_place(const struct value_rule *rule)
+static void sites_functions_print_place(const struct value_rule *rule)
 {
 	for (unsigned i = 0; i < rule->nsteps; i++)
 		putchar('[');
@@ -55,12 +55,12 @@ static void print_values(const struct function_plan *plan, const struct function
 		if (is_number(rule->kind))
 			printf("%u", 8u * rule->size);
 		printf(" ");
-		print_place(rule);
+		sites_functions_print_place(rule);
 		putchar('\n');
 	}
 }
 
-static void print_probes(const struct function_plan *plan, const struct function_probes *list)
+static void sites_functions_print_probes(const struct function_plan *plan, const struct function_probes *list)
 {
 	for (unsigned i = 0; i < list->n; i++) {
 		print_name(plan, FUNCTION_NUMBER(list->probes[i].cookie));
@@ -72,7 +72,7 @@ static void print_probes(const struct function_plan *plan, const struct function
 void sites_functions_print(const struct function_plan *plan)
 {
 	for (unsigned i = 0; i < plan->nlists; i++)
-		print_probes(plan, &plan->lists[i]);
+		sites_functions_print_probes(plan, &plan->lists[i]);
 	for (unsigned i = 0; i < plan->nvalues; i++)
 		print_values(plan, &plan->values[i]);
 }

@@ -69,7 +69,7 @@ static int refuse_script(const char *path, struct error *err)
 	return 0;
 }
 
-static int find(const char *name, char path[PATH_MAX], struct error *err)
+static int cli_spawn_find(const char *name, char path[PATH_MAX], struct error *err)
 {
 	int rc = 0;
 
@@ -90,7 +90,7 @@ static int find(const char *name, char path[PATH_MAX], struct error *err)
 int spawn_find(const char *name, char path[PATH_MAX], struct error *err)
 {
 	struct rights before = rights_as_user();
-	int rc = find(name, path, err);
+	int rc = cli_spawn_find(name, path, err);
 
 	rights_restore(&before);
 	return rc;

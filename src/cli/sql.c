@@ -81,7 +81,7 @@ static void print_json_value(struct json *json, sqlite3_stmt *query, int i)
 	}
 }
 
-static void print_row(sqlite3_stmt *query, enum sql_output output)
+static void sql_print_row(sqlite3_stmt *query, enum sql_output output)
 {
 	int n = sqlite3_column_count(query);
 	struct json json = {.out = stdout};
@@ -109,7 +109,7 @@ static void print_row(sqlite3_stmt *query, enum sql_output output)
 	putchar('\n');
 }
 
-static void print_names(sqlite3_stmt *query, enum sql_output output)
+static void sql_print_names(sqlite3_stmt *query, enum sql_output output)
 {
 	for (int i = 0; i < sqlite3_column_count(query) && output != SQL_JSON; i++) {
 		const char *name = sqlite3_column_name(query, i);
@@ -127,7 +127,7 @@ static void print_names(sqlite3_stmt *query, enum sql_output output)
 
 /* --- the query --- */
 
-static int answer(sqlite3 *db, const struct sql_options *options, struct error *err)
+static int sql_answer(sqlite3 *db, const struct sql_options *options, struct error *err)
 {
 	sqlite3_stmt *query = NULL;
 	const char *rest = NULL;
@@ -140,9 +140,9 @@ static int answer(sqlite3 *db, const struct sql_options *options, struct error *
 		sqlite3_finalize(query);
 		return error_set(err, EINVAL, "sql takes one query, as in 'SELECT * FROM goroutine'");
 	}
-	print_names(query, options->output);
+	sql_print_names(query, options->output);
 	while ((rc = sqlite3_step(query)) == SQLITE_ROW && !ferror(stdout))
-		print_row(query, options->output);
+		sql_print_row(query, options->output);
 	if (rc != SQLITE_DONE && rc != SQLITE_ROW)
 		sql_rules_refusal(db, err);
 	sqlite3_finalize(query);
@@ -165,14 +165,14 @@ static int load_and_answer(sqlite3 *db, const struct sql_options *options, struc
 		rc = export_file(&file, &into, err);
 	if (!rc || rc == -EBADMSG) {
 		status = trace_file_status(&file);
-		rc = answer(db, options, err);
+		rc = sql_answer(db, options, err);
 	}
 	trace_file_close(&file);
 	return rc ? rc : status;
 }
 
 /* A confined process cannot open the time zone's file, for a query's local times. */
-static int run(const struct sql_options *options, struct error *err)
+static int sql_run(const struct sql_options *options, struct error *err)
 {
 	sqlite3 *db = NULL;
 	int rc;
@@ -197,7 +197,7 @@ int command_sql(int argc, char **argv)
 	if (status)
 		return options_end(status, "gotrace sql", &err);
 	signals_end_at_once(STATUS_NONE);
-	status = run(&options, &err);
+	status = sql_run(&options, &err);
 	if (status >= 0)
 		return status;
 	message_error(&err);

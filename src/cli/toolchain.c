@@ -159,7 +159,7 @@ static int wait_for_build(pid_t pid)
 }
 
 /* Reads the beginning of the build's output as one line. */
-static void read_log(int log, char *line, size_t size)
+static void toolchain_read_log(int log, char *line, size_t size)
 {
 	ssize_t n = pread(log, line, size - 1, 0);
 
@@ -191,7 +191,7 @@ static int build_program(const struct build *build, struct error *err)
 				 text_path(build->go).bytes);
 	if (rc == 0)
 		return 0;
-	read_log(build->log, line, sizeof(line));
+	toolchain_read_log(build->log, line, sizeof(line));
 	return error_set(err, EIO, "%s cannot build a program: %s", text_path(build->go).bytes,
 			 line[0] ? line : "it printed no error");
 }

@@ -33,7 +33,7 @@ struct screen {
 
 static volatile sig_atomic_t interrupted;
 
-static void on_signal(int number)
+static void top_on_signal(int number)
 {
 	(void)number;
 	interrupted = 1;
@@ -65,7 +65,7 @@ static void draw_lines(const char *text, size_t n)
 	}
 }
 
-static void draw(const struct screen *screen, const struct top_options *options)
+static void top_draw(const struct screen *screen, const struct top_options *options)
 {
 	static const char *const sorts[] = {"total", "count", "p99", "max"};
 	const char *text;
@@ -141,8 +141,8 @@ static int take_round(struct screen *screen, struct rounds *rounds, struct error
 	return 0;
 }
 
-static int watch(const struct top_options *options, struct screen *screen, struct rounds *rounds,
-		 struct error *err)
+static int top_watch(const struct top_options *options, struct screen *screen, struct rounds *rounds,
+		     struct error *err)
 {
 	int ret = 0;
 
@@ -151,14 +151,14 @@ static int watch(const struct top_options *options, struct screen *screen, struc
 			ret = rounds_request(rounds, (unsigned)(COLS > 60 ? COLS : 60), err);
 		if (!ret && wait_for_update(screen, rounds))
 			ret = take_round(screen, rounds, err);
-		draw(screen, options);
+		top_draw(screen, options);
 	}
 	return ret;
 }
 
 static void handle_signals(void)
 {
-	const struct sigaction action = {.sa_handler = on_signal};
+	const struct sigaction action = {.sa_handler = top_on_signal};
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
@@ -210,7 +210,7 @@ static int top(const struct top_options *options, struct error *err)
 	if (!ret) {
 		ret = sandbox_confine_drawer(err);
 		if (!ret)
-			ret = watch(options, &screen, &rounds, err);
+			ret = top_watch(options, &screen, &rounds, err);
 		endwin();
 	}
 	rounds_end(&rounds);

@@ -348,7 +348,7 @@ static void survive_signals(void)
 
 /* --- the process that draws --- */
 
-static int start(struct rounds *rounds, const int ends[2], const struct top_options *options)
+static int top_rounds_start(struct rounds *rounds, const int ends[2], const struct top_options *options)
 {
 	rounds->pid = fork();
 	if (rounds->pid == 0) {
@@ -362,7 +362,7 @@ static int start(struct rounds *rounds, const int ends[2], const struct top_opti
 	return rounds->pid < 0 ? -errno : 0;
 }
 
-static int prepare(struct rounds *rounds)
+static int top_rounds_prepare(struct rounds *rounds)
 {
 	void *shared = mmap(NULL, sizeof(*rounds->shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 			    -1, 0);
@@ -382,9 +382,9 @@ int rounds_start(struct rounds *rounds, const struct top_options *options, struc
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
 		return error_set(err, errno, "cannot start tracing: %s", strerror(errno));
 	rounds->socket = ends[0];
-	rc = prepare(rounds);
+	rc = top_rounds_prepare(rounds);
 	if (rc == 0)
-		rc = start(rounds, ends, options);
+		rc = top_rounds_start(rounds, ends, options);
 	close(ends[1]);
 	return rc ? error_set(err, -rc, "cannot start tracing: %s", strerror(-rc)) : 0;
 }

@@ -46,7 +46,7 @@ struct view {
 /* --- the process that reads --- */
 
 /* The time of a whole trace or of an instance: "30.1 ms at 1.235 s". */
-static void print_place(const struct analysis_place *place, bool found)
+static void view_print_place(const struct analysis_place *place, bool found)
 {
 	if (found && place->end > place->begin)
 		printf("worst: %s at %.6f s", text_time(place->end - place->begin).bytes,
@@ -77,7 +77,7 @@ static int find_place(struct view *view, const struct analysis *a, struct error 
 	printf("finding %u, %s %s: %s\n", number + 1, finding.level, finding.rule,
 	       text_name(finding.text, strlen(finding.text), 150).bytes);
 	found = analysis_finding_place(a, number, view->place);
-	print_place(view->place, found);
+	view_print_place(view->place, found);
 	return 0;
 }
 
@@ -143,7 +143,7 @@ static int view_write_export(const struct view *view, const struct trace_file *f
 }
 
 /* Runs in a process of its own. */
-static int work(void *ctx, struct channel *files, struct error *err)
+static int view_work(void *ctx, struct channel *files, struct error *err)
 {
 	struct view *view = ctx;
 	struct trace_file file;
@@ -246,7 +246,7 @@ static int show_in_perfetto(struct view *view, int listener, struct error *err)
 
 /* --- the command --- */
 
-static int prepare(struct view *view, struct error *err)
+static int view_prepare(struct view *view, struct error *err)
 {
 	view->piece = memfd_create("piece", MFD_CLOEXEC);
 	view->export = memfd_create("export", MFD_CLOEXEC);
@@ -279,7 +279,7 @@ static int start_go(struct view *view, struct go_viewer *viewer, struct error *e
 
 static int view_in_go(struct view *view, struct error *err)
 {
-	const struct confined_job job = {.work = work, .ctx = view};
+	const struct confined_job job = {.work = view_work, .ctx = view};
 	struct go_viewer viewer = {.start = -1};
 	int status = start_go(view, &viewer, err), shown;
 
@@ -295,7 +295,7 @@ static int view_in_go(struct view *view, struct error *err)
 
 static int view_in_perfetto(struct view *view, struct error *err)
 {
-	const struct confined_job job = {.work = work, .ctx = view};
+	const struct confined_job job = {.work = view_work, .ctx = view};
 	int listener = serve_listen(PERFETTO_PORT, err), status, rc;
 
 	if (listener < 0)
@@ -336,7 +336,7 @@ int command_view(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	status = choose_viewer(&view, &err);
 	if (!status)
-		status = prepare(&view, &err);
+		status = view_prepare(&view, &err);
 	if (!status) {
 		view.browser = browser_start();
 		status = view.in_go ? view_in_go(&view, &err) : view_in_perfetto(&view, &err);

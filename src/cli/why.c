@@ -16,7 +16,7 @@
 #include "sandbox/sandbox.h"
 #include "util/message.h"
 
-static int take_generation(void *ctx, const struct generation *gen)
+static int why_take_generation(void *ctx, const struct generation *gen)
 {
 	return analysis_generation(ctx, gen);
 }
@@ -27,7 +27,7 @@ static int read_for(struct why *why, const struct trace_input *input, struct ana
 {
 	const struct analysis_options options = {
 		.name = input->name, .file = input->file, .host = input->host};
-	struct convert_sink sink = {.generation = take_generation, .source_times = true};
+	struct convert_sink sink = {.generation = why_take_generation, .source_times = true};
 	int ret;
 
 	*a = sink.ctx = analysis_new(&options);
@@ -42,8 +42,8 @@ static int read_for(struct why *why, const struct trace_input *input, struct ana
 	return ret;
 }
 
-static int explain(struct why *why, const struct trace_input *input, const struct why_options *options,
-		   bool *cut, struct error *err)
+static int cli_why_explain(struct why *why, const struct trace_input *input,
+			   const struct why_options *options, bool *cut, struct error *err)
 {
 	const struct report_style style = {.width = 0};
 	struct analysis *a = NULL;
@@ -80,7 +80,7 @@ static const char *name_of_calls(const struct record_options *record, char name[
 	return name;
 }
 
-static int answer(const struct why_options *options, struct trace_input *input, struct error *err)
+static int why_answer(const struct why_options *options, struct trace_input *input, struct error *err)
 {
 	char calls[FUNCTION_NAME_MAX];
 	const struct why_question question = {
@@ -105,7 +105,7 @@ static int answer(const struct why_options *options, struct trace_input *input, 
 	if (ret)
 		return ret;
 	why = why_new(&question);
-	ret = why ? explain(why, input, options, &cut, err) : error_set(err, ENOMEM, "out of memory");
+	ret = why ? cli_why_explain(why, input, options, &cut, err) : error_set(err, ENOMEM, "out of memory");
 	why_free(why);
 	if (!ret && fflush(stdout) && errno != EPIPE)
 		ret = error_set(err, errno, "cannot print the answer: %s", strerror(errno));
@@ -124,7 +124,7 @@ int command_why(int argc, char **argv)
 		return options_end(status, "gotrace why", &err);
 	status = trace_input_record_or_open(&input, &options.record, options.input, &err);
 	if (!status)
-		status = answer(&options, &input, &err);
+		status = why_answer(&options, &input, &err);
 	trace_input_close(&input);
 	if (status >= 0)
 		return status;

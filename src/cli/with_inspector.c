@@ -11,7 +11,7 @@
 #include "target/process.h"
 #include "target/reads.h"
 
-static int start(struct sandbox *inspector, struct broker **broker, struct error *err)
+static int with_inspector_start(struct sandbox *inspector, struct broker **broker, struct error *err)
 {
 	int rc = sandbox_start(inspector, &inspector_plan, err);
 
@@ -33,8 +33,8 @@ static int confine(const struct sandbox *inspector, const struct broker *broker,
 	return sandbox_confine_parent(children, sizeof(children) / sizeof(children[0]), err);
 }
 
-static int run(const struct inspector_job *job, struct sandbox *inspector, struct broker *broker,
-	       struct error *err)
+static int with_inspector_run(const struct inspector_job *job, struct sandbox *inspector,
+			      struct broker *broker, struct error *err)
 {
 	int layout = -1, rc;
 
@@ -55,10 +55,10 @@ int with_inspector(const struct inspector_job *job, struct error *err)
 {
 	struct sandbox inspector;
 	struct broker *broker = NULL;
-	int rc = start(&inspector, &broker, err);
+	int rc = with_inspector_start(&inspector, &broker, err);
 
 	if (rc == 0)
-		rc = run(job, &inspector, broker, err);
+		rc = with_inspector_run(job, &inspector, broker, err);
 	target_reads_set_delegate(NULL);
 	sandbox_end(&inspector);
 	broker_free(broker);

@@ -37,7 +37,7 @@ void census_free(struct census *census)
 	*census = (struct census){0};
 }
 
-static struct census_goroutine *at(struct census *census, uint32_t serial)
+static struct census_goroutine *census_at(struct census *census, uint32_t serial)
 {
 	if (array_grow(&census->goroutines, &census->capacity, (size_t)serial + 1,
 		       sizeof(*census->goroutines)))
@@ -48,7 +48,7 @@ static struct census_goroutine *at(struct census *census, uint32_t serial)
 }
 
 /* Sets *name to the function of the stack's outermost frame if root, else of the innermost one. */
-static int take_name(const struct census_pass *pass, uint32_t stack, bool root, uint32_t *name)
+static int census_take_name(const struct census_pass *pass, uint32_t stack, bool root, uint32_t *name)
 {
 	const struct tables *tables = pass->tables;
 	const struct stack *s = tables && stack < tables->nstacks ? &tables->stacks[stack] : NULL;
@@ -70,16 +70,16 @@ static int name_it(const struct census_pass *pass, struct census_goroutine *seen
 	int rc = 0;
 
 	if (!seen->name && change->g->entry)
-		rc = take_name(pass, change->g->entry, false, &seen->name);
+		rc = census_take_name(pass, change->g->entry, false, &seen->name);
 	if (!rc && !seen->name && !change->wakes && change->g->born != change->time)
-		rc = take_name(pass, change->to->stack, true, &seen->name);
+		rc = census_take_name(pass, change->to->stack, true, &seen->name);
 	return rc;
 }
 
-static int on_change(void *ctx, const struct tl_change *change)
+static int census_on_change(void *ctx, const struct tl_change *change)
 {
 	const struct census_pass *pass = ctx;
-	struct census_goroutine *seen = at(pass->census, change->g->serial);
+	struct census_goroutine *seen = census_at(pass->census, change->g->serial);
 
 	if (!seen)
 		return -ENOMEM;
@@ -90,7 +90,7 @@ static int on_change(void *ctx, const struct tl_change *change)
 	return name_it(pass, seen, change);
 }
 
-static int on_begin(void *ctx, const struct tl_range *range)
+static int census_on_begin(void *ctx, const struct tl_range *range)
 {
 	const struct census_pass *pass = ctx;
 	size_t len;
@@ -100,7 +100,7 @@ static int on_begin(void *ctx, const struct tl_range *range)
 	return 0;
 }
 
-static int on_end(void *ctx, const struct tl_range *range)
+static int census_on_end(void *ctx, const struct tl_range *range)
 {
 	const struct census_pass *pass = ctx;
 
@@ -109,10 +109,10 @@ static int on_end(void *ctx, const struct tl_range *range)
 	return 0;
 }
 
-static int on_event(void *ctx, const struct op *op, const struct tl_goroutine *g)
+static int census_on_event(void *ctx, const struct op *op, const struct tl_goroutine *g)
 {
 	const struct census_pass *pass = ctx;
-	struct census_goroutine *seen = g ? at(pass->census, g->serial) : NULL;
+	struct census_goroutine *seen = g ? census_at(pass->census, g->serial) : NULL;
 	size_t len;
 
 	if (op->kind == OP_LOG &&
@@ -123,14 +123,14 @@ static int on_event(void *ctx, const struct op *op, const struct tl_goroutine *g
 	if (!seen)
 		return -ENOMEM;
 	seen->goid = g->goid;
-	return seen->name ? 0 : take_name(pass, op->stack, true, &seen->name);
+	return seen->name ? 0 : census_take_name(pass, op->stack, true, &seen->name);
 }
 
 /* Labels that the first record says it had before, it has had from its beginning. */
-static int on_labels(void *ctx, const struct tl_goroutine *g, const struct tl_labels *labels)
+static int census_on_labels(void *ctx, const struct tl_goroutine *g, const struct tl_labels *labels)
 {
 	const struct census_pass *pass = ctx;
-	struct census_goroutine *seen = at(pass->census, g->serial);
+	struct census_goroutine *seen = census_at(pass->census, g->serial);
 
 	if (!seen)
 		return -ENOMEM;
@@ -140,7 +140,7 @@ static int on_labels(void *ctx, const struct tl_goroutine *g, const struct tl_la
 	return seen->labels ? 0 : -ENOMEM;
 }
 
-static int on_tables(void *ctx, const struct generation *gen)
+static int census_on_tables(void *ctx, const struct generation *gen)
 {
 	struct census_pass *pass = ctx;
 
@@ -160,12 +160,12 @@ struct census_pass *census_begin(struct census *census)
 	struct census_pass *pass = calloc(1, sizeof(*pass));
 	const struct tl_visitor visitor = {
 		.ctx = pass,
-		.change = on_change,
-		.begin = on_begin,
-		.end = on_end,
-		.event = on_event,
-		.labels = on_labels,
-		.tables = on_tables,
+		.change = census_on_change,
+		.begin = census_on_begin,
+		.end = census_on_end,
+		.event = census_on_event,
+		.labels = census_on_labels,
+		.tables = census_on_tables,
 	};
 
 	if (!pass)

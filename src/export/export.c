@@ -73,7 +73,7 @@ bool export_parse(const char *text, enum export_format *format, enum profile_kin
 	return false;
 }
 
-static struct exporter *refuse(struct exporter *exporter, struct error *err)
+static struct exporter *export_refuse(struct exporter *exporter, struct error *err)
 {
 	if (!err->text[0])
 		error_set(err, ENOMEM, "out of memory");
@@ -89,17 +89,17 @@ struct exporter *exporter_new(const struct export_options *options, const struct
 
 	err->text[0] = '\0';
 	if (!exporter)
-		return refuse(NULL, err);
+		return export_refuse(NULL, err);
 	exporter->kind = writers[options->format];
 	exporter->writer = exporter->kind->open(options, census, &visitor, err);
 	if (!exporter->writer)
-		return refuse(exporter, err);
+		return export_refuse(exporter, err);
 	visitor.ctx = exporter->writer;
 	exporter->timeline = timeline_new(&visitor, census);
-	return exporter->timeline ? exporter : refuse(exporter, err);
+	return exporter->timeline ? exporter : export_refuse(exporter, err);
 }
 
-static int report(const struct exporter *exporter, int rc, struct error *err)
+static int export_report(const struct exporter *exporter, int rc, struct error *err)
 {
 	const char *fault = rc && exporter->kind->fault ? exporter->kind->fault(exporter->writer) : "";
 
@@ -110,14 +110,14 @@ static int report(const struct exporter *exporter, int rc, struct error *err)
 
 int exporter_generation(struct exporter *exporter, const struct generation *gen, struct error *err)
 {
-	return report(exporter, timeline_generation(exporter->timeline, gen), err);
+	return export_report(exporter, timeline_generation(exporter->timeline, gen), err);
 }
 
 int exporter_finish(struct exporter *exporter, struct error *err)
 {
 	int rc = timeline_finish(exporter->timeline);
 
-	return report(exporter, rc ? rc : exporter->kind->finish(exporter->writer), err);
+	return export_report(exporter, rc ? rc : exporter->kind->finish(exporter->writer), err);
 }
 
 void exporter_free(struct exporter *exporter)

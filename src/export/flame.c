@@ -75,7 +75,7 @@ static int put_json_text(struct buffer *out, const char *text, size_t len)
 	return rc ? -ENOMEM : 0;
 }
 
-static int put_text(struct buffer *out, const char *text)
+static int flame_put_text(struct buffer *out, const char *text)
 {
 	return buffer_append(out, text, strlen(text));
 }
@@ -86,10 +86,11 @@ static int put_profile(struct flame *flame, const struct profile *profile, struc
 	int rc = fold(&flame->profiles, profile, &lines);
 
 	if (!rc && lines.len) {
-		rc = put_text(out, "{\"name\":\"") || put_text(out, profile_name(profile->kind)) ||
-		     put_text(out, profile->kind == PROFILE_CPU ? "\",\"unit\":\"samples\",\"folded\":"
-								: "\",\"unit\":\"us\",\"folded\":") ||
-		     put_json_text(out, (const char *)lines.bytes, lines.len) || put_text(out, "},\n");
+		rc = flame_put_text(out, "{\"name\":\"") ||
+		     flame_put_text(out, profile_name(profile->kind)) ||
+		     flame_put_text(out, profile->kind == PROFILE_CPU ? "\",\"unit\":\"samples\",\"folded\":"
+								      : "\",\"unit\":\"us\",\"folded\":") ||
+		     put_json_text(out, (const char *)lines.bytes, lines.len) || flame_put_text(out, "},\n");
 	}
 	buffer_free(&lines);
 	return rc ? -ENOMEM : 0;
@@ -97,32 +98,33 @@ static int put_profile(struct flame *flame, const struct profile *profile, struc
 
 static int put_constant(struct buffer *out, const char *name, const char *text)
 {
-	return put_text(out, "const ") || put_text(out, name) || put_text(out, " = ") ||
-	       put_json_text(out, text, strlen(text)) || put_text(out, ";\n");
+	return flame_put_text(out, "const ") || flame_put_text(out, name) || flame_put_text(out, " = ") ||
+	       put_json_text(out, text, strlen(text)) || flame_put_text(out, ";\n");
 }
 
 /* The functions by which the page knows idle waits. */
 static int put_idle_functions(struct buffer *out)
 {
 	const char *loop;
-	int rc = put_constant(out, "handler", LIBRARY_HTTP_HANDLER) || put_text(out, "const loops = [\n");
+	int rc = put_constant(out, "handler", LIBRARY_HTTP_HANDLER) ||
+		 flame_put_text(out, "const loops = [\n");
 
 	for (unsigned i = 0; (loop = library_idle_loop(i)) && !rc; i++)
-		rc = put_json_text(out, loop, strlen(loop)) || put_text(out, ",\n");
-	return rc || put_text(out, "];\n") ? -ENOMEM : 0;
+		rc = put_json_text(out, loop, strlen(loop)) || flame_put_text(out, ",\n");
+	return rc || flame_put_text(out, "];\n") ? -ENOMEM : 0;
 }
 
 static int flame_finish(void *writer)
 {
 	struct flame *flame = writer;
 	struct buffer out = {0};
-	int rc = put_text(&out, flame_page_head) || put_constant(&out, "title", flame->title) ||
-		 put_idle_functions(&out) || put_text(&out, "const profiles = [\n");
+	int rc = flame_put_text(&out, flame_page_head) || put_constant(&out, "title", flame->title) ||
+		 put_idle_functions(&out) || flame_put_text(&out, "const profiles = [\n");
 
 	for (size_t i = 0; i < flame->profiles.n && !rc; i++)
 		rc = put_profile(flame, &flame->profiles.all[i], &out);
 	if (!rc)
-		rc = put_text(&out, "];\n") || put_text(&out, flame_page_tail);
+		rc = flame_put_text(&out, "];\n") || flame_put_text(&out, flame_page_tail);
 	rc = rc ? -ENOMEM : flame->out.write(flame->out.ctx, out.bytes, out.len);
 	buffer_free(&out);
 	return rc;

@@ -25,7 +25,7 @@ static int put_name(struct buffer *out, const char *text, size_t len)
 	return 0;
 }
 
-static int put_string(const struct profiles *ps, struct buffer *out, uint32_t id)
+static int fold_put_string(const struct profiles *ps, struct buffer *out, uint32_t id)
 {
 	size_t len;
 	const char *text = strtab_get(ps->st.strings, id, &len);
@@ -33,14 +33,14 @@ static int put_string(const struct profiles *ps, struct buffer *out, uint32_t id
 	return put_name(out, text, len);
 }
 
-static int put_frames(const struct profiles *ps, struct buffer *out, const struct profile_sample *sample)
+static int fold_put_frames(const struct profiles *ps, struct buffer *out, const struct profile_sample *sample)
 {
 	const struct st_stack *stack = &ps->st.stacks[sample->stack];
 
 	for (uint32_t i = stack->n; i-- > 0;) {
 		const struct st_frame *frame = &ps->st.frames[ps->st.frame_ids[stack->first + i]];
 		uint32_t name = ps->st.functions[frame->function].name;
-		int rc = name ? put_string(ps, out, name) : buffer_append(out, "?", 1);
+		int rc = name ? fold_put_string(ps, out, name) : buffer_append(out, "?", 1);
 
 		if (rc || (i && buffer_append(out, ";", 1)))
 			return -ENOMEM;
@@ -48,21 +48,21 @@ static int put_frames(const struct profiles *ps, struct buffer *out, const struc
 	if (stack->n)
 		return 0;
 	if (ps->labels[sample->labels].function)
-		return put_string(ps, out, ps->labels[sample->labels].function);
+		return fold_put_string(ps, out, ps->labels[sample->labels].function);
 	return buffer_append(out, "[unknown]", 9);
 }
 
-static int put_line(const struct profiles *ps, struct buffer *out, const struct profile_sample *sample,
-		    uint64_t value)
+static int fold_put_line(const struct profiles *ps, struct buffer *out, const struct profile_sample *sample,
+			 uint64_t value)
 {
 	uint32_t state = ps->labels[sample->labels].state;
 	char number[32];
 	int n = snprintf(number, sizeof(number), " %llu\n", (unsigned long long)value);
 
-	if (put_frames(ps, out, sample))
+	if (fold_put_frames(ps, out, sample))
 		return -ENOMEM;
 	if (state &&
-	    (buffer_append(out, ";[", 2) || put_string(ps, out, state) || buffer_append(out, "]", 1)))
+	    (buffer_append(out, ";[", 2) || fold_put_string(ps, out, state) || buffer_append(out, "]", 1)))
 		return -ENOMEM;
 	return buffer_append(out, number, (size_t)n);
 }
@@ -73,7 +73,7 @@ int fold(const struct profiles *ps, const struct profile *profile, struct buffer
 		const struct profile_sample *sample = &profile->samples[i];
 		uint64_t value = profile->kind == PROFILE_CPU ? sample->count : (sample->ns + 500) / 1000;
 
-		if (value && put_line(ps, out, sample, value))
+		if (value && fold_put_line(ps, out, sample, value))
 			return -ENOMEM;
 	}
 	return 0;

@@ -49,7 +49,8 @@ static int state_name(struct perfetto *px, const struct ledger_interval *now, ui
 	return rc ? rc : map64_set(&px->named_states, key, *name);
 }
 
-static int put_state(struct perfetto *px, const struct pf_goroutine *g, const struct tl_change *change)
+static int perfetto_put_state(struct perfetto *px, const struct pf_goroutine *g,
+			      const struct tl_change *change)
 {
 	struct pf_event ev = {
 		.time = change->time,
@@ -65,7 +66,7 @@ static int put_state(struct perfetto *px, const struct pf_goroutine *g, const st
 }
 
 /* In a row, the outer slice is the goroutine, and the inner ones are its states. */
-static int put_row(struct perfetto *px, struct pf_goroutine *g, const struct tl_change *change)
+static int perfetto_put_row(struct perfetto *px, struct pf_goroutine *g, const struct tl_change *change)
 {
 	struct pf_event ev = {.time = change->time, .track = g->track, .type = PF_END, .category = PF_STATES};
 	char name[32];
@@ -96,9 +97,9 @@ static int show_state(struct perfetto *px, struct pf_goroutine *g, const struct 
 	int rc = 0;
 
 	if (g->shape == PF_TRACK)
-		rc = put_state(px, g, change);
+		rc = perfetto_put_state(px, g, change);
 	else if (g->shape == PF_ROW)
-		rc = put_row(px, g, change);
+		rc = perfetto_put_row(px, g, change);
 	if (!rc && change->to->state == LEDGER_NONE)
 		rc = pf_goroutine_ended(&px->tracks, g);
 	return rc;
@@ -169,7 +170,7 @@ static int show_waking(struct perfetto *px, struct pf_goroutine *g, const struct
 	return pf_put_event(px, &ev);
 }
 
-static int on_change(void *ctx, const struct tl_change *change)
+static int perfetto_on_change(void *ctx, const struct tl_change *change)
 {
 	struct perfetto *px = ctx;
 	int rc;
@@ -189,7 +190,7 @@ static int on_change(void *ctx, const struct tl_change *change)
 }
 
 /* If the labels of a running goroutine change, a new slice continues the current one. */
-static int on_labels(void *ctx, const struct tl_goroutine *g, const struct tl_labels *labels)
+static int perfetto_on_labels(void *ctx, const struct tl_goroutine *g, const struct tl_labels *labels)
 {
 	struct perfetto *px = ctx;
 	const struct tl_change change = {.time = labels->time, .g = g, .to = &g->now};
@@ -304,19 +305,19 @@ static int put_range(struct perfetto *px, const struct tl_range *range, bool beg
 	return pf_put_event(px, &ev);
 }
 
-static int on_begin(void *ctx, const struct tl_range *range)
+static int perfetto_on_begin(void *ctx, const struct tl_range *range)
 {
 	return put_range(ctx, range, true);
 }
 
-static int on_end(void *ctx, const struct tl_range *range)
+static int perfetto_on_end(void *ctx, const struct tl_range *range)
 {
 	return put_range(ctx, range, false);
 }
 
 /* --- single events --- */
 
-static int put_log(struct perfetto *px, const struct op *op, const struct tl_goroutine *g)
+static int perfetto_put_log(struct perfetto *px, const struct op *op, const struct tl_goroutine *g)
 {
 	struct pf_event ev = {
 		.time = op->time,
@@ -353,7 +354,7 @@ static int put_log(struct perfetto *px, const struct op *op, const struct tl_gor
 	return pf_put_event(px, &ev);
 }
 
-static int put_sample(struct perfetto *px, const struct op *op, const struct tl_goroutine *g)
+static int perfetto_put_sample(struct perfetto *px, const struct op *op, const struct tl_goroutine *g)
 {
 	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
 	Perfetto__StackSample sample = PERFETTO__STACK_SAMPLE__INIT;
@@ -400,21 +401,21 @@ static int put_sample(struct perfetto *px, const struct op *op, const struct tl_
 	return pf_put_at(&px->stream, op->time, &packet);
 }
 
-static int on_event(void *ctx, const struct op *op, const struct tl_goroutine *g)
+static int perfetto_on_event(void *ctx, const struct op *op, const struct tl_goroutine *g)
 {
 	struct perfetto *px = ctx;
 
 	switch (op->kind) {
 	case OP_LOG:
-		return put_log(px, op, g);
+		return perfetto_put_log(px, op, g);
 	case OP_CPU_SAMPLE:
-		return put_sample(px, op, g);
+		return perfetto_put_sample(px, op, g);
 	default:
 		return pf_counters_op(&px->counters, op);
 	}
 }
 
-static int on_tables(void *ctx, const struct generation *gen)
+static int perfetto_on_tables(void *ctx, const struct generation *gen)
 {
 	struct perfetto *px = ctx;
 
@@ -437,7 +438,7 @@ static void perfetto_free(void *writer)
 	free(px);
 }
 
-static int start(struct perfetto *px, const struct export_options *options)
+static int perfetto_start(struct perfetto *px, const struct export_options *options)
 {
 	const struct census *census = px->census;
 	const struct pf_process process = pf_process(census, options);
@@ -467,17 +468,17 @@ static void *perfetto_open(const struct export_options *options, const struct ce
 	if (!px)
 		return NULL;
 	px->census = census;
-	if (start(px, options)) {
+	if (perfetto_start(px, options)) {
 		perfetto_free(px);
 		return NULL;
 	}
 	*visitor = (struct tl_visitor){
-		.change = on_change,
-		.begin = on_begin,
-		.end = on_end,
-		.event = on_event,
-		.labels = on_labels,
-		.tables = on_tables,
+		.change = perfetto_on_change,
+		.begin = perfetto_on_begin,
+		.end = perfetto_on_end,
+		.event = perfetto_on_event,
+		.labels = perfetto_on_labels,
+		.tables = perfetto_on_tables,
 	};
 	return px;
 }

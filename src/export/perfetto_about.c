@@ -46,7 +46,7 @@ struct attributes {
 	size_t n;
 };
 
-static Perfetto__Attribute *add(struct attributes *attributes, const char *key)
+static Perfetto__Attribute *perfetto_about_add(struct attributes *attributes, const char *key)
 {
 	Perfetto__Attribute *new = &attributes->all[attributes->n];
 
@@ -60,12 +60,12 @@ static Perfetto__Attribute *add(struct attributes *attributes, const char *key)
 static void add_text(struct attributes *attributes, const char *key, const char *text)
 {
 	if (text && text[0])
-		add(attributes, key)->string_value = (char *)text;
+		perfetto_about_add(attributes, key)->string_value = (char *)text;
 }
 
-static void add_number(struct attributes *attributes, const char *key, uint64_t number)
+static void perfetto_about_add_number(struct attributes *attributes, const char *key, uint64_t number)
 {
-	Perfetto__Attribute *new = add(attributes, key);
+	Perfetto__Attribute *new = perfetto_about_add(attributes, key);
 
 	new->has_long_value = true;
 	new->long_value = (int64_t)number;
@@ -82,12 +82,13 @@ static int put_attributes(struct pf_stream *pf, const struct census *census,
 	add_text(&all, "gotrace.source", options->title);
 	add_text(&all, "gotrace.format", wire_format_name((enum wire_format)options->source));
 	add_text(&all, "gotrace.process", process->name);
-	add_number(&all, "gotrace.pid", (uint64_t)process->pid);
-	add_number(&all, "gotrace.duration_ns", census->end - census->start);
-	add_number(&all, "gotrace.not_watched_ns", census->not_watched_ns);
-	add_number(&all, "gotrace.goroutines", census->n - 1);
+	perfetto_about_add_number(&all, "gotrace.pid", (uint64_t)process->pid);
+	perfetto_about_add_number(&all, "gotrace.duration_ns", census->end - census->start);
+	perfetto_about_add_number(&all, "gotrace.not_watched_ns", census->not_watched_ns);
+	perfetto_about_add_number(&all, "gotrace.goroutines", census->n - 1);
 	if (census->wall_ns)
-		add_number(&all, "gotrace.start_wall_ns", census->wall_ns + census->start - census->clock_ns);
+		perfetto_about_add_number(&all, "gotrace.start_wall_ns",
+					  census->wall_ns + census->start - census->clock_ns);
 	if (options->machine) {
 		add_text(&all, "gotrace.host", options->machine->host);
 		add_text(&all, "gotrace.kernel", options->machine->release);

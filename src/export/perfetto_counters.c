@@ -31,7 +31,7 @@ int pf_counters_init(struct pf_counters *counters, struct pf_tracks *tracks)
 	return 0;
 }
 
-static int put(struct pf_counters *counters, int i, uint64_t time)
+static int perfetto_counters_put(struct pf_counters *counters, int i, uint64_t time)
 {
 	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
 	Perfetto__TrackEvent event = PERFETTO__TRACK_EVENT__INIT;
@@ -54,7 +54,7 @@ int pf_counters_flush(struct pf_counters *counters, uint64_t time)
 
 		if (!counters->all[i].known || !counters->all[i].track || same)
 			continue;
-		rc = put(counters, i, time);
+		rc = perfetto_counters_put(counters, i, time);
 		if (rc)
 			return rc;
 		counters->all[i].shown = counters->all[i].value;
@@ -68,7 +68,7 @@ static int flush_if_due(struct pf_counters *counters, uint64_t time)
 	return time < counters->next_ns ? 0 : pf_counters_flush(counters, time);
 }
 
-static void count(struct pf_counters *counters, unsigned state, int by)
+static void perfetto_counters_count(struct pf_counters *counters, unsigned state, int by)
 {
 	static const int8_t which[LEDGER_STATE_COUNT] = {
 		[LEDGER_NONE] = -1,
@@ -89,8 +89,8 @@ int pf_counters_change(struct pf_counters *counters, const struct tl_change *cha
 {
 	if (change->final)
 		return 0;
-	count(counters, change->g->now.state, -1);
-	count(counters, change->to->state, 1);
+	perfetto_counters_count(counters, change->g->now.state, -1);
+	perfetto_counters_count(counters, change->to->state, 1);
 	return flush_if_due(counters, change->time);
 }
 

@@ -24,7 +24,7 @@ static struct pf_cpu *cpu_at(struct perfetto *px, uint32_t number, int *rc)
 }
 
 /* Ends the CPU's slice. */
-static int leave(struct perfetto *px, struct pf_cpu *cpu, uint64_t time)
+static int perfetto_cpus_leave(struct perfetto *px, struct pf_cpu *cpu, uint64_t time)
 {
 	struct pf_event ev = {.time = time, .track = cpu->track, .type = PF_END, .category = PF_CPU};
 	int rc;
@@ -38,7 +38,8 @@ static int leave(struct perfetto *px, struct pf_cpu *cpu, uint64_t time)
 
 /* Another thread that is still shown there lost the CPU for less than --os, which the trace omits.
  * `below` remembers it, so that it is shown again when this one leaves. */
-static int enter(struct perfetto *px, uint32_t number, uint32_t tid, uint32_t serial, uint64_t time)
+static int perfetto_cpus_enter(struct perfetto *px, uint32_t number, uint32_t tid, uint32_t serial,
+			       uint64_t time)
 {
 	struct pf_event ev = {.time = time,
 			      .type = PF_BEGIN,
@@ -55,7 +56,7 @@ static int enter(struct perfetto *px, uint32_t number, uint32_t tid, uint32_t se
 		return rc;
 	if (cpu->tid) {
 		thread->below = cpu->tid;
-		rc = leave(px, cpu, time);
+		rc = perfetto_cpus_leave(px, cpu, time);
 	}
 	if (rc)
 		return rc;
@@ -84,7 +85,7 @@ static int resume(struct perfetto *px, uint32_t number, struct pf_thread *left, 
 		left->below = 0;
 		left = pf_thread(&px->tracks, tid, NULL, &rc);
 		if (left && !left->shown && cpu_of(left) == number)
-			return enter(px, number, tid, left->serial, time);
+			return perfetto_cpus_enter(px, number, tid, left->serial, time);
 	}
 	return rc;
 }
@@ -102,8 +103,8 @@ int pf_cpus_update(struct perfetto *px, uint32_t tid, uint64_t time)
 	if (old == wanted && (!wanted || thread->shown_serial == thread->serial))
 		return 0;
 	if (old)
-		rc = leave(px, &px->tracks.cpus[old], time);
+		rc = perfetto_cpus_leave(px, &px->tracks.cpus[old], time);
 	if (!rc && old && old != wanted)
 		rc = resume(px, old, thread, time);
-	return rc || !wanted ? rc : enter(px, wanted, tid, thread->serial, time);
+	return rc || !wanted ? rc : perfetto_cpus_enter(px, wanted, tid, thread->serial, time);
 }

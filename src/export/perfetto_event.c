@@ -12,7 +12,7 @@ struct label_dictionary {
 	Perfetto__DebugAnnotation entries[LABELS_TEXT_LABELS], *pointers[LABELS_TEXT_LABELS];
 };
 
-static char *put_text(char **at, const char *text, size_t len)
+static char *perfetto_event_put_text(char **at, const char *text, size_t len)
 {
 	char *begin = *at;
 
@@ -22,8 +22,8 @@ static char *put_text(char **at, const char *text, size_t len)
 	return begin;
 }
 
-static bool fill_labels(const struct perfetto *px, uint32_t string, struct label_dictionary *all,
-			Perfetto__DebugAnnotation *labels)
+static bool perfetto_event_fill_labels(const struct perfetto *px, uint32_t string,
+				       struct label_dictionary *all, Perfetto__DebugAnnotation *labels)
 {
 	size_t len;
 	const char *text = strtab_get(px->st.strings, string, &len);
@@ -35,8 +35,8 @@ static bool fill_labels(const struct perfetto *px, uint32_t string, struct label
 		const struct pprof_label *label = &all->set.labels[i];
 
 		all->entries[i] = (Perfetto__DebugAnnotation)PERFETTO__DEBUG_ANNOTATION__INIT;
-		all->entries[i].name = put_text(&at, label->key, label->key_len);
-		all->entries[i].string_value = put_text(&at, label->value, label->value_len);
+		all->entries[i].name = perfetto_event_put_text(&at, label->key, label->key_len);
+		all->entries[i].string_value = perfetto_event_put_text(&at, label->value, label->value_len);
 		all->pointers[i] = &all->entries[i];
 	}
 	labels->has_name_iid = true;
@@ -70,7 +70,7 @@ static size_t fill_annotations(const struct perfetto *px, const struct pf_event 
 		all[n].name_iid = ev->text_is;
 		all[n++].string_value = (char *)ev->text;
 	}
-	return ev->labels && fill_labels(px, ev->labels, labels, &all[n]) ? n + 1 : n;
+	return ev->labels && perfetto_event_fill_labels(px, ev->labels, labels, &all[n]) ? n + 1 : n;
 }
 
 int pf_put_event(struct perfetto *px, const struct pf_event *ev)

@@ -26,7 +26,8 @@ void pf_comm(const struct census *census, uint32_t serial, char comm[64])
 /* States of Perfetto's generic_task.proto. */
 enum { TASK_RUNNABLE = 2, TASK_RUNNING = 3, TASK_SLEEPS = 4, TASK_DEAD = 7, TASK_DESTROYED = 8 };
 
-static int put_task(struct perfetto *px, uint64_t time, const Perfetto__KernelTaskState *state)
+static int perfetto_threads_put_task(struct perfetto *px, uint64_t time,
+				     const Perfetto__KernelTaskState *state)
 {
 	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
 	Perfetto__KernelTaskState task = *state;
@@ -42,7 +43,7 @@ static int replace_dead(struct perfetto *px, uint64_t time, Perfetto__KernelTask
 	int rc;
 
 	task.state = TASK_DESTROYED;
-	rc = put_task(px, time, &task);
+	rc = perfetto_threads_put_task(px, time, &task);
 	return rc ? rc : pf_thread_again(&px->tracks, (uint32_t)task.tid, task.comm);
 }
 
@@ -80,7 +81,7 @@ static int show_task(struct perfetto *px, const struct tl_change *change)
 	if (rc)
 		return rc;
 	task.state = thread->task = states[change->to->state];
-	return put_task(px, change->time, &task);
+	return perfetto_threads_put_task(px, change->time, &task);
 }
 
 /* The innermost frame names a system call: `read(7: /data/x)`. */
@@ -160,7 +161,7 @@ static int enter_thread(struct perfetto *px, struct pf_goroutine *g, const struc
 	return rc ? rc : open_slice(px, thread, &ev);
 }
 
-static int begin_call(struct perfetto *px, const struct tl_change *change)
+static int perfetto_threads_begin_call(struct perfetto *px, const struct tl_change *change)
 {
 	int rc;
 	struct pf_thread *thread = pf_thread(&px->tracks, change->to->m, NULL, &rc);
@@ -173,8 +174,8 @@ static int begin_call(struct perfetto *px, const struct tl_change *change)
 }
 
 /* Returns the thread that the goroutine was on, if it is still there, else NULL. */
-static struct pf_thread *thread_of(struct perfetto *px, const struct pf_goroutine *g, uint32_t serial,
-				   int *rc)
+static struct pf_thread *perfetto_threads_thread_of(struct perfetto *px, const struct pf_goroutine *g,
+						    uint32_t serial, int *rc)
 {
 	struct pf_thread *thread = NULL;
 
@@ -194,7 +195,7 @@ static int move_goroutine(struct perfetto *px, struct pf_goroutine *g, const str
 {
 	bool on = is_on_thread(change->to);
 	int rc;
-	struct pf_thread *thread = thread_of(px, g, change->g->serial, &rc);
+	struct pf_thread *thread = perfetto_threads_thread_of(px, g, change->g->serial, &rc);
 	bool stays = thread && on && g->thread == change->to->m;
 
 	if (thread)
@@ -203,7 +204,7 @@ static int move_goroutine(struct perfetto *px, struct pf_goroutine *g, const str
 		g->thread = 0;
 	if (!rc && on && !stays)
 		rc = enter_thread(px, g, change);
-	return rc || !on || change->to->state != G_SYSCALL ? rc : begin_call(px, change);
+	return rc || !on || change->to->state != G_SYSCALL ? rc : perfetto_threads_begin_call(px, change);
 }
 
 static int show_goroutine(struct perfetto *px, struct pf_goroutine *g, const struct tl_change *change)
@@ -222,7 +223,7 @@ static int show_off_cpu(struct perfetto *px, const struct tl_range *range, uint3
 {
 	int rc;
 	const struct pf_goroutine *g = pf_goroutine(&px->tracks, range->g, &rc);
-	struct pf_thread *thread = g ? thread_of(px, g, range->g, &rc) : NULL;
+	struct pf_thread *thread = g ? perfetto_threads_thread_of(px, g, range->g, &rc) : NULL;
 	struct pf_event ev = {.time = range->since,
 			      .category = PF_OS,
 			      .name = name,

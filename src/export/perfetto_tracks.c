@@ -264,7 +264,8 @@ int pf_thread_again(struct pf_tracks *tracks, uint32_t tid, const char *comm)
 
 /* --- goroutines --- */
 
-static int function_of(struct pf_tracks *tracks, uint32_t serial, uint32_t *function, uint32_t *name)
+static int perfetto_tracks_function_of(struct pf_tracks *tracks, uint32_t serial, uint32_t *function,
+				       uint32_t *name)
 {
 	size_t len;
 	const char *text = census_name(tracks->census, serial, &len);
@@ -330,7 +331,7 @@ struct pf_goroutine *pf_goroutine(struct pf_tracks *tracks, uint32_t serial, int
 	g = &tracks->goroutines[serial];
 	if (g->shape != PF_UNSEEN)
 		return g;
-	*rc = function_of(tracks, serial, &g->function, &g->name);
+	*rc = perfetto_tracks_function_of(tracks, serial, &g->function, &g->name);
 	if (*rc)
 		return NULL;
 	g->shape = (uint8_t)shape_of(tracks, serial);

@@ -62,7 +62,7 @@ static void *pprof_open(const struct export_options *options, const struct censu
 
 /* --- pieces of the message --- */
 
-static int64_t text_id(struct pprof *pprof, const char *text)
+static int64_t pprof_text_id(struct pprof *pprof, const char *text)
 {
 	return strtab_add_str(pprof->strings, text);
 }
@@ -75,7 +75,7 @@ static int64_t string_id(struct pprof *pprof, uint32_t id)
 	return strtab_add(pprof->strings, text, len);
 }
 
-static int put(struct pprof *pprof, const Pprof__Profile *profile)
+static int pprof_put(struct pprof *pprof, const Pprof__Profile *profile)
 {
 	return protobuf_append(&pprof->bytes, &profile->base) ? -ENOMEM : 0;
 }
@@ -88,12 +88,12 @@ static int put_head(struct pprof *pprof)
 	Pprof__ValueType count = PPROF__VALUE_TYPE__INIT, time = PPROF__VALUE_TYPE__INIT,
 			 period = PPROF__VALUE_TYPE__INIT, *types[] = {&count, &time};
 
-	count.type = text_id(pprof, units[kind].count);
-	count.unit = text_id(pprof, units[kind].unit);
-	time.type = text_id(pprof, units[kind].time);
-	time.unit = text_id(pprof, "nanoseconds");
-	period.type = text_id(pprof, kind == PROFILE_CPU ? "cpu" : "trace");
-	period.unit = text_id(pprof, kind == PROFILE_CPU ? "nanoseconds" : "count");
+	count.type = pprof_text_id(pprof, units[kind].count);
+	count.unit = pprof_text_id(pprof, units[kind].unit);
+	time.type = pprof_text_id(pprof, units[kind].time);
+	time.unit = pprof_text_id(pprof, "nanoseconds");
+	period.type = pprof_text_id(pprof, kind == PROFILE_CPU ? "cpu" : "trace");
+	period.unit = pprof_text_id(pprof, kind == PROFILE_CPU ? "nanoseconds" : "count");
 	profile.n_sample_type = 2;
 	profile.sample_type = types;
 	profile.period_type = &period;
@@ -101,7 +101,7 @@ static int put_head(struct pprof *pprof)
 	if (census->wall_ns)
 		profile.time_nanos = (int64_t)(census->wall_ns + (census->start - census->clock_ns));
 	profile.duration_nanos = (int64_t)(census->end - census->start);
-	return put(pprof, &profile);
+	return pprof_put(pprof, &profile);
 }
 
 static int put_function(struct pprof *pprof, size_t id)
@@ -115,7 +115,7 @@ static int put_function(struct pprof *pprof, size_t id)
 	function.filename = string_id(pprof, from->file);
 	profile.n_function = 1;
 	profile.function = functions;
-	return put(pprof, &profile);
+	return pprof_put(pprof, &profile);
 }
 
 static int put_location(struct pprof *pprof, size_t id)
@@ -133,7 +133,7 @@ static int put_location(struct pprof *pprof, size_t id)
 	location.line = lines;
 	profile.n_location = 1;
 	profile.location = locations;
-	return put(pprof, &profile);
+	return pprof_put(pprof, &profile);
 }
 
 /* gotrace's own labels, and the program's. */
@@ -155,7 +155,7 @@ static size_t add_set(struct pprof *pprof, uint32_t id, Pprof__Label *labels, si
 	return n;
 }
 
-static size_t fill_labels(struct pprof *pprof, const struct profile_labels *from, Pprof__Label *labels)
+static size_t pprof_fill_labels(struct pprof *pprof, const struct profile_labels *from, Pprof__Label *labels)
 {
 	const struct {
 		const char *key;
@@ -170,13 +170,13 @@ static size_t fill_labels(struct pprof *pprof, const struct profile_labels *from
 		if (!all[i].value)
 			continue;
 		labels[n] = (Pprof__Label)PPROF__LABEL__INIT;
-		labels[n].key = text_id(pprof, all[i].key);
+		labels[n].key = pprof_text_id(pprof, all[i].key);
 		labels[n++].str = string_id(pprof, all[i].value);
 	}
 	return add_set(pprof, from->set, labels, n);
 }
 
-static int put_sample(struct pprof *pprof, const struct profile_sample *from)
+static int pprof_put_sample(struct pprof *pprof, const struct profile_sample *from)
 {
 	const struct stacktab *st = &pprof->profiles.st;
 	const struct st_stack *stack = &st->stacks[from->stack];
@@ -191,13 +191,13 @@ static int put_sample(struct pprof *pprof, const struct profile_sample *from)
 	sample.location_id = locations;
 	sample.n_value = 2;
 	sample.value = values;
-	sample.n_label = fill_labels(pprof, &pprof->profiles.labels[from->labels], labels);
+	sample.n_label = pprof_fill_labels(pprof, &pprof->profiles.labels[from->labels], labels);
 	for (size_t i = 0; i < sample.n_label; i++)
 		pointers[i] = &labels[i];
 	sample.label = pointers;
 	profile.n_sample = 1;
 	profile.sample = samples;
-	return put(pprof, &profile);
+	return pprof_put(pprof, &profile);
 }
 
 static int put_strings(struct pprof *pprof)
@@ -208,7 +208,7 @@ static int put_strings(struct pprof *pprof)
 
 		profile.n_string_table = 1;
 		profile.string_table = &text;
-		if (put(pprof, &profile))
+		if (pprof_put(pprof, &profile))
 			return -ENOMEM;
 	}
 	return 0;
@@ -225,7 +225,7 @@ static int put_all(struct pprof *pprof)
 	for (size_t i = 1; i < st->nframes && !rc; i++)
 		rc = put_location(pprof, i);
 	for (size_t i = 0; i < profile->n && !rc; i++)
-		rc = put_sample(pprof, &profile->samples[i]);
+		rc = pprof_put_sample(pprof, &profile->samples[i]);
 	return rc ? rc : put_strings(pprof);
 }
 

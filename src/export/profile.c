@@ -85,7 +85,7 @@ static uint32_t innermost(const struct profiles *ps, uint32_t serial)
 	return serial < ps->innermost_capacity ? ps->innermost[serial] : 0;
 }
 
-static int labels_of(struct profiles *ps, uint32_t serial, struct profile_labels *labels)
+static int profile_labels_of(struct profiles *ps, uint32_t serial, struct profile_labels *labels)
 {
 	uint32_t at = innermost(ps, serial), task;
 
@@ -119,7 +119,7 @@ static int keep_part(struct profile_life *life, uint64_t from, uint64_t until)
 	return 0;
 }
 
-static int on_labels(void *ctx, const struct tl_goroutine *g, const struct tl_labels *labels)
+static int profile_on_labels(void *ctx, const struct tl_goroutine *g, const struct tl_labels *labels)
 {
 	struct profiles *ps = ctx;
 	struct profile_life *life;
@@ -141,7 +141,7 @@ static int on_labels(void *ctx, const struct tl_goroutine *g, const struct tl_la
 
 /* --- regions and tasks --- */
 
-static int begin_region(struct profiles *ps, const struct tl_range *range)
+static int profile_begin_region(struct profiles *ps, const struct tl_range *range)
 {
 	uint32_t at = ps->unused_annotation, name;
 
@@ -162,7 +162,7 @@ static int begin_region(struct profiles *ps, const struct tl_range *range)
 	return 0;
 }
 
-static void end_region(struct profiles *ps, const struct tl_range *range)
+static void profile_end_region(struct profiles *ps, const struct tl_range *range)
 {
 	uint32_t at = innermost(ps, range->g);
 
@@ -173,13 +173,13 @@ static void end_region(struct profiles *ps, const struct tl_range *range)
 	ps->unused_annotation = at;
 }
 
-static int on_begin(void *ctx, const struct tl_range *range)
+static int profile_on_begin(void *ctx, const struct tl_range *range)
 {
 	struct profiles *ps = ctx;
 	uint32_t name;
 
 	if (range->kind == TL_REGION && range->g)
-		return begin_region(ps, range);
+		return profile_begin_region(ps, range);
 	if (range->kind != TL_TASK)
 		return 0;
 	if (stacktab_string(&ps->st, ps->tables, range->name, &name) ||
@@ -188,16 +188,16 @@ static int on_begin(void *ctx, const struct tl_range *range)
 	return 0;
 }
 
-static int on_end(void *ctx, const struct tl_range *range)
+static int profile_on_end(void *ctx, const struct tl_range *range)
 {
 	if (range->kind == TL_REGION && range->g)
-		end_region(ctx, range);
+		profile_end_region(ctx, range);
 	return 0;
 }
 
 /* --- samples --- */
 
-static int add(struct profile *profile, uint32_t stack, uint32_t labels, uint64_t ns)
+static int profile_add(struct profile *profile, uint32_t stack, uint32_t labels, uint64_t ns)
 {
 	uint64_t key = (uint64_t)labels << 32 | stack;
 	uint32_t at = map64_find(&profile->by_key, key);
@@ -221,7 +221,8 @@ static bool holds(const char *text, size_t len, const char *part)
 }
 
 /* Selects the intervals of a profile: as go tool trace (Go 1.26, cmd/trace/pprof.go), and one for locks. */
-static bool is_wanted(const struct profiles *ps, enum profile_kind kind, const struct ledger_interval *now)
+static bool profile_is_wanted(const struct profiles *ps, enum profile_kind kind,
+			      const struct ledger_interval *now)
 {
 	size_t len = 0;
 	uint32_t id = now->reason < ps->st.copied_string_capacity ? ps->st.copied_strings[now->reason] : 0;
@@ -277,13 +278,13 @@ static int add_parts(struct profiles *ps, struct profile *profile, uint32_t stac
 
 		labels->set = life->parts[i].set;
 		id = labels_id(ps, labels);
-		if (!id || (part && add(profile, stack, id, part)))
+		if (!id || (part && profile_add(profile, stack, id, part)))
 			return -ENOMEM;
 		ns -= part;
 	}
 	labels->set = set_of(ps, serial);
 	id = labels_id(ps, labels);
-	return id ? add(profile, stack, id, ns) : -ENOMEM;
+	return id ? profile_add(profile, stack, id, ns) : -ENOMEM;
 }
 
 static int add_interval(struct profiles *ps, struct profile *profile, const struct tl_change *change)
@@ -300,14 +301,15 @@ static int add_interval(struct profiles *ps, struct profile *profile, const stru
 	/* The stack of a run is the one at which it stopped. */
 	if (now->state == G_RUNNING)
 		from = change->final || change->wakes ? 0 : change->to->stack;
-	if (stacktab_stack(&ps->st, ps->tables, from, &stack) || labels_of(ps, change->g->serial, &labels))
+	if (stacktab_stack(&ps->st, ps->tables, from, &stack) ||
+	    profile_labels_of(ps, change->g->serial, &labels))
 		return -ENOMEM;
 	if (profile->kind == PROFILE_WALL && state_label(ps, now, &labels.state))
 		return -ENOMEM;
 	return add_parts(ps, profile, stack, &labels, change->g->serial, change->time - since);
 }
 
-static int on_change(void *ctx, const struct tl_change *change)
+static int profile_on_change(void *ctx, const struct tl_change *change)
 {
 	struct profiles *ps = ctx;
 	const struct ledger_interval *now = &change->g->now;
@@ -323,7 +325,8 @@ static int on_change(void *ctx, const struct tl_change *change)
 		/* As go tool trace: no interval without an end, and none before the goroutine first runs. */
 		bool counts = (!change->final && change->g->ran) || ps->all[i].kind == PROFILE_WALL;
 
-		if (counts && is_wanted(ps, ps->all[i].kind, now) && add_interval(ps, &ps->all[i], change))
+		if (counts && profile_is_wanted(ps, ps->all[i].kind, now) &&
+		    add_interval(ps, &ps->all[i], change))
 			return -ENOMEM;
 	}
 	if (change->g->serial < ps->life_capacity)
@@ -331,7 +334,7 @@ static int on_change(void *ctx, const struct tl_change *change)
 	return 0;
 }
 
-static int on_event(void *ctx, const struct op *op, const struct tl_goroutine *g)
+static int profile_on_event(void *ctx, const struct op *op, const struct tl_goroutine *g)
 {
 	struct profiles *ps = ctx;
 	struct profile_labels labels = {0};
@@ -340,18 +343,19 @@ static int on_event(void *ctx, const struct op *op, const struct tl_goroutine *g
 	if (op->kind != OP_CPU_SAMPLE)
 		return 0;
 	if (stacktab_stack(&ps->st, ps->tables, op->stack, &stack) ||
-	    (g && labels_of(ps, g->serial, &labels)))
+	    (g && profile_labels_of(ps, g->serial, &labels)))
 		return -ENOMEM;
 	labels.set = g ? set_of(ps, g->serial) : 0;
 	id = labels_id(ps, &labels);
 	for (size_t i = 0; i < ps->n; i++) {
-		if (ps->all[i].kind == PROFILE_CPU && (!id || add(&ps->all[i], stack, id, PROFILE_SAMPLE_NS)))
+		if (ps->all[i].kind == PROFILE_CPU &&
+		    (!id || profile_add(&ps->all[i], stack, id, PROFILE_SAMPLE_NS)))
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-static int on_tables(void *ctx, const struct generation *gen)
+static int profile_on_tables(void *ctx, const struct generation *gen)
 {
 	struct profiles *ps = ctx;
 
@@ -371,12 +375,12 @@ int profiles_init(struct profiles *ps, const struct census *census, const enum p
 	for (size_t i = 0; i < n; i++)
 		ps->all[i].kind = kinds[i];
 	*visitor = (struct tl_visitor){
-		.change = on_change,
-		.begin = on_begin,
-		.end = on_end,
-		.event = on_event,
-		.labels = on_labels,
-		.tables = on_tables,
+		.change = profile_on_change,
+		.begin = profile_on_begin,
+		.end = profile_on_end,
+		.event = profile_on_event,
+		.labels = profile_on_labels,
+		.tables = profile_on_tables,
 	};
 	return 0;
 }

@@ -39,7 +39,7 @@ static const uint8_t kinds[OP_KIND_COUNT] = {
 };
 
 /* Distinguishes ranges that may be open at the same time. An end belongs to the latest range of its key. */
-static uint64_t key_of(uint8_t kind, uint32_t g, int32_t p, uint64_t task)
+static uint64_t ranges_key_of(uint8_t kind, uint32_t g, int32_t p, uint64_t task)
 {
 	switch (kind) {
 	case TL_SWEEP:
@@ -56,10 +56,10 @@ static uint64_t key_of(uint8_t kind, uint32_t g, int32_t p, uint64_t task)
 
 static uint64_t key_of_range(const struct tl_range *range)
 {
-	return key_of(range->kind, range->g, range->p, range->task);
+	return ranges_key_of(range->kind, range->g, range->p, range->task);
 }
 
-static uint32_t find(const struct tl_ranges *ranges, uint64_t key)
+static uint32_t ranges_find(const struct tl_ranges *ranges, uint64_t key)
 {
 	uint32_t at = map64_find(&ranges->top, key);
 
@@ -82,7 +82,7 @@ static uint32_t take_slot(struct tl_ranges *ranges)
 	return (uint32_t)++ranges->n;
 }
 
-static int begin(struct tl_ranges *ranges, struct tl_range range)
+static int ranges_begin(struct tl_ranges *ranges, struct tl_range range)
 {
 	uint64_t key = key_of_range(&range);
 	uint32_t at = take_slot(ranges);
@@ -90,13 +90,13 @@ static int begin(struct tl_ranges *ranges, struct tl_range range)
 	range.id = ++ranges->ids;
 	if (!at)
 		return -ENOMEM;
-	ranges->slots[at] = (struct range_slot){range, find(ranges, key)};
+	ranges->slots[at] = (struct range_slot){range, ranges_find(ranges, key)};
 	if (map64_set(&ranges->top, key, at))
 		return -ENOMEM;
 	return ranges->visitor.begin ? ranges->visitor.begin(ranges->visitor.ctx, &range) : 0;
 }
 
-static int end(struct tl_ranges *ranges, uint32_t at, uint64_t time, bool open)
+static int ranges_end(struct tl_ranges *ranges, uint32_t at, uint64_t time, bool open)
 {
 	struct range_slot *slot = &ranges->slots[at];
 	struct tl_range ended = slot->range;
@@ -136,7 +136,7 @@ static int begin_of(struct tl_ranges *ranges, const struct op *op, uint32_t g)
 		.parent = kind == TL_TASK ? op->arg2 : 0,
 	};
 
-	return begin(ranges, range);
+	return ranges_begin(ranges, range);
 }
 
 int ranges_step(struct tl_ranges *ranges, const struct op *op, uint32_t g)
@@ -144,7 +144,7 @@ int ranges_step(struct tl_ranges *ranges, const struct op *op, uint32_t g)
 	uint32_t at = 0;
 
 	if (is_end(op->kind) || is_active(op->kind))
-		at = find(ranges, key_of(kinds[op->kind], g, op->p, op->arg));
+		at = ranges_find(ranges, ranges_key_of(kinds[op->kind], g, op->p, op->arg));
 	if (is_active(op->kind) && at)
 		return 0; /* repeated at the start of a generation */
 	if (!is_end(op->kind))
@@ -155,19 +155,19 @@ int ranges_step(struct tl_ranges *ranges, const struct op *op, uint32_t g)
 		ranges->slots[at].range.arg = op->arg;
 		ranges->slots[at].range.arg2 = op->arg2;
 	}
-	return end(ranges, at, op->time, false);
+	return ranges_end(ranges, at, op->time, false);
 }
 
 int ranges_gap_begin(struct tl_ranges *ranges, uint64_t time)
 {
-	return begin(ranges, (struct tl_range){.kind = TL_GAP, .since = time, .p = NO_P});
+	return ranges_begin(ranges, (struct tl_range){.kind = TL_GAP, .since = time, .p = NO_P});
 }
 
 int ranges_gap_end(struct tl_ranges *ranges, uint64_t time)
 {
-	uint32_t at = find(ranges, key_of(TL_GAP, 0, NO_P, 0));
+	uint32_t at = ranges_find(ranges, ranges_key_of(TL_GAP, 0, NO_P, 0));
 
-	return at ? end(ranges, at, time, false) : 0;
+	return at ? ranges_end(ranges, at, time, false) : 0;
 }
 
 static int latest_first(const void *a, const void *b)

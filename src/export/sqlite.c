@@ -78,7 +78,7 @@ static int bind_string(struct sqlite *sq, sqlite3_stmt *row, int column, uint32_
 	return 0;
 }
 
-static int put_frames(struct sqlite *sq, size_t stack)
+static int sqlite_put_frames(struct sqlite *sq, size_t stack)
 {
 	const struct st_stack *from = &sq->st.stacks[stack];
 
@@ -99,7 +99,7 @@ static int put_frames(struct sqlite *sq, size_t stack)
 	return 0;
 }
 
-static int put_stack(struct sqlite *sq, size_t stack)
+static int sqlite_put_stack(struct sqlite *sq, size_t stack)
 {
 	const struct st_stack *from = &sq->st.stacks[stack];
 	sqlite3_stmt *row = database_row(sq->db, TABLE_STACK);
@@ -109,7 +109,7 @@ static int put_stack(struct sqlite *sq, size_t stack)
 	bind_text(sq, row, 2, sq->st.functions[sq->st.frames[ids[0]].function].name);
 	bind_text(sq, row, 3, sq->st.functions[sq->st.frames[ids[from->n - 1]].function].name);
 	sqlite3_bind_int64(row, 4, from->n);
-	return database_add(sq->db, row) ? -EIO : put_frames(sq, stack);
+	return database_add(sq->db, row) ? -EIO : sqlite_put_frames(sq, stack);
 }
 
 static int bind_stack(struct sqlite *sq, sqlite3_stmt *row, int column, uint32_t stack)
@@ -120,7 +120,7 @@ static int bind_stack(struct sqlite *sq, sqlite3_stmt *row, int column, uint32_t
 		return -ENOMEM;
 	bind_id(row, column, ours);
 	for (; sq->stacks < sq->st.nstacks; sq->stacks++) {
-		int rc = put_stack(sq, sq->stacks);
+		int rc = sqlite_put_stack(sq, sq->stacks);
 
 		if (rc)
 			return rc;
@@ -138,7 +138,7 @@ static const char *const state_names[LEDGER_STATE_COUNT] = {
 	[LEDGER_UNWATCHED] = "not watched",
 };
 
-static int put_state(struct sqlite *sq, const struct tl_change *change)
+static int sqlite_put_state(struct sqlite *sq, const struct tl_change *change)
 {
 	const struct ledger_interval *now = &change->g->now;
 	sqlite3_stmt *row = database_row(sq->db, TABLE_STATE);
@@ -204,8 +204,8 @@ static void bind_label(struct sqlite *sq, sqlite3_stmt *row, int column, uint32_
 		sqlite3_bind_text(row, column, "", 0, SQLITE_STATIC);
 }
 
-static int put_label(struct sqlite *sq, uint32_t serial, const struct open_label *label, uint64_t until,
-		     bool ends)
+static int sqlite_put_label(struct sqlite *sq, uint32_t serial, const struct open_label *label,
+			    uint64_t until, bool ends)
 {
 	sqlite3_stmt *row = database_row(sq->db, TABLE_LABEL);
 
@@ -219,7 +219,7 @@ static int put_label(struct sqlite *sq, uint32_t serial, const struct open_label
 	return database_add(sq->db, row);
 }
 
-static int keep_or_open(struct label_list *list, struct open_label label)
+static int sqlite_keep_or_open(struct label_list *list, struct open_label label)
 {
 	for (size_t i = 0; i < list->n; i++) {
 		if (list->all[i].key == label.key && list->all[i].value == label.value) {
@@ -244,7 +244,7 @@ static int end_labels(struct sqlite *sq, uint32_t serial, uint64_t time, bool en
 		if (list->all[i].kept)
 			list->all[kept++] = list->all[i];
 		else if (!rc)
-			rc = put_label(sq, serial, &list->all[i], time, ends);
+			rc = sqlite_put_label(sq, serial, &list->all[i], time, ends);
 	}
 	list->n = kept;
 	for (size_t i = 0; i < kept; i++)
@@ -252,7 +252,7 @@ static int end_labels(struct sqlite *sq, uint32_t serial, uint64_t time, bool en
 	return rc;
 }
 
-static int on_labels(void *ctx, const struct tl_goroutine *g, const struct tl_labels *labels)
+static int sqlite_on_labels(void *ctx, const struct tl_goroutine *g, const struct tl_labels *labels)
 {
 	struct sqlite *sq = ctx;
 	struct labels_read set;
@@ -270,7 +270,7 @@ static int on_labels(void *ctx, const struct tl_goroutine *g, const struct tl_la
 		if (stacktab_text(&sq->st, from->key, from->key_len, &label.key) ||
 		    stacktab_text(&sq->st, from->value, from->value_len, &label.value))
 			return -ENOMEM;
-		rc = keep_or_open(&sq->labels[g->serial], label);
+		rc = sqlite_keep_or_open(&sq->labels[g->serial], label);
 	}
 	return rc ? rc : end_labels(sq, g->serial, labels->time, true);
 }
@@ -291,7 +291,7 @@ static int end_goroutine(struct sqlite *sq, const struct tl_change *change)
 	return end_labels(sq, change->g->serial, change->time, !change->final);
 }
 
-static int on_change(void *ctx, const struct tl_change *change)
+static int sqlite_on_change(void *ctx, const struct tl_change *change)
 {
 	struct sqlite *sq = ctx;
 	uint32_t taken;
@@ -305,7 +305,7 @@ static int on_change(void *ctx, const struct tl_change *change)
 	if (change->g->serial >= sq->census->n)
 		return -EINVAL;
 	if (change->g->now.state != LEDGER_NONE)
-		rc = put_state(sq, change);
+		rc = sqlite_put_state(sq, change);
 	if (change->to->state != G_WAITING)
 		sq->locks[change->g->serial] = 0;
 	if (!rc && change->wakes)
@@ -315,7 +315,7 @@ static int on_change(void *ctx, const struct tl_change *change)
 
 /* --- ranges --- */
 
-static int put_gc(struct sqlite *sq, const struct tl_range *range)
+static int sqlite_put_gc(struct sqlite *sq, const struct tl_range *range)
 {
 	static const char *const kinds[TL_RANGE_KINDS] = {
 		[TL_GC] = "gc",         [TL_STW] = "stop-the-world", [TL_SWEEP] = "sweep",
@@ -336,7 +336,7 @@ static int put_gc(struct sqlite *sq, const struct tl_range *range)
 	return database_add(sq->db, row);
 }
 
-static int put_task(struct sqlite *sq, const struct tl_range *range)
+static int sqlite_put_task(struct sqlite *sq, const struct tl_range *range)
 {
 	sqlite3_stmt *row = database_row(sq->db, TABLE_TASK);
 
@@ -351,7 +351,7 @@ static int put_task(struct sqlite *sq, const struct tl_range *range)
 	return database_add(sq->db, row);
 }
 
-static int put_region(struct sqlite *sq, const struct tl_range *range)
+static int sqlite_put_region(struct sqlite *sq, const struct tl_range *range)
 {
 	sqlite3_stmt *row = database_row(sq->db, TABLE_REGION);
 
@@ -365,7 +365,7 @@ static int put_region(struct sqlite *sq, const struct tl_range *range)
 	return database_add(sq->db, row);
 }
 
-static int on_begin(void *ctx, const struct tl_range *range)
+static int sqlite_on_begin(void *ctx, const struct tl_range *range)
 {
 	struct sqlite *sq = ctx;
 	uint32_t taken;
@@ -376,11 +376,11 @@ static int on_begin(void *ctx, const struct tl_range *range)
 		       : 0;
 }
 
-static int on_end(void *ctx, const struct tl_range *range)
+static int sqlite_on_end(void *ctx, const struct tl_range *range)
 {
 	if (range->kind == TL_TASK)
-		return put_task(ctx, range);
-	return range->kind == TL_REGION ? put_region(ctx, range) : put_gc(ctx, range);
+		return sqlite_put_task(ctx, range);
+	return range->kind == TL_REGION ? sqlite_put_region(ctx, range) : sqlite_put_gc(ctx, range);
 }
 
 /* --- single events --- */
@@ -398,7 +398,7 @@ static int keep_lock(struct sqlite *sq, const struct op *op, const struct tl_gor
 	return stacktab_string(&sq->st, sq->tables, op->string2, &sq->locks[g->serial]);
 }
 
-static int put_log(struct sqlite *sq, const struct op *op, const struct tl_goroutine *g)
+static int sqlite_put_log(struct sqlite *sq, const struct op *op, const struct tl_goroutine *g)
 {
 	sqlite3_stmt *row = database_row(sq->db, TABLE_LOG);
 
@@ -411,7 +411,7 @@ static int put_log(struct sqlite *sq, const struct op *op, const struct tl_gorou
 	return database_add(sq->db, row);
 }
 
-static int put_sample(struct sqlite *sq, const struct op *op, const struct tl_goroutine *g)
+static int sqlite_put_sample(struct sqlite *sq, const struct op *op, const struct tl_goroutine *g)
 {
 	sqlite3_stmt *row = database_row(sq->db, TABLE_SAMPLE);
 
@@ -424,7 +424,7 @@ static int put_sample(struct sqlite *sq, const struct op *op, const struct tl_go
 	return database_add(sq->db, row);
 }
 
-static int put_metric(struct sqlite *sq, const struct op *op, const char *name)
+static int sqlite_put_metric(struct sqlite *sq, const struct op *op, const char *name)
 {
 	sqlite3_stmt *row = database_row(sq->db, TABLE_METRIC);
 
@@ -434,26 +434,26 @@ static int put_metric(struct sqlite *sq, const struct op *op, const char *name)
 	return database_add(sq->db, row);
 }
 
-static int on_event(void *ctx, const struct op *op, const struct tl_goroutine *g)
+static int sqlite_on_event(void *ctx, const struct op *op, const struct tl_goroutine *g)
 {
 	switch (op->kind) {
 	case OP_LOG:
-		return put_log(ctx, op, g);
+		return sqlite_put_log(ctx, op, g);
 	case OP_CPU_SAMPLE:
-		return put_sample(ctx, op, g);
+		return sqlite_put_sample(ctx, op, g);
 	/* Names as in Go's runtime/metrics and its trace readers. */
 	case OP_HEAP_ALLOC:
-		return put_metric(ctx, op, "/memory/classes/heap/objects:bytes");
+		return sqlite_put_metric(ctx, op, "/memory/classes/heap/objects:bytes");
 	case OP_HEAP_GOAL:
-		return put_metric(ctx, op, "/gc/heap/goal:bytes");
+		return sqlite_put_metric(ctx, op, "/gc/heap/goal:bytes");
 	case OP_PROCS_CHANGE:
-		return put_metric(ctx, op, "/sched/gomaxprocs:threads");
+		return sqlite_put_metric(ctx, op, "/sched/gomaxprocs:threads");
 	default:
 		return 0;
 	}
 }
 
-static int on_tables(void *ctx, const struct generation *gen)
+static int sqlite_on_tables(void *ctx, const struct generation *gen)
 {
 	struct sqlite *sq = ctx;
 
@@ -493,12 +493,12 @@ static void *sqlite_open(const struct export_options *options, const struct cens
 		return NULL;
 	}
 	*visitor = (struct tl_visitor){
-		.change = on_change,
-		.begin = on_begin,
-		.end = on_end,
-		.event = on_event,
-		.labels = on_labels,
-		.tables = on_tables,
+		.change = sqlite_on_change,
+		.begin = sqlite_on_begin,
+		.end = sqlite_on_end,
+		.event = sqlite_on_event,
+		.labels = sqlite_on_labels,
+		.tables = sqlite_on_tables,
 	};
 	return sq;
 }

@@ -146,8 +146,8 @@ static int take_frame(struct stacktab *st, const struct tables *tables, const st
 	return 0;
 }
 
-static int take_stack(struct stacktab *st, const struct tables *tables, const struct stack *stack,
-		      uint32_t *ours)
+static int stacktab_take_stack(struct stacktab *st, const struct tables *tables, const struct stack *stack,
+			       uint32_t *ours)
 {
 	struct st_stack new = {.first = (uint32_t)st->nframe_ids, .n = stack->n};
 
@@ -174,7 +174,7 @@ int stacktab_stack(struct stacktab *st, const struct tables *tables, uint32_t st
 	if (array_grow(&st->copied_stacks, &st->copied_stack_capacity, (size_t)stack + 1,
 		       sizeof(*st->copied_stacks)))
 		return -ENOMEM;
-	if (take_stack(st, tables, &tables->stacks[stack], ours))
+	if (stacktab_take_stack(st, tables, &tables->stacks[stack], ours))
 		return -ENOMEM;
 	st->copied_stacks[stack] = *ours;
 	return 0;

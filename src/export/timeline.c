@@ -28,8 +28,8 @@ struct op_timeline {
 	size_t sample_capacity;
 };
 
-static int on_change(void *ctx, const struct ledger_change *from);
-static int on_gap(void *ctx, uint64_t time, bool begins);
+static int timeline_on_change(void *ctx, const struct ledger_change *from);
+static int timeline_on_gap(void *ctx, uint64_t time, bool begins);
 
 struct op_timeline *timeline_new(const struct tl_visitor *visitor, const struct census *census)
 {
@@ -45,7 +45,8 @@ struct op_timeline *timeline_new(const struct tl_visitor *visitor, const struct 
 	tl->visitor = *visitor;
 	tl->census = census;
 	ranges_init(&tl->ranges, visitor);
-	ledger_init(&tl->ledger, &(struct ledger_observer){.ctx = tl, .change = on_change, .gap = on_gap});
+	ledger_init(&tl->ledger, &(struct ledger_observer){
+					 .ctx = tl, .change = timeline_on_change, .gap = timeline_on_gap});
 	return tl;
 }
 
@@ -181,8 +182,8 @@ static int labels_step(struct op_timeline *tl, const struct op *op)
 /* --- states --- */
 
 /* A goroutine appears. */
-static int begin_life(struct op_timeline *tl, struct tl_goroutine *g, const struct ledger_change *from,
-		      const struct tl_goroutine *creator)
+static int timeline_begin_life(struct op_timeline *tl, struct tl_goroutine *g,
+			       const struct ledger_change *from, const struct tl_goroutine *creator)
 {
 	const struct ledger_g *entry = &tl->ledger.gs[from->g];
 
@@ -196,7 +197,7 @@ static int begin_life(struct op_timeline *tl, struct tl_goroutine *g, const stru
 	return first_labels(tl, g, from->time);
 }
 
-static int on_change(void *ctx, const struct ledger_change *from)
+static int timeline_on_change(void *ctx, const struct ledger_change *from)
 {
 	struct op_timeline *tl = ctx;
 	struct tl_goroutine *g, *by;
@@ -217,7 +218,7 @@ static int on_change(void *ctx, const struct ledger_change *from)
 	g = &tl->lives[from->g];
 	by = from->by ? &tl->lives[from->by] : NULL;
 	if (from->from->state == LEDGER_NONE)
-		rc = begin_life(tl, g, from, by);
+		rc = timeline_begin_life(tl, g, from, by);
 	change.g = g;
 	change.by = by;
 	change.begins = !g->now.before && !g->resumed;
@@ -233,7 +234,7 @@ static int on_change(void *ctx, const struct ledger_change *from)
 
 /* --- gaps --- */
 
-static int on_gap(void *ctx, uint64_t time, bool begins)
+static int timeline_on_gap(void *ctx, uint64_t time, bool begins)
 {
 	struct op_timeline *tl = ctx;
 
@@ -251,7 +252,7 @@ static int emit_event(struct op_timeline *tl, const struct op *op)
 	return tl->visitor.event ? tl->visitor.event(tl->visitor.ctx, op, g) : 0;
 }
 
-static int step(struct op_timeline *tl, const struct op *op)
+static int timeline_step(struct op_timeline *tl, const struct op *op)
 {
 	int rc = ledger_step(&tl->ledger, op);
 
@@ -275,7 +276,7 @@ static int step(struct op_timeline *tl, const struct op *op)
 	}
 }
 
-static int by_time(const void *a, const void *b)
+static int timeline_by_time(const void *a, const void *b)
 {
 	const struct op *one = *(const struct op *const *)a, *other = *(const struct op *const *)b;
 
@@ -295,7 +296,7 @@ static int gather_samples(struct op_timeline *tl, const struct generation *gen, 
 		tl->samples[(*n)++] = &gen->ops[i];
 	}
 	if (*n)
-		qsort(tl->samples, *n, sizeof(*tl->samples), by_time);
+		qsort(tl->samples, *n, sizeof(*tl->samples), timeline_by_time);
 	return 0;
 }
 
@@ -330,7 +331,7 @@ int timeline_generation(struct op_timeline *tl, const struct generation *gen)
 			continue;
 		rc = samples_until(tl, op->time, &next, nsamples);
 		if (!rc)
-			rc = step(tl, op);
+			rc = timeline_step(tl, op);
 	}
 	return rc ? rc : samples_until(tl, UINT64_MAX, &next, nsamples);
 }

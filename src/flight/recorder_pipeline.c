@@ -46,7 +46,7 @@ static const char *string_of(void *ctx, uint32_t string)
 	return model_string(pipeline_model(recorder->pipe), string);
 }
 
-static bool is_system(void *ctx, uint32_t g)
+static bool recorder_pipeline_is_system(void *ctx, uint32_t g)
 {
 	struct recorder_pipeline *recorder = ctx;
 	struct model *model = pipeline_model(recorder->pipe);
@@ -120,8 +120,8 @@ static void describe_count(struct recorder_pipeline *recorder, const struct trig
 			 queue ? "made runnable" : "created", who.bytes);
 }
 
-static void describe(struct recorder_pipeline *recorder, const struct trigger_match *match, char *text,
-		     size_t size)
+static void recorder_pipeline_describe(struct recorder_pipeline *recorder, const struct trigger_match *match,
+				       char *text, size_t size)
 {
 	struct text who = describe_g(recorder, match->g), time = text_time(match->value);
 	const char *trigger = match->trigger->text, *reason = string_of(recorder, match->reason);
@@ -196,7 +196,7 @@ static void fire(void *ctx, const struct trigger_match *match)
 	struct trigger_matches *fired = &recorder->fired[match->trigger - recorder->options.flight->triggers];
 	char text[sizeof(fired->first.text)];
 
-	describe(recorder, match, text, sizeof(text));
+	recorder_pipeline_describe(recorder, match, text, sizeof(text));
 	describe_places(recorder, match, text + strlen(text), sizeof(text) - strlen(text));
 	annotate_log(pipeline_model(recorder->pipe), match->place, match->stack, text);
 	if (match->over || fired->n++)
@@ -206,7 +206,7 @@ static void fire(void *ctx, const struct trigger_match *match)
 	memcpy(fired->first.text, text, sizeof(text));
 }
 
-static void report(struct recorder_pipeline *recorder, struct trigger_matches *fired)
+static void recorder_pipeline_report(struct recorder_pipeline *recorder, struct trigger_matches *fired)
 {
 	struct match_notice *notice = &fired->first;
 	size_t len = strlen(notice->text);
@@ -216,7 +216,7 @@ static void report(struct recorder_pipeline *recorder, struct trigger_matches *f
 	status_page_add(recorder->options.page, notice);
 }
 
-static void watch(void *ctx, const struct op *ops, size_t n, uint64_t now)
+static void recorder_pipeline_watch(void *ctx, const struct op *ops, size_t n, uint64_t now)
 {
 	struct recorder_pipeline *recorder = ctx;
 
@@ -227,7 +227,7 @@ static void watch(void *ctx, const struct op *ops, size_t n, uint64_t now)
 		return; /* out of memory: nothing fires */
 	for (unsigned i = 0; i < recorder->options.flight->ntriggers; i++) {
 		if (recorder->fired[i].n)
-			report(recorder, &recorder->fired[i]);
+			recorder_pipeline_report(recorder, &recorder->fired[i]);
 	}
 }
 
@@ -280,7 +280,7 @@ static void notice_findings(struct recorder_pipeline *recorder, const struct gen
 		status_page_add(recorder->options.page, &notices[i]);
 }
 
-static int take_generation(void *ctx, const struct generation *gen)
+static int recorder_pipeline_take_generation(void *ctx, const struct generation *gen)
 {
 	struct recorder_pipeline *recorder = ctx;
 	int rc = generation_ring_generation(recorder->ring, gen->start);
@@ -329,7 +329,7 @@ static bool make_eval(struct recorder_pipeline *recorder)
 	struct trigger_eval_options wanted = {
 		.triggers = flight->triggers,
 		.ntriggers = flight->ntriggers,
-		.is_system = is_system,
+		.is_system = recorder_pipeline_is_system,
 		.is_lock = is_lock,
 		.string = string_of,
 		.fire = fire,
@@ -353,8 +353,8 @@ static bool make_pipeline(struct recorder_pipeline *recorder)
 	struct pipeline_keep keep = {
 		.out = {.write = generation_ring_write, .ctx = recorder->ring},
 		.header = take_header,
-		.generation = take_generation,
-		.watch = flight->ntriggers ? watch : NULL,
+		.generation = recorder_pipeline_take_generation,
+		.watch = flight->ntriggers ? recorder_pipeline_watch : NULL,
 		.generation_ops = flight->max_bytes / (EVENT_BYTES * PARTS),
 		.ctx = recorder,
 	};

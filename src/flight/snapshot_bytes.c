@@ -13,7 +13,7 @@ enum wire_format snapshot_kept_format(enum wire_format format)
 	return format < WIRE_GO122 ? WIRE_GO126 : format;
 }
 
-static int write_bytes(void *ctx, const void *bytes, size_t n)
+static int snapshot_bytes_write_bytes(void *ctx, const void *bytes, size_t n)
 {
 	return output_write(ctx, bytes, n);
 }
@@ -75,7 +75,7 @@ static int write_converted(const struct generation_refs *refs, const struct snap
 {
 	uint8_t *bytes = generation_refs_copy(refs);
 	const struct wire_options options = {.format = form->format,
-					     .out = {.write = write_bytes, .ctx = out}};
+					     .out = {.write = snapshot_bytes_write_bytes, .ctx = out}};
 	int rc = bytes ? snapshot_convert(bytes, generation_refs_bytes(refs), &options, &form->window, err)
 		       : error_set(err, ENOMEM, "out of memory");
 
@@ -111,7 +111,7 @@ static int write_cut(struct generation_refs *refs, const struct snapshot_form *f
 int snapshot_bytes_write(struct generation_refs *refs, const struct snapshot_form *form, struct output *out,
 			 struct error *err)
 {
-	const struct byte_sink sink = {.write = write_bytes, .ctx = out};
+	const struct byte_sink sink = {.write = snapshot_bytes_write_bytes, .ctx = out};
 	int rc;
 
 	if (form->window.until_ns || snapshot_kept_format(form->format) != form->format)

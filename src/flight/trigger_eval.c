@@ -78,13 +78,14 @@ struct trigger_eval {
 
 _Static_assert(MAX_TRIGGERS <= 16, "a bit for each trigger");
 
-static int on_change(void *ctx, const struct ledger_change *change);
-static int on_gap(void *ctx, uint64_t time, bool begins);
+static int trigger_eval_on_change(void *ctx, const struct ledger_change *change);
+static int trigger_eval_on_gap(void *ctx, uint64_t time, bool begins);
 
 static void begin_ledger(struct trigger_eval *eval)
 {
-	ledger_init(&eval->ledger,
-		    &(struct ledger_observer){.ctx = eval, .change = on_change, .gap = on_gap});
+	ledger_init(&eval->ledger, &(struct ledger_observer){.ctx = eval,
+							     .change = trigger_eval_on_change,
+							     .gap = trigger_eval_on_gap});
 }
 
 struct trigger_eval *trigger_eval_new(const struct trigger_eval_options *options)
@@ -260,7 +261,7 @@ static struct trigger_match match_of(const struct trigger_eval *eval, unsigned w
 }
 
 /* A state ends. Reports matches after ops[place] if the goroutine runs there, else when it runs next. */
-static void leave(struct trigger_eval *eval, const struct ledger_change *change, long place)
+static void trigger_eval_leave(struct trigger_eval *eval, const struct ledger_change *change, long place)
 {
 	uint16_t reported = eval->gs[change->g].still;
 	uint16_t fired = triggered(eval, change->g, change->from, change->time) | reported;
@@ -328,7 +329,7 @@ static uint16_t waiting_for(struct trigger_eval *eval, uint32_t region)
 	return which;
 }
 
-static void begin_call(struct trigger_eval *eval, const struct op *op)
+static void trigger_eval_begin_call(struct trigger_eval *eval, const struct op *op)
 {
 	uint64_t watched = eval->ledger.watched_since;
 	struct evaluated *g;
@@ -372,7 +373,7 @@ static void fire_call(struct trigger_eval *eval, uint32_t g, struct open_call *c
 }
 
 /* Regions nest, so only the innermost call can end. */
-static void end_call(struct trigger_eval *eval, const struct op *op, long place)
+static void trigger_eval_end_call(struct trigger_eval *eval, const struct op *op, long place)
 {
 	struct evaluated *g = op->g < eval->ngs ? &eval->gs[op->g] : NULL;
 
@@ -515,7 +516,7 @@ static void check_counts(struct trigger_eval *eval, const struct op *op, uint32_
 }
 
 /* Without a goal (GOGC=off, and no limit) it is the largest number. */
-static void heap_goal(struct trigger_eval *eval, const struct op *op)
+static void trigger_eval_heap_goal(struct trigger_eval *eval, const struct op *op)
 {
 	const struct trigger_match match = {
 		.g = NO_G, .place = NO_PLACE, .value = op->arg >> 62 ? 0 : op->arg, .time = op->time};
@@ -586,7 +587,7 @@ static void counts_change(struct trigger_eval *eval, uint32_t by)
 	eval->counted_by = by;
 }
 
-static int on_change(void *ctx, const struct ledger_change *change)
+static int trigger_eval_on_change(void *ctx, const struct ledger_change *change)
 {
 	struct trigger_eval *eval = ctx;
 	struct evaluated *g = evaluated_at(eval, change->g);
@@ -612,7 +613,7 @@ static int on_change(void *ctx, const struct ledger_change *change)
 	if (change->to->state == G_RUNNING && change->op->g == change->g)
 		place = eval->place;
 	if (!change->hidden)
-		leave(eval, change, place);
+		trigger_eval_leave(eval, change, place);
 	g->still = g->fired = 0;
 	if (change->to->state == G_RUNNING)
 		flush_deferred(eval, change->g, place);
@@ -628,10 +629,10 @@ static int look(struct trigger_eval *eval, const struct op *op)
 	eval->counts_changed = false;
 	switch (op->kind) {
 	case OP_REGION_BEGIN:
-		begin_call(eval, op);
+		trigger_eval_begin_call(eval, op);
 		break;
 	case OP_REGION_END:
-		end_call(eval, op, eval->place);
+		trigger_eval_end_call(eval, op, eval->place);
 		break;
 	case OP_TASK_BEGIN:
 		begin_task(eval, op);
@@ -640,7 +641,7 @@ static int look(struct trigger_eval *eval, const struct op *op)
 		end_task(eval, op, eval->place);
 		break;
 	case OP_HEAP_GOAL:
-		heap_goal(eval, op);
+		trigger_eval_heap_goal(eval, op);
 		break;
 	case OP_STW_BEGIN:
 		world_stops(eval, op);
@@ -720,7 +721,7 @@ int trigger_eval_generation(struct trigger_eval *eval, const struct op *ops, siz
 }
 
 /* A call or task may have ended without a record; it would then appear to last much longer. */
-static int on_gap(void *ctx, uint64_t time, bool begins)
+static int trigger_eval_on_gap(void *ctx, uint64_t time, bool begins)
 {
 	struct trigger_eval *eval = ctx;
 

@@ -125,7 +125,7 @@ static void announce_left_ranges(struct model *md)
  * Up to Go 1.23 a goroutine gets its id after the probe on its creation, and its next record has the id. A
  * goroutine without an id at the end of the generation keeps a made-up one for life.
  */
-static void number(struct model *md, uint32_t g)
+static void generation_number(struct model *md, uint32_t g)
 {
 	if (g && !md->entities.gs.goids[g])
 		md->entities.gs.goids[g] = OWN_GOID + 1 + md->totals.unnumbered++;
@@ -146,8 +146,8 @@ static void assign_missing_goids(struct model *md)
 	size_t n = has_unnumbered(md) ? md->ops.n : 0;
 
 	for (size_t i = 0; i < n; i++) {
-		number(md, md->ops.ops[i].g);
-		number(md, md->ops.ops[i].g2);
+		generation_number(md, md->ops.ops[i].g);
+		generation_number(md, md->ops.ops[i].g2);
 	}
 	for (unsigned i = 0; i < md->entities.nps; i++)
 		md->entities.ps[i]->unnumbered = 0;
@@ -186,7 +186,7 @@ static void fill_tables(struct model *md)
 #define MAX_SILENCE_NS (3600 * 1000000000ull)
 
 /* The silence before the boundary belongs to the generation. */
-static uint64_t end_time(struct model *md)
+static uint64_t generation_end_time(struct model *md)
 {
 	uint64_t until = md->generation.until, last = md->ops.last_time;
 
@@ -224,7 +224,7 @@ void generation_close(struct model *md, bool last)
 	annotators_close(&md->annotators);
 	own_logs_settle(md);
 	md->view.pending = 0;
-	gen.end = end_time(md);
+	gen.end = generation_end_time(md);
 	gen.nops = md->ops.n;
 	gen.ops = md->ops.ops;
 	md->generation.boundary_due = false;

@@ -16,7 +16,7 @@ int inserts_add(struct insert_list *inserts, size_t place, const struct op *op)
 	return 0;
 }
 
-static int by_place(const void *a, const void *b)
+static int inserts_by_place(const void *a, const void *b)
 {
 	const struct insert *one = a, *other = b;
 
@@ -76,7 +76,7 @@ void inserts_apply(struct insert_list *inserts, struct op_list *list)
 
 	if (!inserts->n)
 		return;
-	qsort(inserts->all, inserts->n, sizeof(*inserts->all), by_place);
+	qsort(inserts->all, inserts->n, sizeof(*inserts->all), inserts_by_place);
 	for (size_t i = 0; i < inserts->n; i++)
 		op_list_append(list);
 	if (list->oom)

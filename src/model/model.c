@@ -99,7 +99,7 @@ static bool is_out_of_memory(const struct model *md)
 }
 
 /* Nothing precedes the first record of a program that gotrace started: no snapshot to wait for. */
-static void start_from_nothing(struct model *md, const struct raw_record *first)
+static void model_start_from_nothing(struct model *md, const struct raw_record *first)
 {
 	md->phase = RUNNING;
 	md->ops.last_time = first->time;
@@ -113,7 +113,7 @@ static int feed_some(struct model *md, const struct raw_record *records, size_t 
 		     const struct raw_text *text)
 {
 	if (md->phase == BEFORE_SNAPSHOT && (md->target.flags & LOG_TARGET_SPAWNED) && n)
-		start_from_nothing(md, &records[0]);
+		model_start_from_nothing(md, &records[0]);
 	if (md->phase != RUNNING && text && early_keep_text(&md->early, text))
 		return -ENOMEM;
 	if (md->phase != RUNNING)
@@ -358,7 +358,7 @@ static int dispatch(struct model *md, const struct log_record *record)
 	}
 }
 
-static void count(struct model *md)
+static void model_count(struct model *md)
 {
 	md->totals.goroutines = md->entities.created;
 	md->totals.inferred = md->ops.inferred;
@@ -371,7 +371,7 @@ int model_feed(struct model *md, const struct log_record *record, struct error *
 
 	if (!ret)
 		ret = dispatch(md, record);
-	count(md);
+	model_count(md);
 	if (!ret && is_out_of_memory(md))
 		ret = -ENOMEM;
 	if (ret == -ENOMEM)
@@ -383,7 +383,7 @@ int model_finish(struct model *md, struct error *err)
 {
 	generation_close(md, true);
 	md->generation.number = 0;
-	count(md);
+	model_count(md);
 	if (is_out_of_memory(md))
 		return error_set(err, ENOMEM, "out of memory while building the trace");
 	return md->sink_error;

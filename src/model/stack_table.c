@@ -63,7 +63,7 @@ static uint32_t take_id(struct stack_table *st)
 }
 
 /* Copies n addresses into a new stack. Returns its id; 0 when out of memory. */
-static uint32_t add(struct stack_table *st, const uint64_t *pcs, uint32_t n)
+static uint32_t model_stack_table_add(struct stack_table *st, const uint64_t *pcs, uint32_t n)
 {
 	uint64_t *copy = malloc((n ? n : 1) * sizeof(*copy));
 	uint32_t id = copy ? take_id(st) : 0;
@@ -80,7 +80,7 @@ static uint32_t add(struct stack_table *st, const uint64_t *pcs, uint32_t n)
 }
 
 /* Allows the stack to be found by this hash. */
-static void publish(struct stack_table *st, uint32_t id, uint64_t hash)
+static void stack_table_publish(struct stack_table *st, uint32_t id, uint64_t hash)
 {
 	st->uses[id] = (struct stack_use){.hash = hash, .epoch = st->epoch};
 	if (map64_set(&st->by_hash, hash, id))
@@ -95,7 +95,7 @@ uint32_t stack_table_add(struct stack_table *st, const struct raw_stack *raw, ui
 		return id;
 	if (!raw->hash || !raw->n)
 		return 0;
-	id = add(st, raw->pcs, raw->n);
+	id = model_stack_table_add(st, raw->pcs, raw->n);
 	if (!id)
 		return 0;
 	st->stacks[id].skip = raw->skip;
@@ -103,7 +103,7 @@ uint32_t stack_table_add(struct stack_table *st, const struct raw_stack *raw, ui
 	st->stacks[id].scan = raw->flags & RAW_STACK_SCAN;
 	if (raw->flags & RAW_STACK_CUT && !(raw->flags & (RAW_STACK_SCAN | RAW_STACK_SAMPLE)))
 		st->stacks[id].cut = cut;
-	publish(st, id, raw->hash);
+	stack_table_publish(st, id, raw->hash);
 	return id;
 }
 
@@ -134,13 +134,13 @@ uint32_t stack_table_skip(struct stack_table *st, uint32_t id, uint8_t skip)
 	known = stack_table_find(st, hash);
 	if (known)
 		return known;
-	copy = add(st, st->stacks[id].pcs, st->stacks[id].n);
+	copy = model_stack_table_add(st, st->stacks[id].pcs, st->stacks[id].n);
 	if (!copy)
 		return id;
 	st->stacks[copy].skip = skip;
 	st->stacks[copy].scan = st->stacks[id].scan;
 	st->stacks[copy].cut = st->stacks[id].cut;
-	publish(st, copy, hash);
+	stack_table_publish(st, copy, hash);
 	return copy;
 }
 
@@ -158,13 +158,13 @@ uint32_t stack_table_rooted(struct stack_table *st, uint32_t id, uint64_t startp
 	if (n)
 		memcpy(pcs, st->stacks[id].pcs, n * sizeof(*pcs));
 	pcs[n] = startpc + 1; /* as a return address */
-	copy = add(st, pcs, n + 1);
+	copy = model_stack_table_add(st, pcs, n + 1);
 	if (!copy)
 		return id;
 	st->stacks[copy].skip = id ? st->stacks[id].skip : 0;
 	st->stacks[copy].cut = cut;
 	st->stacks[copy].starts = true;
-	publish(st, copy, hash);
+	stack_table_publish(st, copy, hash);
 	return copy;
 }
 
@@ -217,7 +217,7 @@ uint32_t stack_table_entry(struct stack_table *st, uint64_t startpc)
 
 	if (known || !startpc)
 		return known ? *known : 0;
-	id = add(st, &pc, 1);
+	id = model_stack_table_add(st, &pc, 1);
 	if (!id)
 		return 0;
 	st->stacks[id].entry = true;
@@ -228,7 +228,7 @@ uint32_t stack_table_entry(struct stack_table *st, uint64_t startpc)
 
 uint32_t stack_table_literal(struct stack_table *st, const uint64_t *names, uint32_t n)
 {
-	uint32_t id = add(st, names, n);
+	uint32_t id = model_stack_table_add(st, names, n);
 
 	if (id)
 		st->stacks[id].literal = true;

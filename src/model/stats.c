@@ -31,7 +31,7 @@ struct stats {
 	struct program_state program;
 };
 
-static int on_change(void *ctx, const struct ledger_change *change);
+static int stats_on_change(void *ctx, const struct ledger_change *change);
 static int on_proc(void *ctx, int32_t p, const struct ledger_p *was, uint64_t time);
 
 struct stats *stats_new(void)
@@ -39,8 +39,9 @@ struct stats *stats_new(void)
 	struct stats *stats = calloc(1, sizeof(*stats));
 
 	if (stats)
-		ledger_init(&stats->ledger,
-			    &(struct ledger_observer){.ctx = stats, .change = on_change, .proc = on_proc});
+		ledger_init(
+			&stats->ledger,
+			&(struct ledger_observer){.ctx = stats, .change = stats_on_change, .proc = on_proc});
 	return stats;
 }
 
@@ -66,7 +67,7 @@ uint32_t stats_row_name(struct model *md, const struct g *g)
 }
 
 /* Gets the index of the row of a goroutine. Returns 0 or -ENOMEM. */
-static int row_of(struct stats *stats, struct model *md, const struct g *g, uint32_t *row)
+static int stats_row_of(struct stats *stats, struct model *md, const struct g *g, uint32_t *row)
 {
 	struct goroutine_stats new = {.startpc = g->startpc, .name = stats_row_name(md, g)};
 	uint64_t key = new.name ? NAMED | new.name : new.startpc + 1;
@@ -99,7 +100,7 @@ static void add_waiting(struct stats *stats, struct goroutine_stats *row, uint32
 	row->waiting[i].ns += ns;
 }
 
-static void charge(struct stats *stats, const struct life *life, uint8_t state, uint64_t ns)
+static void stats_charge(struct stats *stats, const struct life *life, uint8_t state, uint64_t ns)
 {
 	struct goroutine_stats *row = &stats->rows[life->row];
 
@@ -128,7 +129,7 @@ static void charge(struct stats *stats, const struct life *life, uint8_t state, 
 }
 
 /* Counts the time from runnable to running, if all of it was watched. */
-static int add_latency(struct stats *stats, const struct ledger_change *change)
+static int stats_add_latency(struct stats *stats, const struct ledger_change *change)
 {
 	const struct ledger_interval *from = change->from;
 
@@ -187,7 +188,7 @@ static int appear(struct stats *stats, const struct ledger_change *change)
 	*life = (struct life){.counts = !ledger_is_own(g)};
 	if (!life->counts)
 		return 0;
-	rc = row_of(stats, stats->md, stats->md->entities.gs.all[change->g], &life->row);
+	rc = stats_row_of(stats, stats->md, stats->md->entities.gs.all[change->g], &life->row);
 	if (rc)
 		return rc;
 	stats->rows[life->row].count++;
@@ -196,7 +197,7 @@ static int appear(struct stats *stats, const struct ledger_change *change)
 	return 0;
 }
 
-static int on_change(void *ctx, const struct ledger_change *change)
+static int stats_on_change(void *ctx, const struct ledger_change *change)
 {
 	struct stats *stats = ctx;
 	const struct ledger_interval *known = &stats->ledger.gs[change->g].known;
@@ -207,8 +208,8 @@ static int on_change(void *ctx, const struct ledger_change *change)
 		return rc;
 	life = &stats->lives[change->g];
 	if (!change->hidden) {
-		charge(stats, life, change->from->state, change->time - change->from->since);
-		rc = add_latency(stats, change);
+		stats_charge(stats, life, change->from->state, change->time - change->from->since);
+		rc = stats_add_latency(stats, change);
 	}
 	end_assist(stats, life, change->time);
 	if (!change->op)
@@ -281,7 +282,7 @@ int stats_off_cpu(struct stats *stats, struct model *md, uint32_t g, uint64_t ns
 
 	if (!g || (md->synthetic.g && md->synthetic.g->index == g))
 		return 0;
-	if (row_of(stats, md, md->entities.gs.all[g], &row))
+	if (stats_row_of(stats, md, md->entities.gs.all[g], &row))
 		return -ENOMEM;
 	stats->rows[row].off_cpu_ns += ns;
 	return 0;
@@ -301,7 +302,7 @@ static uint64_t sort_key(const struct goroutine_stats *row, enum stat_order orde
 	}
 }
 
-static int compare(const void *a, const void *b, void *order)
+static int stats_compare(const void *a, const void *b, void *order)
 {
 	uint64_t x = sort_key(a, *(enum stat_order *)order), y = sort_key(b, *(enum stat_order *)order);
 
@@ -311,7 +312,7 @@ static int compare(const void *a, const void *b, void *order)
 const struct goroutine_stats *stats_rows(struct stats *stats, enum stat_order order, size_t *count)
 {
 	if (stats->nrows)
-		qsort_r(stats->rows, stats->nrows, sizeof(*stats->rows), compare, &order);
+		qsort_r(stats->rows, stats->nrows, sizeof(*stats->rows), stats_compare, &order);
 	map64_clear(&stats->row_by_key); /* the rows have moved: to be called at the end only */
 	*count = stats->nrows;
 	return stats->rows;

@@ -135,7 +135,7 @@ void step_end_sweeps(struct model *md)
 	}
 }
 
-static void start(struct model *md, struct m *m, struct g *g)
+static void model_step_start(struct model *md, struct m *m, struct g *g)
 {
 	g->left = 0;
 	step(md, OP_GO_START, m, g, NULL);
@@ -177,7 +177,7 @@ static void started(struct model *md, struct m *m, bool unseen)
 
 void step_go_start(struct model *md, struct m *m, struct g *g)
 {
-	start(md, m, g);
+	model_step_start(md, m, g);
 	started(md, m, false);
 }
 
@@ -189,7 +189,7 @@ void step_go_start_unseen(struct model *md, struct m *m, struct g *g)
 {
 	uint64_t behind = later_op(g->last_op, later_op(m->last_op, m->p->last_op));
 
-	start(md, m, g);
+	model_step_start(md, m, g);
 	op_list_move_up(&md->ops, md->ops.n - 1, behind, 0);
 	md->totals.inferred_starts++;
 	started(md, m, true);
@@ -262,7 +262,7 @@ void step_go_stop_unseen(struct model *md, struct m *m)
 	keep_open(md, g);
 }
 
-static void end_life(struct model *md, struct g *g)
+static void model_step_end_life(struct model *md, struct g *g)
 {
 	g_end(&md->entities, g);
 	md->front->end_life(md, g);
@@ -295,7 +295,7 @@ void step_go_destroy(struct model *md, struct m *m)
 	end_open(md, m);
 	step_self(md, OP_GO_DESTROY, m);
 	m->left_by = g->ptr;
-	end_life(md, g);
+	model_step_end_life(md, g);
 }
 
 void step_go_create(struct model *md, struct m *m, struct g *g, bool blocked, uint32_t stack)
@@ -320,7 +320,7 @@ void step_go_destroy_syscall(struct model *md, struct m *m)
 		m->p->abandoned_by = m->tid;
 	step_self(md, OP_GO_DESTROY_SYSCALL, m);
 	release_reserved_end(m);
-	end_life(md, g);
+	model_step_end_life(md, g);
 }
 
 void step_go_unblock(struct model *md, struct m *m, struct g *g, uint32_t stack)
@@ -338,7 +338,7 @@ void step_go_switch(struct model *md, struct m *m, struct g *next, bool destroy)
 		end_open(md, m);
 	step(md, destroy ? OP_GO_SWITCH_DESTROY : OP_GO_SWITCH, m, next, NULL);
 	if (destroy)
-		end_life(md, self);
+		model_step_end_life(md, self);
 }
 
 void step_syscall_begin(struct model *md, struct m *m, uint32_t stack)

@@ -101,7 +101,7 @@ void synthetic_return(struct model *md)
 }
 
 /* GoCreate needs no creator, and is legal in every generation. */
-static bool create(struct model *md)
+static bool synthetic_create(struct model *md)
 {
 	struct synthetic *synthetic = &md->synthetic;
 
@@ -123,7 +123,7 @@ struct m *synthetic_begin(struct model *md)
 		return NULL;
 	if (synthetic->g)
 		step_go_unblock(md, synthetic->host, synthetic->g, 0);
-	else if (!create(md))
+	else if (!synthetic_create(md))
 		return NULL;
 	step_go_start(md, synthetic->host, synthetic->g);
 	return synthetic->host;

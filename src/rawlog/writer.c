@@ -215,7 +215,7 @@ static uint8_t *pack_at(int level, const struct log_record *record, struct block
  * Compresses at level 1, because it runs while the target is traced. A payload that compresses better than
  * readers accept is stored uncompressed.
  */
-static uint8_t *pack(const struct log_record *record, struct block_header *header)
+static uint8_t *writer_pack(const struct log_record *record, struct block_header *header)
 {
 	uint8_t *out = pack_at(1, record, header);
 
@@ -253,7 +253,7 @@ static int put_alone(struct rawlog_writer *writer, const struct log_record *reco
 {
 	uint32_t space = (uint32_t)record_space(record->size);
 	struct block_header header = {.stored = space, .size = space, .records = 1};
-	uint8_t *payload = log_is_table(record->type) ? pack(record, &header) : lay_out(record);
+	uint8_t *payload = log_is_table(record->type) ? writer_pack(record, &header) : lay_out(record);
 	int ret;
 
 	if (!payload)

@@ -87,7 +87,7 @@ static bool layout_text_read_number(const char *text, size_t len, unsigned base,
 	return sum <= most;
 }
 
-static uint32_t sum_of(const char *text, size_t size)
+static uint32_t layout_text_sum_of(const char *text, size_t size)
 {
 	return (uint32_t)crc32(0, (const Bytef *)text, (uInt)size);
 }
@@ -279,7 +279,7 @@ static int read_end(const struct reader *reader)
 		return layout_text_refuse(reader, "expected \"end\" and the checksum of the preceding lines");
 	if (reader->next < reader->size)
 		return layout_text_refuse(reader, "something follows the line \"end\"");
-	if (sum != sum_of(reader->text, (size_t)(reader->line - reader->text)))
+	if (sum != layout_text_sum_of(reader->text, (size_t)(reader->line - reader->text)))
 		return layout_text_refuse(reader, "checksum mismatch: the table was changed");
 	return 0;
 }
@@ -369,7 +369,7 @@ int layout_text_print(const struct layout_table *table, FILE *out, struct error 
 	if (rc == -ENOMEM)
 		error_set(err, ENOMEM, "needs more memory than is available");
 	if (rc == 0)
-		fprintf(out, "%send %08" PRIx32 "\n", text, sum_of(text, size));
+		fprintf(out, "%send %08" PRIx32 "\n", text, layout_text_sum_of(text, size));
 	free(text);
 	return rc;
 }

@@ -74,7 +74,7 @@ static void plugin_find_places(const struct target *plugin, struct plugin_places
 }
 
 /* Takes from the program what is the same in all its modules. */
-static void inherit(const struct target *target, struct target *plugin)
+static void plugins_open_inherit(const struct target *target, struct target *plugin)
 {
 	plugin->pid = target->pid;
 	plugin->go_minor = target->go_minor;
@@ -118,7 +118,7 @@ static int open_plugin(const struct target *target, struct target *plugin, uint6
 	struct stat st;
 	int fd, rc;
 
-	inherit(target, plugin);
+	plugins_open_inherit(target, plugin);
 	snprintf(plugin->image->path, sizeof(plugin->image->path), "a plugin");
 	rc = read_word(plugin, address + target->image->release->layout.runtime.module_text, &text);
 	if (rc)

@@ -13,7 +13,7 @@ static unsigned octave_of(uint64_t ns)
 	return ns < BUCKETS ? 0 : 64 - BUCKET_BITS - (unsigned)__builtin_clzll(ns);
 }
 
-static unsigned bucket_of(uint64_t ns, unsigned octave)
+static unsigned histogram_bucket_of(uint64_t ns, unsigned octave)
 {
 	return octave ? (unsigned)(ns >> (octave - 1)) & (BUCKETS - 1) : (unsigned)ns;
 }
@@ -46,7 +46,7 @@ int histogram_add(struct histogram *hist, uint64_t ns)
 		hist->max = ns;
 	if (!buckets)
 		return -ENOMEM;
-	buckets[bucket_of(ns, octave)]++;
+	buckets[histogram_bucket_of(ns, octave)]++;
 	return 0;
 }
 

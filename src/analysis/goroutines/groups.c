@@ -17,7 +17,7 @@ enum { RUNNABLE = 1, RUNNING = 2, SYSCALL = 3, WAITING = 4, PREEMPTED = 9, LEAKE
 
 /* --- runtime or program --- */
 
-static bool is_system(struct groups *groups, uint64_t startpc)
+static bool groups_is_system(struct groups *groups, uint64_t startpc)
 {
 	const uint32_t *known = map64_get(&groups->systems, startpc);
 	uint64_t entry, end;
@@ -55,7 +55,7 @@ static int by_goid(const void *a, const void *b)
 	return one < two ? -1 : one > two;
 }
 
-static const struct listing_goroutine **sort(const struct g_listing *listing)
+static const struct listing_goroutine **groups_sort(const struct g_listing *listing)
 {
 	const struct listing_goroutine **sorted = malloc(listing->n * sizeof(*sorted) + 1);
 
@@ -93,7 +93,7 @@ static bool is_still(const struct listing_goroutine *one, const struct listing_g
 
 /* --- groups --- */
 
-static struct group_key key_of(struct groups *groups, const struct listing_goroutine *one)
+static struct group_key groups_key_of(struct groups *groups, const struct listing_goroutine *one)
 {
 	const struct groups_options *options = &groups->options;
 	struct group_key key = {
@@ -183,17 +183,17 @@ static int count_lock(struct groups *groups, struct goroutine_group *group, uint
 }
 
 /* Called in the order of the goids. */
-static int add(struct groups *groups, const struct listing_goroutine *before,
-	       const struct listing_goroutine *one)
+static int groups_add(struct groups *groups, const struct listing_goroutine *before,
+		      const struct listing_goroutine *one)
 {
 	struct group_key key;
 	struct goroutine_group *group;
 
-	if (!groups->options.all && is_system(groups, one->g.startpc)) {
+	if (!groups->options.all && groups_is_system(groups, one->g.startpc)) {
 		groups->hidden++;
 		return 0;
 	}
-	key = key_of(groups, one);
+	key = groups_key_of(groups, one);
 	group = find_group(groups, &key);
 	if (!group)
 		return -ENOMEM;
@@ -205,16 +205,17 @@ static int add(struct groups *groups, const struct listing_goroutine *before,
 		add_since(group, one->details.waitsince);
 	if (before && is_still(before, one))
 		group->still++;
-	group->blocked =
-		one->g.status == LEAKED || (one->g.status == WAITING && !is_system(groups, one->g.startpc) &&
-					    is_block(groups->now->reasons[one->g.waitreason]));
+	group->blocked = one->g.status == LEAKED ||
+			 (one->g.status == WAITING && !groups_is_system(groups, one->g.startpc) &&
+			  is_block(groups->now->reasons[one->g.waitreason]));
 	add_labels(group, one->details.labels);
 	return count_lock(groups, group, log_g_awaited(&one->g));
 }
 
 static int add_all(struct groups *groups, const struct g_listing *before)
 {
-	const struct listing_goroutine **first = before ? sort(before) : NULL, **second = sort(groups->now);
+	const struct listing_goroutine **first = before ? groups_sort(before) : NULL,
+				       **second = groups_sort(groups->now);
 	size_t at = 0, nfirst = before ? before->n : 0;
 	int rc = second && (first || !before) ? 0 : -ENOMEM;
 
@@ -223,7 +224,8 @@ static int add_all(struct groups *groups, const struct g_listing *before)
 
 		while (at < nfirst && first[at]->g.goid < goid)
 			at++;
-		rc = add(groups, at < nfirst && first[at]->g.goid == goid ? first[at] : NULL, second[i]);
+		rc = groups_add(groups, at < nfirst && first[at]->g.goid == goid ? first[at] : NULL,
+				second[i]);
 	}
 	free(first);
 	free(second);

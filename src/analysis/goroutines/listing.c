@@ -19,7 +19,7 @@ static int take_reason(struct g_listing *listing, const struct log_record *recor
 	return listing->reasons[reason->index] ? 0 : -ENOMEM;
 }
 
-static int take_stack(struct g_listing *listing, const struct raw_stack *stack)
+static int listing_take_stack(struct g_listing *listing, const struct raw_stack *stack)
 {
 	int rc = array_grow(&listing->stacks, &listing->stacks_capacity, listing->nstacks + 1,
 			    sizeof(*listing->stacks));
@@ -98,7 +98,7 @@ int listing_put(void *ctx, const struct log_record *record)
 	case LOG_REASON:
 		return take_reason(listing, record);
 	case LOG_STACK:
-		return take_stack(listing, record->data);
+		return listing_take_stack(listing, record->data);
 	case LOG_SNAPSHOT:
 		memcpy(&listing->head, record->data, sizeof(listing->head));
 		return 0;

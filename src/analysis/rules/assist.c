@@ -4,7 +4,7 @@
 #include "analysis/finding.h"
 #include "analysis/rules/rules.h"
 
-static const struct group *heaviest(const struct analysis *a)
+static const struct group *assist_heaviest(const struct analysis *a)
 {
 	const struct group *most = &a->groups[0];
 
@@ -38,7 +38,7 @@ void rule_assist(struct analysis *a)
 
 	if (share < 0.1 || !a->gc.cycles)
 		return;
-	group = heaviest(a);
+	group = assist_heaviest(a);
 	row = heaviest_row(a);
 	finding = finding_add(a, "assist", share);
 	finding_text(finding,

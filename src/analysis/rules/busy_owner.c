@@ -11,7 +11,8 @@
 
 enum { MIN_N = 20 };
 
-static bool applies(const struct analysis *a, const struct row *row, const struct pair *pair, double impact)
+static bool busy_owner_applies(const struct analysis *a, const struct row *row, const struct pair *pair,
+			       double impact)
 {
 	const struct top *waker = top_first(row->wakers), *group = top_first(row->waker_groups);
 
@@ -37,7 +38,7 @@ void rule_busy_owner(struct analysis *a)
 		if (impact < 0.05 || row->hist.n < MIN_N)
 			continue;
 		pair = pair_heaviest(a, (uint32_t)i);
-		if (!applies(a, row, pair, impact))
+		if (!busy_owner_applies(a, row, pair, impact))
 			continue;
 		finding = finding_add(a, "busy-owner", impact);
 		finding_text(finding, "%s waited %s for the answers of one %s, %s in %s: mostly %s.",

@@ -30,7 +30,7 @@ struct dials {
 	uint64_t there; /* calls or waits at the site of most */
 };
 
-static struct dials gather(const struct analysis *a)
+static struct dials conn_churn_gather(const struct analysis *a)
 {
 	struct dials all = {.most = &a->rows[0]};
 
@@ -66,7 +66,7 @@ static uint64_t count_deadlines(const struct analysis *a)
 
 void rule_conn_churn(struct analysis *a)
 {
-	struct dials all = gather(a);
+	struct dials all = conn_churn_gather(a);
 	double seconds = (double)watched_ns(a) / 1e9;
 	uint64_t n = all.calls > all.waits ? all.calls : all.waits;
 	const struct group *group = &a->groups[top_first(all.most->functions)->key];

@@ -17,7 +17,7 @@ static bool is_resolvers(const struct analysis *a, uint32_t stack)
 	return strncmp(root, "net.", 4) == 0 || strncmp(root, "internal/singleflight.", 22) == 0;
 }
 
-static bool is_lookup(const struct analysis *a, const struct row *row)
+static bool dns_is_lookup(const struct analysis *a, const struct row *row)
 {
 	return row->stack && a->stacks[row->stack].lookup && row->activity >= ACT_SYSCALL &&
 	       row->activity < ACT_GC;
@@ -29,7 +29,7 @@ struct lookups {
 	uint64_t n, ns;
 };
 
-static struct lookups gather(const struct analysis *a)
+static struct lookups dns_gather(const struct analysis *a)
 {
 	struct lookups all = {&a->rows[0], &a->rows[0], 0, 0};
 
@@ -37,7 +37,7 @@ static struct lookups gather(const struct analysis *a)
 		const struct row *row = &a->rows[i];
 		bool works = row->activity == ACT_NETWORK || row->activity == ACT_SYSCALL;
 
-		if (!is_lookup(a, row))
+		if (!dns_is_lookup(a, row))
 			continue;
 		if (works && row->hist.sum > all.working->hist.sum)
 			all.working = row;
@@ -61,7 +61,7 @@ static const char *resolver(const struct analysis *a, const struct row *working)
 
 void rule_dns(struct analysis *a)
 {
-	struct lookups all = gather(a);
+	struct lookups all = dns_gather(a);
 	double impact = share_of_tasks(a, (double)all.ns);
 	struct finding *finding;
 

@@ -6,7 +6,7 @@
 #include "analysis/words.h"
 
 /* Only the process's CPU time shows whether the thread had a CPU all the time. */
-static double weigh(const struct analysis *a, const struct group *group)
+static double hog_weigh(const struct analysis *a, const struct group *group)
 {
 	double share = (double)group->long_slices_ns / p_time(a);
 	double off = 1 - (double)a->options.host.cpu_ns / (double)(a->used_ns[P_CODE] + a->used_ns[P_GC] + 1);
@@ -27,7 +27,7 @@ void rule_hog(struct analysis *a)
 		if (group->system || !group->long_slices ||
 		    group->long_slices_ns * 2 < group->spent[ACT_CODE] + group->spent[ACT_ASSIST])
 			continue;
-		finding = finding_add(a, "hog", weigh(a, group));
+		finding = finding_add(a, "hog", hog_weigh(a, group));
 		finding_text(finding, "%s in %s ran %s without a break, and %u goroutines waited for a P.",
 			     label_who(a, group->longest_slice_g).text, label_function(a, group->func).text,
 			     label_time(group->longest_slice).text, group->longest_slice_delayed);

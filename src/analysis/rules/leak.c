@@ -72,7 +72,7 @@ static bool is_of_connection(const struct analysis *a, const struct group *group
 	       library_owner(name_text(a, group->func), name_text(a, group->file)) != CODE_OF_PROGRAM;
 }
 
-static void describe(struct analysis *a, const struct group *group, double rate)
+static void leak_describe(struct analysis *a, const struct group *group, double rate)
 {
 	const struct top *where = top_first(group->suspect_stacks);
 	double impact = 0.05 + rate * weight((unsigned)(where->key & 0xff)) / 500;
@@ -107,6 +107,6 @@ void rule_leak(struct analysis *a)
 		if (group->system || group->suspects < LEAST || group->created <= group->ended ||
 		    !grows(a, group))
 			continue;
-		describe(a, group, (double)(group->created - group->ended) / seconds);
+		leak_describe(a, group, (double)(group->created - group->ended) / seconds);
 	}
 }

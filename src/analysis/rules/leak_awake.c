@@ -26,7 +26,7 @@ static bool waits_for_itself(const struct group *group, unsigned *most)
 	return own * 10 >= all * 8;
 }
 
-static bool applies(const struct analysis *a, const struct group *group, unsigned *most)
+static bool leak_awake_applies(const struct analysis *a, const struct group *group, unsigned *most)
 {
 	return !group->system && group->suspects < LEAST && group->created >= group->ended + LEAST &&
 	       group->ended * 10 <= group->created && group->blocks >= 3 * group->created &&
@@ -45,7 +45,7 @@ void rule_leak_awake(struct analysis *a)
 		struct finding *finding;
 		unsigned most;
 
-		if (!applies(a, group, &most))
+		if (!leak_awake_applies(a, group, &most))
 			continue;
 		finding = finding_add(a, "leak-awake", 0.05 + rate / 1000 > 0.5 ? 0.5 : 0.05 + rate / 1000);
 		finding_text(finding,

@@ -10,7 +10,7 @@
 
 #define SLOW_TURN_NS 200000
 
-static bool applies(const struct analysis *a, const struct resource *res)
+static bool lock_convoy_applies(const struct analysis *a, const struct resource *res)
 {
 	return res->queue_ns * 10 >= watched_ns(a) && res->by_waiters * 10 >= res->releases * 6 &&
 	       !lock_is_held_some_time(res) && lock_share_calls(res) < 0.5;
@@ -34,7 +34,7 @@ void rule_lock_convoy(struct analysis *a)
 		struct finding *finding;
 		double impact;
 
-		if (res->parent != i || !lock_matters(a, res, &impact) || !applies(a, res))
+		if (res->parent != i || !lock_matters(a, res, &impact) || !lock_convoy_applies(a, res))
 			continue;
 		finding = finding_add(a, "lock-convoy", impact);
 		finding_text(finding, "%u %s queue for %s (p50, up to %s) for %s that is held for %s, in %s.",

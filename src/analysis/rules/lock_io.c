@@ -9,7 +9,7 @@
 
 enum { MIN_WAIT_NS = 1000000 };
 
-static const char *kind_of(const struct resource *res)
+static const char *lock_io_kind_of(const struct resource *res)
 {
 	const uint64_t *did = res->meanwhile;
 
@@ -37,7 +37,7 @@ static const char *heaviest_call(const struct analysis *a, const struct resource
 
 static struct label across(const struct analysis *a, const struct resource *res)
 {
-	const char *kind = kind_of(res), *call = heaviest_call(a, res);
+	const char *kind = lock_io_kind_of(res), *call = heaviest_call(a, res);
 	struct label label;
 
 	/* A sleep is no call of these. */
@@ -47,7 +47,7 @@ static struct label across(const struct analysis *a, const struct resource *res)
 	return label;
 }
 
-static bool applies(const struct resource *res, double impact)
+static bool lock_io_applies(const struct resource *res, double impact)
 {
 	/* Each hold waits for the disk, however fast it is. */
 	if (lock_is_for_calls(res, impact) && lock_is_for_io(res))
@@ -62,7 +62,7 @@ void rule_lock_io(struct analysis *a)
 		struct finding *finding;
 		double impact;
 
-		if (res->parent != i || !lock_matters(a, res, &impact) || !applies(res, impact))
+		if (res->parent != i || !lock_matters(a, res, &impact) || !lock_io_applies(res, impact))
 			continue;
 		finding = finding_add(a, "lock-io", impact);
 		finding_text(finding, "%s waited %s for %s, which holds %s across %s.",

@@ -27,7 +27,7 @@ static bool is_habit(const struct analysis *a, const struct resource *res)
 	return res->medium_n > 1 || res->min_holds.max * 20 >= watched_ns(a);
 }
 
-static bool applies(const struct analysis *a, const struct resource *res)
+static bool lock_long_applies(const struct analysis *a, const struct resource *res)
 {
 	return is_habit(a, res) && res->waits.max >= MIN_WAIT_NS && lock_share_io(res) < 0.5 &&
 	       lock_is_held_some_time(res) && charged_to_first(a, res) * 2 >= res->charged_ns;
@@ -40,7 +40,7 @@ void rule_lock_long(struct analysis *a)
 		struct finding *finding;
 		double impact;
 
-		if (res->parent != i || !lock_matters(a, res, &impact) || !applies(a, res))
+		if (res->parent != i || !lock_matters(a, res, &impact) || !lock_long_applies(a, res))
 			continue;
 		finding = finding_add(a, "lock-long", impact);
 		finding_text(finding, "%s holds %s for %s (p99); %s waited %s for it.",

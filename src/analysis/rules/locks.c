@@ -119,7 +119,7 @@ struct label lock_holder(const struct analysis *a, const struct resource *res)
 }
 
 /* Returns NULL if there are no waits in that activity with that stack. */
-static const struct row *row_of(const struct analysis *a, unsigned activity, uint64_t stack)
+static const struct row *locks_row_of(const struct analysis *a, unsigned activity, uint64_t stack)
 {
 	const uint32_t *known = map64_get(&a->row_of, stack << 8 | activity);
 
@@ -164,8 +164,8 @@ static bool holder_is_idle(const struct analysis *a, const struct resource *res)
 {
 	uint32_t stack = did_wait(res->did, res->meanwhile);
 	unsigned activity = (unsigned)(top_first(res->did)->key & 0xff);
-	const struct row *work = row_of(a, activity, stack);
-	const struct row *behind = row_of(a, ACT_LOCK, top_first(res->waited)->key);
+	const struct row *work = locks_row_of(a, activity, stack);
+	const struct row *behind = locks_row_of(a, ACT_LOCK, top_first(res->waited)->key);
 
 	return stack && activity >= ACT_COND && activity != ACT_SEND && work && behind &&
 	       top_first(work->functions)->key == top_first(behind->functions)->key &&

@@ -233,7 +233,7 @@ static bool is_much(const struct analysis *a, double on, double off)
 }
 
 /* The kernel shows a thread on its CPU while the hypervisor has taken that away. */
-static void of_threads(struct analysis *a)
+static void neighbour_of_threads(struct analysis *a)
 {
 	double on = busy_ns(a), off = on - used_cpus_ns(a);
 
@@ -279,7 +279,7 @@ void rule_neighbour(struct analysis *a)
 	struct finding *finding;
 
 	if (is_of_threads(a)) {
-		of_threads(a);
+		neighbour_of_threads(a);
 		return;
 	}
 	if (of_go_threads(a))

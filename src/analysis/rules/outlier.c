@@ -66,7 +66,7 @@ void instances_suggest_why(const struct analysis *a, struct finding *finding, co
 			     name, quote);
 }
 
-static void look_at(struct analysis *a, const struct instances *all)
+static void outlier_look_at(struct analysis *a, const struct instances *all)
 {
 	const struct instance *one = &all->slowest[0];
 	uint64_t p50 = histogram_quantile(&all->hist, 0.5), p90 = histogram_quantile(&all->hist, 0.9);
@@ -122,6 +122,6 @@ void rule_outlier(struct analysis *a)
 	for (size_t i = 1; i < a->ninstances; i++) {
 		if (a->instances[i].kind == INSTANCE_LABEL)
 			continue;
-		look_at(a, &a->instances[i]);
+		outlier_look_at(a, &a->instances[i]);
 	}
 }

@@ -106,7 +106,7 @@ static bool waits_for_message(const struct analysis *a, const struct row *row)
 	return false;
 }
 
-static void gather(const struct analysis *a, struct handlers *handlers)
+static void request_place_gather(const struct analysis *a, struct handlers *handlers)
 {
 	struct handler *handler;
 
@@ -256,7 +256,7 @@ static void describe_library_wait(struct analysis *a, const struct handler *hand
 	finding->total_ns = wait->ns;
 }
 
-static void describe(struct analysis *a, const struct handler *handler)
+static void request_place_describe(struct analysis *a, const struct handler *handler)
 {
 	const struct wait_place *most = &handler->places[0];
 	struct library_wait wait = {0};
@@ -273,7 +273,7 @@ static void describe(struct analysis *a, const struct handler *handler)
 		describe_run(a, handler);
 }
 
-static int by_time(const void *one, const void *other)
+static int request_place_by_time(const void *one, const void *other)
 {
 	const struct handler *a = one, *b = other;
 
@@ -288,9 +288,9 @@ void rule_request_place(struct analysis *a)
 		a->oom = true;
 		return;
 	}
-	gather(a, handlers);
-	qsort(handlers->all, handlers->n, sizeof(handlers->all[0]), by_time);
+	request_place_gather(a, handlers);
+	qsort(handlers->all, handlers->n, sizeof(handlers->all[0]), request_place_by_time);
 	for (unsigned i = 0; i < handlers->n && i < MOST; i++)
-		describe(a, &handlers->all[i]);
+		request_place_describe(a, &handlers->all[i]);
 	free(handlers);
 }

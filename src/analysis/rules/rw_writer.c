@@ -14,7 +14,7 @@
 
 enum { MIN_WAIT_NS = 1000000, MIN_READERS = 10, MIN_STARVED_NS = 50000000, MIN_STARVED = 2 };
 
-static bool applies(const struct resource *res)
+static bool rw_writer_applies(const struct resource *res)
 {
 	return res->readers >= MIN_READERS && res->readers_ns * 2 >= res->waits.sum && res->writers &&
 	       res->writers_ns / res->writers >= MIN_WAIT_NS &&
@@ -68,7 +68,7 @@ void rule_rw_writer(struct analysis *a)
 
 		if (res->parent == i)
 			of_starved(a, res);
-		if (res->parent != i || !lock_matters(a, res, &impact) || !applies(res))
+		if (res->parent != i || !lock_matters(a, res, &impact) || !rw_writer_applies(res))
 			continue;
 		finding = finding_add(a, "rw-writer", impact);
 		finding_text(

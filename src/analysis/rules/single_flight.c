@@ -10,7 +10,8 @@
 
 enum { MIN_SHARED_WAKES = 5, MIN_MEAN_NS = 1000000 };
 
-static bool applies(const struct analysis *a, const struct row *row, const struct pair *pair, double impact)
+static bool single_flight_applies(const struct analysis *a, const struct row *row, const struct pair *pair,
+				  double impact)
 {
 	if (row->shared_wakes < MIN_SHARED_WAKES || row->shared_ns * 2 < row->hist.sum ||
 	    row->shared_ns / row->shared_n < MIN_MEAN_NS || impact < 0.05)
@@ -28,7 +29,7 @@ void rule_single_flight(struct analysis *a)
 		const struct pair *pair = pair_heaviest(a, (uint32_t)i);
 		struct finding *finding;
 
-		if (!applies(a, row, pair, impact))
+		if (!single_flight_applies(a, row, pair, impact))
 			continue;
 		finding = finding_add(a, "single-flight", impact);
 		/* To wait for a call that another one makes is what it is for. */

@@ -28,7 +28,7 @@ static bool consumers_sleep(const struct analysis *a, const struct row *row, con
 	       did->weight * 2 >= all;
 }
 
-static void look_at(struct analysis *a, uint32_t index)
+static void slow_consumer_look_at(struct analysis *a, uint32_t index)
 {
 	const struct row *row = &a->rows[index];
 	const struct top *waker = top_first(row->wakers);
@@ -77,5 +77,5 @@ static void look_at(struct analysis *a, uint32_t index)
 void rule_slow_consumer(struct analysis *a)
 {
 	for (size_t i = 1; i < a->nrows; i++)
-		look_at(a, (uint32_t)i);
+		slow_consumer_look_at(a, (uint32_t)i);
 }

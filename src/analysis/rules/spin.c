@@ -7,7 +7,7 @@
 /* Preemptions. If the loop also does some work, up to half of them may be elsewhere. */
 enum { LEAST_N = 20 };
 
-static bool applies(const struct group *group)
+static bool spin_applies(const struct group *group)
 {
 	return !group->system && group->polling >= LEAST_N && group->polling * 2 >= group->preempted &&
 	       group->blocks * 10 <= group->preempted;
@@ -21,7 +21,7 @@ void rule_spin(struct analysis *a)
 		double lost = share * (double)(group->spent[ACT_CODE] + group->spent[ACT_ASSIST]);
 		struct finding *finding;
 
-		if (!applies(group))
+		if (!spin_applies(group))
 			continue;
 		finding = finding_add(a, "spin", lost / p_time(a));
 		finding_text(

@@ -11,7 +11,7 @@
 
 enum { MIN_N = 5, MIN_SLACK_NS = 1000000, MIN_MEETINGS = 20, MIN_MEETING_NS = 100000 };
 
-static bool applies(const struct analysis *a, const struct row *row, double impact)
+static bool straggler_applies(const struct analysis *a, const struct row *row, double impact)
 {
 	/* Only goroutines created in the trace can be compared: they must account for half of the waits. */
 	return row->activity == ACT_JOIN && row->slack_n >= MIN_N && row->slack_n * 2 >= row->hist.n &&
@@ -66,7 +66,7 @@ void rule_straggler(struct analysis *a)
 		const struct pair *pair = pair_heaviest(a, (uint32_t)i);
 		struct finding *finding;
 
-		if (!applies(a, row, impact)) {
+		if (!straggler_applies(a, row, impact)) {
 			look_at_barrier(a, row);
 			continue;
 		}

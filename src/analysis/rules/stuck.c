@@ -86,7 +86,7 @@ static bool is_turn(const struct analysis *a, uint32_t stack)
 }
 
 /* Few goroutines in one place are more likely to hold a lock that the many in another want. */
-static unsigned gather(const struct analysis *a, struct stuck found[MOST], uint64_t *n)
+static unsigned stuck_gather(const struct analysis *a, struct stuck found[MOST], uint64_t *n)
 {
 	unsigned places = 0;
 
@@ -159,7 +159,7 @@ void rule_stuck(struct analysis *a)
 	struct stuck found[MOST];
 	struct finding *finding;
 	uint64_t n;
-	unsigned places = watched_ns(a) < LEAST_NS ? 0 : gather(a, found, &n);
+	unsigned places = watched_ns(a) < LEAST_NS ? 0 : stuck_gather(a, found, &n);
 
 	if (!places)
 		return;

@@ -14,7 +14,7 @@
 
 enum { MIN_N = 10, MIN_SAMPLES = 20, MOST = 3, MANY_TIMES = 5 };
 
-static double sum_of(const uint64_t spent[ACT_COUNT])
+static double task_place_sum_of(const uint64_t spent[ACT_COUNT])
 {
 	double ns = 0;
 
@@ -92,11 +92,11 @@ static void describe_repeated(struct analysis *a, const struct instances *all, c
 	instances_suggest_why(a, finding, all);
 }
 
-static void look_at(struct analysis *a, const struct instances *all)
+static void task_place_look_at(struct analysis *a, const struct instances *all)
 {
 	const struct top *most = top_first(all->where);
 	unsigned activity = (unsigned)(most->key & 0xff);
-	double ns = (double)most->weight, of = sum_of(all->spent);
+	double ns = (double)most->weight, of = task_place_sum_of(all->spent);
 	struct finding *finding;
 	struct label place;
 	uint64_t slow = 0, slow_there = 0;
@@ -153,6 +153,6 @@ void rule_task_place(struct analysis *a)
 		if (!most)
 			return;
 		before = most->hist.sum;
-		look_at(a, most);
+		task_place_look_at(a, most);
 	}
 }

@@ -19,7 +19,7 @@ struct births {
 	uint64_t created, ended;
 };
 
-static struct births gather(const struct analysis *a)
+static struct births thread_churn_gather(const struct analysis *a)
 {
 	struct births all = {&a->groups[0], 0, 0};
 
@@ -54,7 +54,7 @@ static uint64_t joined_ns(const struct analysis *a, const struct births *all, ui
 
 void rule_thread_churn(struct analysis *a)
 {
-	struct births all = gather(a);
+	struct births all = thread_churn_gather(a);
 	double seconds = (double)watched_ns(a) / 1e9;
 	uint64_t life = histogram_quantile(&all.most->lifetimes, 0.5), joined;
 	struct finding *finding;

@@ -10,7 +10,7 @@
 
 enum { LEAST_SLICES = 10 };
 
-static const struct group *heaviest(const struct analysis *a, uint64_t *timers)
+static const struct group *timer_late_heaviest(const struct analysis *a, uint64_t *timers)
 {
 	const struct group *most = &a->groups[0];
 
@@ -26,7 +26,7 @@ static const struct group *heaviest(const struct analysis *a, uint64_t *timers)
 void rule_timer_late(struct analysis *a)
 {
 	uint64_t timers, end;
-	const struct group *most = heaviest(a, &timers);
+	const struct group *most = timer_late_heaviest(a, &timers);
 	struct finding *finding;
 
 	/* Rare cases are threads that lost their CPU. */

@@ -5,7 +5,7 @@
 #include "analysis/rules/rules.h"
 #include "analysis/words.h"
 
-static const struct group *heaviest(const struct analysis *a)
+static const struct group *timer_storm_heaviest(const struct analysis *a)
 {
 	const struct group *most = &a->groups[0];
 
@@ -25,7 +25,7 @@ void rule_timer_storm(struct analysis *a)
 	if (rate < 10000)
 		return;
 	finding = finding_add(a, "timer-storm", rate * 3000 / 1e9 / (a->procs ? a->procs : 1));
-	most = heaviest(a);
+	most = timer_storm_heaviest(a);
 	finding_text(finding,
 		     "Timers wake %s %.0f times a second that run for less than 10 us, %.0f %% of "
 		     "them in %s.",

@@ -37,7 +37,8 @@ static bool is_ghc_collector(const struct analysis *a, uint32_t stack)
 	return stack_calls(a, stack, "scavenge_until_all_done") || stack_calls(a, stack, "waitForGcThreads");
 }
 
-static void describe(struct analysis *a, const struct group *group, uint64_t n, uint32_t stack, uint64_t ns)
+static void yield_spin_describe(struct analysis *a, const struct group *group, uint64_t n, uint32_t stack,
+				uint64_t ns)
 {
 	struct finding *finding = finding_add(a, "yield-spin", (double)ns / p_time(a));
 	/* A thread that the trace knows only by its name has its group at the end. */
@@ -99,7 +100,8 @@ static void of_goroutines(struct analysis *a, double seconds)
 		    ran > group->yields * SHORT_RUN_NS ||
 		    !is_programs(a, (uint32_t)top_first(group->yield_stacks)->key))
 			continue;
-		describe(a, group, group->yields, (uint32_t)top_first(group->yield_stacks)->key, ran);
+		yield_spin_describe(a, group, group->yields, (uint32_t)top_first(group->yield_stacks)->key,
+				    ran);
 	}
 }
 
@@ -149,7 +151,7 @@ static uint64_t sampled_ns(const struct analysis *a, uint32_t stack, uint64_t ns
 }
 
 /* What the group's threads run otherwise is shared out by the number of yields. */
-static void of_threads(struct analysis *a, double seconds)
+static void yield_spin_of_threads(struct analysis *a, double seconds)
 {
 	for (size_t i = 1; i < a->nrows; i++) {
 		const struct row *row = &a->rows[i];
@@ -166,7 +168,7 @@ static void of_threads(struct analysis *a, double seconds)
 		all = yields_at(a, row, true);
 		ns = here.ns + (uint64_t)((double)group->spent[ACT_CODE] * (double)here.n / (double)all.n);
 		if (ns <= here.n * SHORT_RUN_NS)
-			describe(a, group, here.n, row->stack, sampled_ns(a, row->stack, ns));
+			yield_spin_describe(a, group, here.n, row->stack, sampled_ns(a, row->stack, ns));
 	}
 }
 
@@ -175,7 +177,7 @@ void rule_yield_spin(struct analysis *a)
 	double seconds = (double)watched_ns(a) / 1e9;
 
 	if (is_of_threads(a))
-		of_threads(a, seconds);
+		yield_spin_of_threads(a, seconds);
 	else
 		of_goroutines(a, seconds);
 }

@@ -22,7 +22,7 @@ struct walk {
 	struct insert_list logs;
 };
 
-static int by_time(const void *a, const void *b)
+static int cpus_by_time(const void *a, const void *b)
 {
 	const struct cpu_move *one = a, *other = b;
 
@@ -40,7 +40,7 @@ static uint32_t number_text(const struct model_view *view, uint32_t number)
 }
 
 /* Adds the log if one is due and a goroutine runs on the thread. */
-static void put_log(struct walk *walk, uint32_t at, size_t place, uint64_t time)
+static void cpus_put_log(struct walk *walk, uint32_t at, size_t place, uint64_t time)
 {
 	struct cpu_thread *thread = &walk->threads[at];
 	struct op op = {.kind = OP_LOG,
@@ -60,7 +60,7 @@ static void put_log(struct walk *walk, uint32_t at, size_t place, uint64_t time)
 }
 
 /* Applies the moves before this time, ahead of the op at `place`. */
-static void pass_time(struct walk *walk, size_t place, uint64_t time)
+static void cpus_pass_time(struct walk *walk, size_t place, uint64_t time)
 {
 	struct off_cpu *off = walk->off;
 	uint64_t start = walk->off->view->generation->start;
@@ -72,7 +72,7 @@ static void pass_time(struct walk *walk, size_t place, uint64_t time)
 		if (off->threads[at].on == move->cpu)
 			continue;
 		off->threads[at].on = walk->threads[at].due = move->cpu;
-		put_log(walk, at, place, move->time > start ? move->time : start);
+		cpus_put_log(walk, at, place, move->time > start ? move->time : start);
 	}
 }
 
@@ -87,16 +87,16 @@ static void follow_ops(struct walk *walk)
 		uint32_t at = op->kind == OP_NONE ? MAP64_NONE : map64_find(&off->thread_by_tid, op->m);
 
 		for (uint32_t t = 0; i == list->statuses && t < off->nthreads; t++)
-			put_log(walk, t, i, start);
+			cpus_put_log(walk, t, i, start);
 		if (i >= list->statuses)
-			pass_time(walk, i, op->time);
+			cpus_pass_time(walk, i, op->time);
 		if (at == MAP64_NONE)
 			continue;
 		runs_on_follow(&walk->threads[at].on, op);
 		if (i >= list->statuses)
-			put_log(walk, at, i + 1, op->time);
+			cpus_put_log(walk, at, i + 1, op->time);
 	}
-	pass_time(walk, list->n, UINT64_MAX);
+	cpus_pass_time(walk, list->n, UINT64_MAX);
 }
 
 /* Viewers up to Go 1.20 crash on annotations without a stack (cmd/trace/annotations.go). */
@@ -121,7 +121,7 @@ static void log_cpus(struct off_cpu *off)
 	for (size_t i = 0; i < off->nthreads; i++)
 		walk.threads[i] = (struct cpu_thread){.on.p = NO_P, .due = off->threads[i].on};
 	if (off->nmoves)
-		qsort(off->moves, off->nmoves, sizeof(*off->moves), by_time);
+		qsort(off->moves, off->nmoves, sizeof(*off->moves), cpus_by_time);
 	name_logs(&walk);
 	follow_ops(&walk);
 	inserts_apply(&walk.logs, off->view->ops);

@@ -25,7 +25,7 @@ void off_cpu_free(struct off_cpu *off)
 }
 
 /* Returns NULL if there are too many threads, or when out of memory. */
-static struct off_cpu_thread *thread_of(struct off_cpu *off, uint32_t tid)
+static struct off_cpu_thread *off_cpu_thread_of(struct off_cpu *off, uint32_t tid)
 {
 	uint32_t at = map64_find(&off->thread_by_tid, tid);
 
@@ -98,7 +98,7 @@ static void leave_out(struct off_cpu_interval *interval, const struct off_cpu_th
 		interval->since = from;
 }
 
-static void keep(struct off_cpu *off, struct off_cpu_thread *thread, struct off_cpu_interval interval)
+static void off_cpu_keep(struct off_cpu *off, struct off_cpu_thread *thread, struct off_cpu_interval interval)
 {
 	uint64_t whole_since = interval.since, throttled = interval.throttled_ns, ns;
 
@@ -123,7 +123,7 @@ static void keep(struct off_cpu *off, struct off_cpu_thread *thread, struct off_
 
 static void take_death(struct off_cpu *off, const struct raw_record *rec)
 {
-	struct off_cpu_thread *thread = thread_of(off, rec->tid);
+	struct off_cpu_thread *thread = off_cpu_thread_of(off, rec->tid);
 
 	if (!thread)
 		return;
@@ -146,19 +146,19 @@ void off_cpu_take(struct off_cpu *off, const struct raw_record *rec)
 		take_death(off, rec);
 		return;
 	}
-	thread = rec->arg < rec->time ? thread_of(off, rec->tid) : NULL;
+	thread = rec->arg < rec->time ? off_cpu_thread_of(off, rec->tid) : NULL;
 	if (!thread)
 		return;
 	interval.why = why_of(rec);
 	interval.taker = taker_of(off, rec);
 	if (rec->status == LEFT_RUNNABLE)
 		interval.throttled_ns = rec->arg2;
-	keep(off, thread, interval);
+	off_cpu_keep(off, thread, interval);
 }
 
 void off_cpu_take_move(struct off_cpu *off, const struct raw_record *rec)
 {
-	if (rec->arg > MAX_CPUS || !thread_of(off, rec->tid))
+	if (rec->arg > MAX_CPUS || !off_cpu_thread_of(off, rec->tid))
 		return;
 	off->knows_cpus = true;
 	if (array_grow(&off->moves, &off->move_capacity, off->nmoves + 1, sizeof(*off->moves))) {
@@ -175,7 +175,7 @@ void off_cpu_take_move(struct off_cpu *off, const struct raw_record *rec)
 /* A thread in the first reading existed before the trace; later ones are new. */
 static void take_time(struct off_cpu *off, const struct log_thread_time *now, bool first)
 {
-	struct off_cpu_thread *thread = thread_of(off, now->tid);
+	struct off_cpu_thread *thread = off_cpu_thread_of(off, now->tid);
 
 	if (!thread)
 		return;

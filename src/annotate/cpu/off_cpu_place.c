@@ -48,7 +48,7 @@ static int by_since(const void *a, const void *b)
 	return one->tid < other->tid ? -1 : one->tid > other->tid;
 }
 
-static bool open_threads(struct places *places)
+static bool off_cpu_place_open_threads(struct places *places)
 {
 	const struct off_cpu *off = places->off;
 
@@ -63,7 +63,7 @@ static bool open_threads(struct places *places)
 	return places->threads != NULL;
 }
 
-static struct place_thread *thread_of(const struct places *places, uint32_t tid)
+static struct place_thread *off_cpu_place_thread_of(const struct places *places, uint32_t tid)
 {
 	uint32_t at = map64_find(&places->by_tid, tid);
 
@@ -104,8 +104,8 @@ static void name_regions(struct places *places, enum off_cpu_why why)
 	places->stacks[why] = stack_table_literal(view->stacks, frames, 2);
 }
 
-static void put_region(struct places *places, const struct place_thread *on, size_t place, uint64_t until,
-		       enum off_cpu_why why)
+static void off_cpu_place_put_region(struct places *places, const struct place_thread *on, size_t place,
+				     uint64_t until, enum off_cpu_why why)
 {
 	struct op op = {.m = on->interval->tid, .g = on->on.g, .p = on->on.p, .time = on->since};
 
@@ -142,7 +142,8 @@ static void found(struct places *places, struct place_thread *on, size_t place, 
 		count_taker(off, interval->taker, ns - throttled);
 	model_count_off_cpu(off->view->model, on->on.g, ns);
 	if (ns >= region_ns(off) && on->on.p != NO_P)
-		put_region(places, on, place, until, throttled > ns / 2 ? OFF_CPU_THROTTLED : interval->why);
+		off_cpu_place_put_region(places, on, place, until,
+					 throttled > ns / 2 ? OFF_CPU_THROTTLED : interval->why);
 }
 
 /* --- along the ops --- */
@@ -177,7 +178,7 @@ static void find_next_end(struct places *places)
 static void begin_next(struct places *places, size_t place, uint64_t start)
 {
 	const struct off_cpu_interval *interval = &places->off->intervals[places->next++];
-	struct place_thread *on = thread_of(places, interval->tid);
+	struct place_thread *on = off_cpu_place_thread_of(places, interval->tid);
 
 	end_piece(places, on, place, interval->since);
 	on->interval = interval;
@@ -200,7 +201,7 @@ static void end_next(struct places *places, size_t place)
 }
 
 /* Handles intervals that begin or end before this time, ahead of the op at `place`. */
-static void pass_time(struct places *places, size_t place, uint64_t time, uint64_t start)
+static void off_cpu_place_pass_time(struct places *places, size_t place, uint64_t time, uint64_t start)
 {
 	const struct off_cpu *off = places->off;
 
@@ -216,12 +217,12 @@ static void pass_time(struct places *places, size_t place, uint64_t time, uint64
 	}
 }
 
-static void walk(struct places *places)
+static void off_cpu_place_walk(struct places *places)
 {
 	const struct op_list *list = places->off->view->ops;
 	uint64_t start = places->off->view->generation->start;
 
-	struct place_thread *on = thread_of(places, NO_M);
+	struct place_thread *on = off_cpu_place_thread_of(places, NO_M);
 	uint32_t m = NO_M;
 
 	places->next_end = UINT64_MAX;
@@ -230,10 +231,10 @@ static void walk(struct places *places)
 
 		if (op->m != m) {
 			m = op->m;
-			on = thread_of(places, m);
+			on = off_cpu_place_thread_of(places, m);
 		}
 		if (i >= list->statuses)
-			pass_time(places, i, op->time, start);
+			off_cpu_place_pass_time(places, i, op->time, start);
 		if (!on || op->kind == OP_NONE)
 			continue;
 		end_piece(places, on, i, op->time);
@@ -241,7 +242,7 @@ static void walk(struct places *places)
 		if (i >= list->statuses)
 			begin_piece(on, i + 1, op->time);
 	}
-	pass_time(places, list->n, UINT64_MAX, start);
+	off_cpu_place_pass_time(places, list->n, UINT64_MAX, start);
 }
 
 void off_cpu_divide(struct off_cpu *off)
@@ -251,8 +252,8 @@ void off_cpu_divide(struct off_cpu *off)
 	if (!off->n)
 		return;
 	qsort(off->intervals, off->n, sizeof(*off->intervals), by_since);
-	if (open_threads(&places)) {
-		walk(&places);
+	if (off_cpu_place_open_threads(&places)) {
+		off_cpu_place_walk(&places);
 		inserts_apply(&places.ends, off->view->ops);
 	} else {
 		off->view->oom = true;

@@ -20,7 +20,7 @@ static bool fits(struct request_text *to, size_t len)
 	return false;
 }
 
-static void add(struct request_text *to, const char *bytes, size_t len)
+static void name_add(struct request_text *to, const char *bytes, size_t len)
 {
 	if (!fits(to, len))
 		return;
@@ -35,7 +35,7 @@ void request_text_add(struct request_text *to, const char *text)
 
 	for (size_t at = 0; at < n && !to->cut; at += len) {
 		text_next(text + at, n - at, &len);
-		add(to, text + at, len);
+		name_add(to, text + at, len);
 	}
 }
 
@@ -59,17 +59,17 @@ void request_text_put(struct request_text *to, const struct value *value)
 
 		if (is_space(point)) {
 			if (!space)
-				add(to, " ", 1);
+				name_add(to, " ", 1);
 			space = true;
 			continue;
 		}
 		space = false;
 		if (point == 0xfffd && len == 1)
-			add(to, "?", 1);
+			name_add(to, "?", 1);
 		else if (!text_is_printable(point))
-			add(to, "?", 1);
+			name_add(to, "?", 1);
 		else
-			add(to, value->text + at, len);
+			name_add(to, value->text + at, len);
 	}
 	if (value->flags & VALUE_CUT)
 		fits(to, sizeof(to->text));

@@ -33,7 +33,7 @@ static bool read_hit(const struct requests *requests, const struct probe_hit *hi
 	return true;
 }
 
-static uint64_t number(const struct value *value)
+static uint64_t observe_number(const struct value *value)
 {
 	if (!value || value->flags & VALUE_UNREADABLE)
 		return 0;
@@ -64,7 +64,7 @@ static bool is_part(struct requests *requests, const struct request_hit *in, con
 
 /* --- names --- */
 
-static void put(struct request_text *to, const struct value *value)
+static void observe_put(struct request_text *to, const struct value *value)
 {
 	if (value)
 		request_text_put(to, value);
@@ -94,7 +94,7 @@ static void name_request(const struct request_hit *in, const char *prepared, str
 
 	request->other = kind->other;
 	if (kind->statement) {
-		put(&request->rest, in->by_role[ROLE_METHOD]);
+		observe_put(&request->rest, in->by_role[ROLE_METHOD]);
 		if (!in->by_role[ROLE_METHOD])
 			request_text_add(&request->rest, prepared);
 		split_statement(&request->rest, &request->method);
@@ -107,13 +107,13 @@ static void name_request(const struct request_hit *in, const char *prepared, str
 	if (in->by_role[ROLE_METHOD])
 		request_text_put(in->by_role[ROLE_PATH] ? &request->method : &request->rest,
 				 in->by_role[ROLE_METHOD]);
-	put(&request->rest, in->by_role[ROLE_HOST]);
-	put(&request->rest, in->by_role[ROLE_PATH]);
+	observe_put(&request->rest, in->by_role[ROLE_HOST]);
+	observe_put(&request->rest, in->by_role[ROLE_PATH]);
 	if (kind->unnamed && !in->by_role[ROLE_PATH])
 		request_text_add(&request->rest, kind->unnamed);
 	if (in->by_role[ROLE_QUERY] && in->by_role[ROLE_QUERY]->len) {
 		request_text_add(&request->rest, "?");
-		put(&request->rest, in->by_role[ROLE_QUERY]);
+		observe_put(&request->rest, in->by_role[ROLE_QUERY]);
 	}
 }
 
@@ -130,7 +130,7 @@ static void log_span(struct requests *requests, struct m *m, const struct reques
 	snprintf(text, sizeof(text), "trace=%016" PRIx64 "%016" PRIx64 " span=%016" PRIx64,
 		 __builtin_bswap64(in->by_role[ROLE_TRACE]->bits),
 		 __builtin_bswap64(in->by_role[ROLE_TRACE2]->bits),
-		 __builtin_bswap64(number(in->by_role[ROLE_KEY])));
+		 __builtin_bswap64(observe_number(in->by_role[ROLE_KEY])));
 	requests_log(requests, m, request, text);
 }
 
@@ -145,7 +145,7 @@ static void end_lost(struct requests *requests, struct m *m, struct live_request
 /* Whether the request has already begun, in an outer function or in an earlier attempt. */
 static bool has_begun(struct requests *requests, const struct request_hit *in, struct m *m)
 {
-	uint64_t key = number(in->by_role[ROLE_KEY]);
+	uint64_t key = observe_number(in->by_role[ROLE_KEY]);
 	struct live_request *request = requests_of_key(requests, in->function->preset, key);
 
 	if (in->kind->statement)
@@ -171,9 +171,11 @@ static bool is_inner(const struct request_hit *in, const char *prepared)
 	return in->kind->statement && !in->by_role[ROLE_METHOD] && !prepared;
 }
 
-static void begin(struct requests *requests, const struct request_hit *in, const struct probe_hit *hit)
+static void observe_begin(struct requests *requests, const struct request_hit *in,
+			  const struct probe_hit *hit)
 {
-	struct live_request request = {.kind = in->function->preset, .key = number(in->by_role[ROLE_KEY])};
+	struct live_request request = {.kind = in->function->preset,
+				       .key = observe_number(in->by_role[ROLE_KEY])};
 	const char *prepared = requests_prepared(requests, hit->m->g);
 	const struct live_request *begun;
 
@@ -198,7 +200,7 @@ static void take_prepared(struct requests *requests, const struct request_hit *i
 static void take_rows(struct requests *requests, const struct request_hit *in)
 {
 	struct live_request *request =
-		requests_of_key(requests, in->function->preset, number(in->by_role[ROLE_ROWS]));
+		requests_of_key(requests, in->function->preset, observe_number(in->by_role[ROLE_ROWS]));
 
 	if (request)
 		request->has_rows = true;
@@ -217,7 +219,7 @@ static void take_route(struct requests *requests, const struct request_hit *in, 
 	struct request_text first;
 
 	if (!request || !route->len || route->flags & VALUE_UNREADABLE ||
-	    (in->by_role[ROLE_MATCHED] && !number(in->by_role[ROLE_MATCHED])))
+	    (in->by_role[ROLE_MATCHED] && !observe_number(in->by_role[ROLE_MATCHED])))
 		return;
 	if (request->has_route) {
 		request_route_add(&request->rest, route, is_part);
@@ -255,13 +257,13 @@ static void name_outcome(const struct request_hit *in, char *text, size_t size)
 	const struct value *type = in->by_role[ROLE_TYPE];
 	bool is_null = type ? type->flags & VALUE_NULL : in->by_role[ROLE_CODE]->flags & VALUE_NULL;
 
-	if (is_null || (type && number(type) == in->function->types[1]))
+	if (is_null || (type && observe_number(type) == in->function->types[1]))
 		name_code(0, text, size);
-	else if ((type && number(type) != in->function->types[0]) ||
+	else if ((type && observe_number(type) != in->function->types[0]) ||
 		 in->by_role[ROLE_CODE]->flags & VALUE_UNREADABLE)
 		snprintf(text, size, "error");
 	else
-		name_code(number(in->by_role[ROLE_CODE]), text, size);
+		name_code(observe_number(in->by_role[ROLE_CODE]), text, size);
 }
 
 /* Whether the record has an error without a code, such as that of rows: neither nil nor of io.EOF's type. */
@@ -269,14 +271,14 @@ static bool is_plain_error(const struct request_hit *in)
 {
 	return in->by_role[ROLE_TYPE] && !in->by_role[ROLE_CODE] &&
 	       !(in->by_role[ROLE_TYPE]->flags & VALUE_UNREADABLE) &&
-	       number(in->by_role[ROLE_TYPE]) != in->function->types[1];
+	       observe_number(in->by_role[ROLE_TYPE]) != in->function->types[1];
 }
 
 static const char *message_of(const struct request_hit *in, char *text, size_t size)
 {
-	uint64_t status = number(in->by_role[ROLE_STATUS]);
+	uint64_t status = observe_number(in->by_role[ROLE_STATUS]);
 
-	if ((in->by_role[ROLE_ERROR] && number(in->by_role[ROLE_ERROR])) || is_plain_error(in))
+	if ((in->by_role[ROLE_ERROR] && observe_number(in->by_role[ROLE_ERROR])) || is_plain_error(in))
 		snprintf(text, size, "error");
 	else if (in->by_role[ROLE_STATUS] && (status || in->kind->implicit_200))
 		snprintf(text, size, "status=%" PRId64, status ? (int64_t)status : 200);
@@ -309,14 +311,16 @@ static void end_of_goroutine(struct requests *requests, const struct request_hit
 		end_lost(requests, m, request);
 }
 
-static void end(struct requests *requests, const struct request_hit *in, struct m *m)
+static void observe_end(struct requests *requests, const struct request_hit *in, struct m *m)
 {
-	uint64_t key = number(in->by_role[ROLE_KEYS] ? in->by_role[ROLE_KEYS] : in->by_role[ROLE_KEY]);
+	uint64_t key =
+		observe_number(in->by_role[ROLE_KEYS] ? in->by_role[ROLE_KEYS] : in->by_role[ROLE_KEY]);
 	struct live_request *request;
 	char text[40];
 	const char *message = message_of(in, text, sizeof(text));
 
-	if (number(in->by_role[ROLE_DONE]) || (in->by_role[ROLE_FAILED] && !number(in->by_role[ROLE_FAILED])))
+	if (observe_number(in->by_role[ROLE_DONE]) ||
+	    (in->by_role[ROLE_FAILED] && !observe_number(in->by_role[ROLE_FAILED])))
 		return;
 	if (!in->by_role[ROLE_KEY] && !in->by_role[ROLE_KEYS]) {
 		end_of_goroutine(requests, in, m, message);
@@ -361,7 +365,7 @@ static void request_observe(struct annotations *all, const struct probe_hit *hit
 	if (!read_hit(requests, hit, &in) || is_part(requests, &in, hit->m->g))
 		return;
 	if (hit->rec->site == SITE_REQUEST_END)
-		end(requests, &in, hit->m);
+		observe_end(requests, &in, hit->m);
 	else if (in.by_role[ROLE_PREPARED])
 		take_prepared(requests, &in, hit->m->g);
 	else if (in.by_role[ROLE_ROWS])
@@ -369,7 +373,7 @@ static void request_observe(struct annotations *all, const struct probe_hit *hit
 	else if (in.by_role[ROLE_ROUTE] || in.by_role[ROLE_SUBROUTE])
 		take_route(requests, &in, hit->m->g);
 	else
-		begin(requests, &in, hit);
+		observe_begin(requests, &in, hit);
 }
 
 /* The goroutine ends. */

@@ -24,12 +24,12 @@ struct request_slot {
 	uint32_t statement_losses; /* model_view.losses at that time */
 };
 
-static uint64_t key_of(uint32_t kind, uint64_t key)
+static uint64_t requests_key_of(uint32_t kind, uint64_t key)
 {
 	return hash_u64(kind, key);
 }
 
-static struct live_request *at(struct requests *requests, uint32_t number)
+static struct live_request *requests_at(struct requests *requests, uint32_t number)
 {
 	return number ? &requests->all[number - 1] : NULL;
 }
@@ -50,22 +50,22 @@ static uint32_t innermost_of(const struct requests *requests, const struct g *g)
 
 struct live_request *requests_innermost(struct requests *requests, const struct g *g)
 {
-	return at(requests, innermost_of(requests, g));
+	return requests_at(requests, innermost_of(requests, g));
 }
 
 struct live_request *requests_of_g(struct requests *requests, const struct g *g, uint32_t kind)
 {
-	struct live_request *request = at(requests, innermost_of(requests, g));
+	struct live_request *request = requests_at(requests, innermost_of(requests, g));
 
 	while (request && request->kind != kind)
-		request = at(requests, request->next_of_g);
+		request = requests_at(requests, request->next_of_g);
 	return request;
 }
 
 struct live_request *requests_of_key(struct requests *requests, uint32_t kind, uint64_t key)
 {
-	const uint32_t *number = key ? map64_get(&requests->by_key, key_of(kind, key)) : NULL;
-	struct live_request *request = number ? at(requests, *number) : NULL;
+	const uint32_t *number = key ? map64_get(&requests->by_key, requests_key_of(kind, key)) : NULL;
+	struct live_request *request = number ? requests_at(requests, *number) : NULL;
 
 	return request && request->kind == kind && request->key == key ? request : NULL;
 }
@@ -199,7 +199,7 @@ static uint32_t new_number(struct requests *requests)
 	uint32_t number = requests->free;
 
 	if (number) {
-		requests->free = at(requests, number)->next_of_g;
+		requests->free = requests_at(requests, number)->next_of_g;
 		return number;
 	}
 	if (requests->n == MAX_OPEN_REQUESTS)
@@ -213,7 +213,7 @@ static uint32_t new_number(struct requests *requests)
 
 static void add_to_key(struct requests *requests, struct live_request *request)
 {
-	uint64_t key = key_of(request->kind, request->key);
+	uint64_t key = requests_key_of(request->kind, request->key);
 	const uint32_t *before = map64_get(&requests->by_key, key);
 
 	if (!request->key)
@@ -224,14 +224,14 @@ static void add_to_key(struct requests *requests, struct live_request *request)
 }
 
 /* Whether a request that began on this goroutine is open; also true if there are too many to search. */
-static bool is_open(struct requests *requests, const struct g *g, uint64_t task)
+static bool requests_is_open(struct requests *requests, const struct g *g, uint64_t task)
 {
-	struct live_request *request = at(requests, innermost_of(requests, g));
+	struct live_request *request = requests_at(requests, innermost_of(requests, g));
 
 	for (unsigned i = 0; request && i < MAX_LOOKED_AT; i++) {
 		if (request->task == task)
 			return true;
-		request = at(requests, request->next_of_g);
+		request = requests_at(requests, request->next_of_g);
 	}
 	return request;
 }
@@ -243,7 +243,7 @@ static void end_regions_elsewhere(struct requests *requests, struct m *m)
 	unsigned depth = regions->n;
 
 	while (depth && regions->open[depth - 1].request &&
-	       !is_open(requests, m->g, regions->open[depth - 1].task))
+	       !requests_is_open(requests, m->g, regions->open[depth - 1].task))
 		depth--;
 	regions_end_deeper(requests->regions, m, depth, INFERRED);
 }
@@ -273,7 +273,7 @@ struct live_request *requests_begin(struct requests *requests, struct m *m,
 	uint32_t number = slot ? new_number(requests) : 0;
 
 	requests->view->oom = requests->view->oom || !slot;
-	now = at(requests, number);
+	now = requests_at(requests, number);
 	if (!now)
 		return NULL;
 	*now = *request;
@@ -296,20 +296,20 @@ static void remove_from_g(struct requests *requests, const struct live_request *
 	uint32_t number = number_of(requests, request), *link = slot ? &slot->innermost : NULL;
 
 	while (link && *link && *link != number)
-		link = &at(requests, *link)->next_of_g;
+		link = &requests_at(requests, *link)->next_of_g;
 	if (link && *link)
 		*link = request->next_of_g;
 }
 
 static void remove_from_key(struct requests *requests, const struct live_request *request)
 {
-	uint64_t key = key_of(request->kind, request->key);
+	uint64_t key = requests_key_of(request->kind, request->key);
 	uint32_t number = number_of(requests, request);
 	uint32_t *link = request->key ? map64_get(&requests->by_key, key) : NULL;
 	const uint32_t *first = link;
 
 	while (link && *link && *link != number)
-		link = &at(requests, *link)->next_of_key;
+		link = &requests_at(requests, *link)->next_of_key;
 	if (!link || !*link)
 		return;
 	*link = request->next_of_key;
@@ -320,10 +320,10 @@ static void remove_from_key(struct requests *requests, const struct live_request
 /* Notes in the next older request of this kind on the goroutine that a later one has ended. */
 static void pass_outer(struct requests *requests, const struct live_request *request)
 {
-	struct live_request *outer = at(requests, request->next_of_g);
+	struct live_request *outer = requests_at(requests, request->next_of_g);
 
 	while (outer && outer->kind != request->kind)
-		outer = at(requests, outer->next_of_g);
+		outer = requests_at(requests, outer->next_of_g);
 	if (outer)
 		outer->passed = true;
 }
@@ -338,7 +338,7 @@ static void forget(struct requests *requests, struct live_request *request)
 }
 
 /* Ends its region and those inside it. One of another goroutine stays open until the next begin there. */
-static void end_region(struct requests *requests, struct m *m, const struct live_request *request)
+static void requests_end_region(struct requests *requests, struct m *m, const struct live_request *request)
 {
 	struct region_list *regions = regions_of(requests->regions, m->g);
 	unsigned depth = 0;
@@ -366,7 +366,7 @@ void requests_end(struct requests *requests, struct m *m, struct live_request *r
 	requests_set_name(requests, request);
 	if (message)
 		requests_log(requests, m, request, message);
-	end_region(requests, m, request);
+	requests_end_region(requests, m, request);
 	emit(requests->view->ops, OP_TASK_END, m)->arg = request->task;
 	forget(requests, request);
 }

@@ -9,7 +9,7 @@ unsigned pq_width(uint64_t most)
 }
 
 /* Appends values of width bits each, lowest bit first. n * width must be a multiple of 8. */
-static void pack(struct pq_bytes *out, const uint64_t *values, size_t n, unsigned width)
+static void encode_pack(struct pq_bytes *out, const uint64_t *values, size_t n, unsigned width)
 {
 	uint8_t *to = width ? pq_bytes_add(out, n * width / 8) : NULL;
 	unsigned __int128 bits = 0;
@@ -40,7 +40,7 @@ static void put_run(struct pq_bytes *out, size_t length, uint32_t value, unsigne
 }
 
 /* Puts whole groups; the last one of a page may be padded with zeros. */
-static void put_groups(struct pq_bytes *out, const uint32_t *values, size_t n, unsigned width)
+static void encode_put_groups(struct pq_bytes *out, const uint32_t *values, size_t n, unsigned width)
 {
 	size_t groups = (n + GROUP - 1) / GROUP;
 
@@ -50,7 +50,7 @@ static void put_groups(struct pq_bytes *out, const uint32_t *values, size_t n, u
 
 		for (size_t i = 0; i < GROUP && at + i < n; i++)
 			group[i] = values[at + i];
-		pack(out, group, GROUP, width);
+		encode_pack(out, group, GROUP, width);
 	}
 }
 
@@ -69,14 +69,14 @@ void pq_put_hybrid(struct pq_bytes *out, const uint32_t *values, size_t n, unsig
 		}
 		if (!open && run >= GROUP) {
 			if (at > groups)
-				put_groups(out, values + groups, at - groups, width);
+				encode_put_groups(out, values + groups, at - groups, width);
 			put_run(out, run, values[at], width);
 			groups = at + run;
 		}
 		at += run;
 	}
 	if (n > groups)
-		put_groups(out, values + groups, n - groups, width);
+		encode_put_groups(out, values + groups, n - groups, width);
 }
 
 /* --- deltas --- */
@@ -113,7 +113,7 @@ static void put_block(struct pq_bytes *out, const int64_t *values, size_t n, boo
 	pq_put_varint(out, pq_zigzag(least));
 	pq_put(out, widths, sizeof(widths));
 	for (unsigned i = 0; i < MINIBLOCKS; i++)
-		pack(out, rest + i * MINIBLOCK, MINIBLOCK, widths[i]);
+		encode_pack(out, rest + i * MINIBLOCK, MINIBLOCK, widths[i]);
 }
 
 void pq_put_deltas(struct pq_bytes *out, const int64_t *values, size_t n, bool narrow)

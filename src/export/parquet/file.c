@@ -144,7 +144,7 @@ uint64_t pq_rows(const struct pq_file *file)
 
 /* --- bytes of values --- */
 
-static void put_value(struct pq_bytes *out, const struct column *column, int64_t value)
+static void file_put_value(struct pq_bytes *out, const struct column *column, int64_t value)
 {
 	size_t len;
 	const char *text;
@@ -169,7 +169,7 @@ static void put_bits(struct pq_bytes *out, const int64_t *values, size_t n)
 	}
 }
 
-static void put_values(struct pq_bytes *out, const struct column *column)
+static void file_put_values(struct pq_bytes *out, const struct column *column)
 {
 	if (!column->n)
 		return;
@@ -184,7 +184,7 @@ static void put_values(struct pq_bytes *out, const struct column *column)
 		put_bits(out, column->numbers, column->n);
 	} else if (column->kind->encoding == PQ_PLAIN) {
 		for (size_t i = 0; i < column->n; i++)
-			put_value(out, column, column->numbers[i]);
+			file_put_value(out, column, column->numbers[i]);
 	} else {
 		pq_put_deltas(out, column->numbers, column->n, column->kind->type == PQ_INT32);
 	}
@@ -232,7 +232,7 @@ static void widen_text(struct column *column, uint32_t text)
 }
 
 /* Minimum and maximum of the page. Doubles may be NaN; texts beyond the dictionary are not kept. */
-static void measure(const struct pq_file *file, struct column *column)
+static void file_measure(const struct pq_file *file, struct column *column)
 {
 	uint32_t group = (uint32_t)file->ngroups + 1;
 
@@ -304,8 +304,8 @@ static void end_page(struct pq_file *file, struct column *column)
 	length = raw->buf.len - 4;
 	for (unsigned i = 0; i < 4 && !raw->oom; i++)
 		raw->buf.bytes[i] = (uint8_t)(length >> (8 * i));
-	put_values(raw, column);
-	measure(file, column);
+	file_put_values(raw, column);
+	file_measure(file, column);
 	put_page(file, &column->pages, chunk, PAGE_DATA, column->rows, encoding_of(column));
 	chunk->values += column->rows;
 	chunk->nulls += column->rows - column->n;
@@ -318,7 +318,7 @@ static void end_page(struct pq_file *file, struct column *column)
 
 /* --- row groups --- */
 
-static void write_bytes(struct pq_file *file, const struct pq_bytes *bytes)
+static void file_write_bytes(struct pq_file *file, const struct pq_bytes *bytes)
 {
 	if (!file->error && bytes->oom)
 		file->error = -ENOMEM;
@@ -339,7 +339,7 @@ static void write_dictionary(struct pq_file *file, struct column *column, struct
 {
 	file->raw.buf.len = 0;
 	for (size_t i = 0; i < column->nentries; i++)
-		put_value(&file->raw, column, column->entries[i]);
+		file_put_value(&file->raw, column, column->entries[i]);
 	put_page(file, out, &column->chunk, PAGE_DICTIONARY, column->nentries, ENCODING_PLAIN);
 }
 
@@ -350,10 +350,10 @@ static void write_chunk(struct pq_file *file, struct column *column, struct colu
 	if (uses_dictionary(column)) {
 		column->chunk.dictionary_offset = file->written;
 		write_dictionary(file, column, &dictionary);
-		write_bytes(file, &dictionary);
+		file_write_bytes(file, &dictionary);
 	}
 	column->chunk.offset = file->written;
-	write_bytes(file, &column->pages);
+	file_write_bytes(file, &column->pages);
 	buffer_free(&dictionary.buf);
 	*to = column->chunk;
 	column->chunk = (struct column_chunk){0};
@@ -379,7 +379,7 @@ static int end_group(struct pq_file *file)
 	if (!file->written) {
 		struct pq_bytes magic = {.buf = {.bytes = (uint8_t *)"PAR1", .len = 4}};
 
-		write_bytes(file, &magic);
+		file_write_bytes(file, &magic);
 	}
 	for (size_t i = 0; i < file->ncolumns; i++) {
 		write_chunk(file, &file->columns[i], &group->chunks[i]);
@@ -443,7 +443,7 @@ static void add_index(struct pq_file *file, struct column *column, uint32_t inde
 	column->set = true;
 }
 
-static void add_number(struct pq_file *file, struct column *column, int64_t value)
+static void file_add_number(struct pq_file *file, struct column *column, int64_t value)
 {
 	oom_if(file, array_grow(&column->numbers, &column->number_capacity, column->n + 1,
 				sizeof(*column->numbers)));
@@ -464,7 +464,7 @@ void pq_set_int(struct pq_file *file, unsigned number, int64_t value)
 	if (column->dictionary)
 		add_index(file, column, int_index(file, column, value));
 	else
-		add_number(file, column, value);
+		file_add_number(file, column, value);
 }
 
 void pq_set_double(struct pq_file *file, unsigned number, double value)
@@ -474,7 +474,7 @@ void pq_set_double(struct pq_file *file, unsigned number, double value)
 
 	memcpy(&bits, &value, sizeof(bits));
 	if (!file->error && !column->set)
-		add_number(file, column, bits);
+		file_add_number(file, column, bits);
 }
 
 void pq_set_text(struct pq_file *file, unsigned number, const char *text, size_t len)
@@ -502,7 +502,7 @@ int pq_set_constant(struct pq_file *file, unsigned number, const char *text)
 	return file->error;
 }
 
-static void end_value(struct pq_file *file, struct column *column)
+static void file_end_value(struct pq_file *file, struct column *column)
 {
 	if (!column->set && column->constant)
 		add_index(file, column, column->constant - 1);
@@ -522,7 +522,7 @@ int pq_row_end(struct pq_file *file)
 	size_t bytes = 0;
 
 	for (size_t i = 0; i < file->ncolumns && !file->error; i++) {
-		end_value(file, &file->columns[i]);
+		file_end_value(file, &file->columns[i]);
 		bytes += file->columns[i].pages.buf.len;
 	}
 	file->rows++;
@@ -638,7 +638,7 @@ static void put_chunk(struct thrift *t, const struct column *column, const struc
 	thrift_end(t);
 }
 
-static void put_groups(struct thrift *t, const struct pq_file *file)
+static void file_put_groups(struct thrift *t, const struct pq_file *file)
 {
 	thrift_list(t, 4, THRIFT_STRUCT, file->ngroups);
 	for (size_t i = 0; i < file->ngroups; i++) {
@@ -677,7 +677,7 @@ int pq_finish(struct pq_file *file, const char *created_by, const char *key, con
 	thrift_int(&t, 1, THRIFT_I32, 2);
 	put_schema(&t, file);
 	thrift_int(&t, 3, THRIFT_I64, (int64_t)file->rows);
-	put_groups(&t, file);
+	file_put_groups(&t, file);
 	thrift_list(&t, 5, THRIFT_STRUCT, 1);
 	thrift_begin_item(&t);
 	thrift_text(&t, 1, key, strlen(key));
@@ -688,7 +688,7 @@ int pq_finish(struct pq_file *file, const char *created_by, const char *key, con
 	thrift_end(&t);
 	pq_put_number(&footer, footer.buf.len, 4);
 	pq_put(&footer, "PAR1", 4);
-	write_bytes(file, &footer);
+	file_write_bytes(file, &footer);
 	buffer_free(&footer.buf);
 	return file->error;
 }

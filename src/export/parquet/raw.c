@@ -27,7 +27,7 @@ void raw_free(struct raw_tables *raw)
 
 /* --- intervals --- */
 
-static int put_state(struct raw_tables *raw, const struct raw_state *state)
+static int raw_put_state(struct raw_tables *raw, const struct raw_state *state)
 {
 	struct lake_rows *rows = raw->rows;
 	struct pq_file *file = rows->files[LAKE_STATE];
@@ -64,7 +64,7 @@ static int put_states(struct raw_tables *raw)
 	for (size_t i = 0; i < raw->nstates; i++)
 		raw->order[raw->first[raw->states[i].serial]++] = (uint32_t)i;
 	for (size_t i = 0; i < raw->nstates && !rc; i++)
-		rc = put_state(raw, &raw->states[raw->order[i]]);
+		rc = raw_put_state(raw, &raw->states[raw->order[i]]);
 	memset(raw->first, 0, raw->rows->census->n * sizeof(*raw->first));
 	raw->nstates = 0;
 	return rc;
@@ -123,7 +123,7 @@ int raw_goroutine(struct raw_tables *raw, const struct tl_change *change, uint32
 
 /* --- ranges --- */
 
-static int put_gc(struct lake_rows *rows, const struct tl_range *range, uint32_t name, uint32_t stack)
+static int raw_put_gc(struct lake_rows *rows, const struct tl_range *range, uint32_t name, uint32_t stack)
 {
 	static const char *const kinds[TL_RANGE_KINDS] = {
 		[TL_GC] = "gc",         [TL_STW] = "stop-the-world", [TL_SWEEP] = "sweep",
@@ -145,7 +145,7 @@ static int put_gc(struct lake_rows *rows, const struct tl_range *range, uint32_t
 	return pq_row_end(file);
 }
 
-static int put_region(struct lake_rows *rows, const struct tl_range *range, uint32_t name, uint32_t stack)
+static int raw_put_region(struct lake_rows *rows, const struct tl_range *range, uint32_t name, uint32_t stack)
 {
 	struct pq_file *file = rows->files[LAKE_REGION];
 
@@ -169,13 +169,13 @@ int raw_range(struct raw_tables *raw, const struct tl_range *range)
 	if (rows_take_string(raw->rows, range->name, &name) ||
 	    rows_take_stack(raw->rows, range->stack, &stack))
 		return -ENOMEM;
-	return range->kind == TL_REGION ? put_region(raw->rows, range, name, stack)
-					: put_gc(raw->rows, range, name, stack);
+	return range->kind == TL_REGION ? raw_put_region(raw->rows, range, name, stack)
+					: raw_put_gc(raw->rows, range, name, stack);
 }
 
 /* --- single events --- */
 
-static int put_log(struct lake_rows *rows, const struct op *op, uint32_t serial)
+static int raw_put_log(struct lake_rows *rows, const struct op *op, uint32_t serial)
 {
 	uint32_t category, message, stack;
 
@@ -191,7 +191,7 @@ static int put_log(struct lake_rows *rows, const struct op *op, uint32_t serial)
 	return pq_row_end(rows->files[LAKE_LOG]);
 }
 
-static int put_sample(struct lake_rows *rows, const struct op *op, uint32_t serial)
+static int raw_put_sample(struct lake_rows *rows, const struct op *op, uint32_t serial)
 {
 	uint32_t stack;
 
@@ -206,7 +206,7 @@ static int put_sample(struct lake_rows *rows, const struct op *op, uint32_t seri
 	return pq_row_end(rows->files[LAKE_SAMPLE]);
 }
 
-static int put_metric(struct lake_rows *rows, const struct op *op, const char *name)
+static int raw_put_metric(struct lake_rows *rows, const struct op *op, const char *name)
 {
 	pq_set_int(rows->files[LAKE_METRIC], METRIC_TS, rows_wall(rows, op->time));
 	rows_put_text(rows, LAKE_METRIC, METRIC_NAME, name);
@@ -222,15 +222,15 @@ int raw_event(struct raw_tables *raw, const struct op *op, const struct tl_gorou
 		return 0;
 	switch (op->kind) {
 	case OP_LOG:
-		return put_log(raw->rows, op, serial);
+		return raw_put_log(raw->rows, op, serial);
 	case OP_CPU_SAMPLE:
-		return put_sample(raw->rows, op, serial);
+		return raw_put_sample(raw->rows, op, serial);
 	case OP_HEAP_ALLOC:
-		return put_metric(raw->rows, op, "/memory/classes/heap/objects:bytes");
+		return raw_put_metric(raw->rows, op, "/memory/classes/heap/objects:bytes");
 	case OP_HEAP_GOAL:
-		return put_metric(raw->rows, op, "/gc/heap/goal:bytes");
+		return raw_put_metric(raw->rows, op, "/gc/heap/goal:bytes");
 	case OP_PROCS_CHANGE:
-		return put_metric(raw->rows, op, "/sched/gomaxprocs:threads");
+		return raw_put_metric(raw->rows, op, "/sched/gomaxprocs:threads");
 	default:
 		return 0;
 	}

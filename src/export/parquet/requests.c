@@ -22,14 +22,15 @@ void lake_requests_free(struct lake_requests *requests)
 	map64_free(&requests->by_task);
 }
 
-static struct lake_request *find(const struct lake_requests *requests, const struct map64 *map, uint64_t key)
+static struct lake_request *requests_find(const struct lake_requests *requests, const struct map64 *map,
+					  uint64_t key)
 {
 	uint32_t slot = map64_find(map, key);
 
 	return slot == MAP64_NONE ? NULL : &requests->all[slot];
 }
 
-static struct lake_request *add(struct lake_requests *requests, const struct tl_range *range)
+static struct lake_request *requests_add(struct lake_requests *requests, const struct tl_range *range)
 {
 	uint32_t slot = requests->unused;
 	struct lake_request *request;
@@ -50,7 +51,7 @@ static struct lake_request *add(struct lake_requests *requests, const struct tl_
 
 int lake_requests_begin(struct lake_requests *requests, const struct tl_range *range)
 {
-	struct lake_request *request = add(requests, range);
+	struct lake_request *request = requests_add(requests, range);
 	struct lake_life *life = range->g ? lives_at(requests->lives, range->g) : NULL;
 
 	if (!request || (range->g && !life))
@@ -65,14 +66,14 @@ int lake_requests_begin(struct lake_requests *requests, const struct tl_range *r
 
 /* --- logs --- */
 
-static int keep(struct lake_requests *requests, const char *text, size_t len, uint32_t *string)
+static int requests_keep(struct lake_requests *requests, const char *text, size_t len, uint32_t *string)
 {
 	return stacktab_text(&requests->rows->stacks.st, text, len, string);
 }
 
 int lake_requests_log_event(struct lake_requests *requests, const struct op *op)
 {
-	struct lake_request *request = op->arg ? find(requests, &requests->by_task, op->arg) : NULL;
+	struct lake_request *request = op->arg ? requests_find(requests, &requests->by_task, op->arg) : NULL;
 	size_t category_len, len;
 	const char *category = tables_string(requests->rows->tables, op->string, &category_len);
 	const char *text = tables_string(requests->rows->tables, op->string2, &len), *span;
@@ -81,19 +82,20 @@ int lake_requests_log_event(struct lake_requests *requests, const struct op *op)
 		return 0;
 	if (len > 7 && memcmp(text, "status=", 7) == 0) {
 		request->has_outcome = true;
-		return keep(requests, text + 7, len - 7, &request->status);
+		return requests_keep(requests, text + 7, len - 7, &request->status);
 	}
 	if (len > 5 && memcmp(text, "code=", 5) == 0) {
 		request->has_outcome = true;
-		return keep(requests, text + 5, len - 5, &request->status);
+		return requests_keep(requests, text + 5, len - 5, &request->status);
 	}
 	if (len == 5 && memcmp(text, "error", 5) == 0)
 		request->failed = request->has_outcome = true;
 	span = memmem(text, len, " span=", 6);
 	if (!span || memcmp(text, "trace=", 6) != 0)
 		return 0;
-	return keep(requests, text + 6, (size_t)(span - text) - 6, &request->otel_trace) ||
-			       keep(requests, span + 6, len - (size_t)(span - text) - 6, &request->otel_span)
+	return requests_keep(requests, text + 6, (size_t)(span - text) - 6, &request->otel_trace) ||
+			       requests_keep(requests, span + 6, len - (size_t)(span - text) - 6,
+					     &request->otel_span)
 		       ? -ENOMEM
 		       : 0;
 }
@@ -146,8 +148,8 @@ static int put_request(struct lake_requests *requests, const struct lake_request
 	return pq_row_end(file);
 }
 
-static int put_waits(struct lake_requests *requests, const struct lake_request *request,
-		     const struct tl_range *range, const struct lake_life *life)
+static int requests_put_waits(struct lake_requests *requests, const struct lake_request *request,
+			      const struct tl_range *range, const struct lake_life *life)
 {
 	const struct long_wait now = {.since = life->since,
 				      .until = range->until,
@@ -165,7 +167,7 @@ static int put_waits(struct lake_requests *requests, const struct lake_request *
 
 int lake_requests_end(struct lake_requests *requests, const struct tl_range *range)
 {
-	struct lake_request *request = find(requests, &requests->by_range, range->id), ended;
+	struct lake_request *request = requests_find(requests, &requests->by_range, range->id), ended;
 	struct lake_life *life = range->g ? lives_find(requests->lives, range->g) : NULL;
 	struct spent_times now = {0};
 	int rc;
@@ -174,7 +176,7 @@ int lake_requests_end(struct lake_requests *requests, const struct tl_range *ran
 		return 0;
 	ended = *request;
 	map64_del(&requests->by_range, range->id);
-	if (find(requests, &requests->by_task, range->task) == request)
+	if (requests_find(requests, &requests->by_task, range->task) == request)
 		map64_del(&requests->by_task, range->task);
 	*request = (struct lake_request){.next = requests->unused};
 	requests->unused = (uint32_t)(request - requests->all);
@@ -182,7 +184,7 @@ int lake_requests_end(struct lake_requests *requests, const struct tl_range *ran
 		now = lives_spent(life, range->until);
 	rc = put_request(requests, &ended, range, life ? &now : NULL);
 	if (!rc && life)
-		rc = put_waits(requests, &ended, range, life);
+		rc = requests_put_waits(requests, &ended, range, life);
 	if (life && --life->requests == 0)
 		life->nwaits = 0;
 	if (life)

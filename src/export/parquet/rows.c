@@ -11,14 +11,14 @@ enum { COMPRESSION = 6 };
 
 #define CREATED_BY "gotrace version " GOTRACE_VERSION " (build " GOTRACE_VERSION ")"
 
-static int write_bytes(void *ctx, const void *bytes, size_t n)
+static int rows_write_bytes(void *ctx, const void *bytes, size_t n)
 {
 	const struct lake_rows_sink *sink = ctx;
 
 	return sink->rows->options->write(sink->rows->options->ctx, sink->table, bytes, n);
 }
 
-static int open_table(struct lake_rows *rows, enum lake_table table)
+static int rows_open_table(struct lake_rows *rows, enum lake_table table)
 {
 	const struct lake_schema *schema = &lake_schemas[table];
 	const char *constants[COL_FIRST] = {
@@ -27,7 +27,7 @@ static int open_table(struct lake_rows *rows, enum lake_table table)
 		[COL_SERVICE_VERSION] = rows->options->attributes[RESOURCE_SERVICE_VERSION],
 		[COL_HOST_NAME] = rows->options->attributes[RESOURCE_HOST_NAME],
 	};
-	const struct byte_sink out = {.write = write_bytes, .ctx = &rows->sinks[table]};
+	const struct byte_sink out = {.write = rows_write_bytes, .ctx = &rows->sinks[table]};
 
 	rows->sinks[table] = (struct lake_rows_sink){rows, table};
 	rows->files[table] = pq_new(schema->columns, schema->n, rows->compressor, out, (struct pq_limits){0});
@@ -55,7 +55,7 @@ int rows_init(struct lake_rows *rows, const struct lake_options *options, const 
 	if (lake_stacks_init(&rows->stacks) || !rows->compressor)
 		return -ENOMEM;
 	for (unsigned i = 0; i < (options->raw ? LAKE_TABLES : LAKE_FIRST_RAW); i++) {
-		if (open_table(rows, (enum lake_table)i))
+		if (rows_open_table(rows, (enum lake_table)i))
 			return -ENOMEM;
 	}
 	return 0;

@@ -73,15 +73,15 @@ static const char *text_of(const struct lake_stacks *stacks, uint32_t string)
 	return strtab_get(stacks->st.strings, string, &len);
 }
 
-static const struct st_frame *frame_at(const struct lake_stacks *stacks, const struct st_stack *stack,
-				       uint32_t i)
+static const struct st_frame *stacks_frame_at(const struct lake_stacks *stacks, const struct st_stack *stack,
+					      uint32_t i)
 {
 	return &stacks->st.frames[stacks->st.frame_ids[stack->first + i]];
 }
 
 static const char *func_at(const struct lake_stacks *stacks, const struct st_stack *stack, uint32_t i)
 {
-	return text_of(stacks, stacks->st.functions[frame_at(stacks, stack, i)->function].name);
+	return text_of(stacks, stacks->st.functions[stacks_frame_at(stacks, stack, i)->function].name);
 }
 
 /* The first frame of the main module, else of another module, and so on, as in a report (analysis/names.c).
@@ -93,7 +93,7 @@ static uint32_t site_of(const struct lake_stacks *stacks, const struct st_stack 
 
 	for (uint32_t i = 0; i < stack->n && best > CODE_OF_PROGRAM; i++) {
 		const struct st_function *function =
-			&stacks->st.functions[frame_at(stacks, stack, i)->function];
+			&stacks->st.functions[stacks_frame_at(stacks, stack, i)->function];
 		const char *func = text_of(stacks, function->name), *file = text_of(stacks, function->file);
 		enum code_owner owner = library_owner(func, file);
 
@@ -123,9 +123,10 @@ static uint32_t op_of(const struct lake_stacks *stacks, const struct st_stack *s
 }
 
 /* The function of a frame as a string, without what differs from host to host. */
-static int take_name(struct lake_stacks *stacks, const struct st_stack *stack, uint32_t i, uint32_t *string)
+static int stacks_take_name(struct lake_stacks *stacks, const struct st_stack *stack, uint32_t i,
+			    uint32_t *string)
 {
-	uint32_t name = stacks->st.functions[frame_at(stacks, stack, i)->function].name;
+	uint32_t name = stacks->st.functions[stacks_frame_at(stacks, stack, i)->function].name;
 	const char *func = text_of(stacks, name);
 	size_t len = stable_length(func);
 	char *copy;
@@ -140,25 +141,25 @@ static int take_name(struct lake_stacks *stacks, const struct st_stack *stack, u
 	return rc;
 }
 
-static int describe(struct lake_stacks *stacks, uint32_t id, struct lake_stack *info)
+static int stacks_describe(struct lake_stacks *stacks, uint32_t id, struct lake_stack *info)
 {
 	const struct st_stack *stack = &stacks->st.stacks[id];
 	struct stack_hash hash = {.lines = FNV_BASIS, .names = FNV_BASIS};
 	uint32_t site = site_of(stacks, stack), same;
 
 	for (uint32_t i = 0; i < stack->n; i++)
-		hash_frame(&hash, func_at(stacks, stack, i), frame_at(stacks, stack, i)->line);
+		hash_frame(&hash, func_at(stacks, stack, i), stacks_frame_at(stacks, stack, i)->line);
 	*info = (struct lake_stack){
 		.hash = (int64_t)hash.lines,
 		.names = (int64_t)hash.names,
-		.site_line = frame_at(stacks, stack, site)->line,
+		.site_line = stacks_frame_at(stacks, stack, site)->line,
 	};
 	same = map64_find(&stacks->by_hash, hash.lines);
 	info->same = same == MAP64_NONE ? id : same;
 	if (same == MAP64_NONE && map64_set(&stacks->by_hash, hash.lines, id))
 		return -ENOMEM;
-	return take_name(stacks, stack, op_of(stacks, stack), &info->op) ||
-			       take_name(stacks, stack, site, &info->site)
+	return stacks_take_name(stacks, stack, op_of(stacks, stack), &info->op) ||
+			       stacks_take_name(stacks, stack, site, &info->site)
 		       ? -ENOMEM
 		       : 0;
 }
@@ -170,7 +171,7 @@ static int describe_new(struct lake_stacks *stacks)
 	if (array_grow(&stacks->all, &stacks->capacity, stacks->st.nstacks, sizeof(*stacks->all)))
 		return -ENOMEM;
 	for (; stacks->n < stacks->st.nstacks; stacks->n++) {
-		if (describe(stacks, (uint32_t)stacks->n, &stacks->all[stacks->n]))
+		if (stacks_describe(stacks, (uint32_t)stacks->n, &stacks->all[stacks->n]))
 			return -ENOMEM;
 	}
 	return 0;
@@ -189,7 +190,7 @@ int lake_stacks_take(struct lake_stacks *stacks, const struct tables *tables, ui
 static bool is_same_frame(const struct lake_stacks *stacks, const struct st_stack *stack, uint32_t i,
 			  const struct lake_frame *frame)
 {
-	return frame_at(stacks, stack, i)->line == frame->line &&
+	return stacks_frame_at(stacks, stack, i)->line == frame->line &&
 	       strcmp(func_at(stacks, stack, i), frame->func) == 0;
 }
 

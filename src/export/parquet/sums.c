@@ -29,7 +29,7 @@ void sums_free(struct lake_sums *sums)
 }
 
 /* Sets *index to that of the key, which is *n, one more than the last one, if it is new. */
-static int index_of(struct map64 *map, uint64_t key, size_t n, uint32_t *index)
+static int sums_index_of(struct map64 *map, uint64_t key, size_t n, uint32_t *index)
 {
 	*index = map64_find(map, key);
 	if (*index != MAP64_NONE)
@@ -46,9 +46,9 @@ static int add_wait(struct lake_sums *sums, const struct long_wait *interval, bo
 	struct wait_sum *sum;
 	uint32_t index;
 
-	if (index_of(&sums->wait_of,
-		     (uint64_t)interval->stack << 32 | interval->reason << 3 | interval->state, sums->nwaits,
-		     &index) ||
+	if (sums_index_of(&sums->wait_of,
+			  (uint64_t)interval->stack << 32 | interval->reason << 3 | interval->state,
+			  sums->nwaits, &index) ||
 	    array_grow(&sums->waits, &sums->wait_capacity, index + (size_t)1, sizeof(*sums->waits)))
 		return -ENOMEM;
 	sum = &sums->waits[index];
@@ -71,7 +71,7 @@ static int add_wait(struct lake_sums *sums, const struct long_wait *interval, bo
 }
 
 /* Below 8 ns each number is a bucket of its own. */
-static uint32_t bucket_of(uint64_t ns)
+static uint32_t sums_bucket_of(uint64_t ns)
 {
 	unsigned octave = ns < BUCKETS ? 0 : 61 - (unsigned)__builtin_clzll(ns);
 
@@ -85,15 +85,15 @@ static uint64_t bucket_begin(uint32_t bucket)
 	return octave ? (uint64_t)(BUCKETS + bucket % BUCKETS) << (octave - 1) : bucket;
 }
 
-static int add_latency(struct lake_sums *sums, const struct long_wait *interval)
+static int sums_add_latency(struct lake_sums *sums, const struct long_wait *interval)
 {
 	uint64_t ns = interval->until - interval->since;
-	uint32_t bucket = bucket_of(ns), index;
+	uint32_t bucket = sums_bucket_of(ns), index;
 	struct latency_sum *sum;
 
-	if (index_of(&sums->latency_of,
-		     (uint64_t)interval->reason << 16 | (uint64_t)interval->state << 12 | bucket,
-		     sums->nlatencies, &index) ||
+	if (sums_index_of(&sums->latency_of,
+			  (uint64_t)interval->reason << 16 | (uint64_t)interval->state << 12 | bucket,
+			  sums->nlatencies, &index) ||
 	    array_grow(&sums->latencies, &sums->latency_capacity, index + (size_t)1,
 		       sizeof(*sums->latencies)))
 		return -ENOMEM;
@@ -112,7 +112,7 @@ int sums_interval(struct lake_sums *sums, const struct long_wait *interval, bool
 {
 	if (is_wait(interval->state) && add_wait(sums, interval, whole))
 		return -ENOMEM;
-	return whole && interval->state != LEDGER_UNWATCHED ? add_latency(sums, interval) : 0;
+	return whole && interval->state != LEDGER_UNWATCHED ? sums_add_latency(sums, interval) : 0;
 }
 
 /* --- labels --- */
@@ -124,7 +124,7 @@ static int take_pair(struct lake_sums *sums, const struct pprof_label *label, ui
 
 	if (stacktab_text(st, label->key, label->key_len, &sum.key) ||
 	    stacktab_text(st, label->value, label->value_len, &sum.value) ||
-	    index_of(&sums->label_of, (uint64_t)sum.key << 32 | sum.value, sums->nlabels, pair) ||
+	    sums_index_of(&sums->label_of, (uint64_t)sum.key << 32 | sum.value, sums->nlabels, pair) ||
 	    array_grow(&sums->labels, &sums->label_capacity, *pair + (size_t)1, sizeof(*sums->labels)))
 		return -ENOMEM;
 	if (*pair == sums->nlabels)
@@ -132,7 +132,7 @@ static int take_pair(struct lake_sums *sums, const struct pprof_label *label, ui
 	return 0;
 }
 
-static int keep_or_open(struct lake_life *life, uint32_t pair, uint64_t time)
+static int sums_keep_or_open(struct lake_life *life, uint32_t pair, uint64_t time)
 {
 	for (size_t i = 0; i < life->npairs; i++) {
 		if (life->pairs[i].pair == pair) {
@@ -179,7 +179,7 @@ int sums_labels(struct lake_sums *sums, struct lake_life *life, const struct tl_
 	for (unsigned i = 0; i < set.n; i++) {
 		uint32_t pair;
 
-		if (take_pair(sums, &set.labels[i], &pair) || keep_or_open(life, pair, labels->time))
+		if (take_pair(sums, &set.labels[i], &pair) || sums_keep_or_open(life, pair, labels->time))
 			return -ENOMEM;
 	}
 	end_pairs(sums, life, labels->time);
@@ -225,8 +225,9 @@ static int add_off_cpu(struct lake_sums *sums, const struct tl_range *range, con
 	if (stacktab_text(&sums->rows->stacks.st, cause, len, &new.cause) ||
 	    goroutine_name(sums, range->g, &new.goroutine) ||
 	    off_cpu_function(sums, range, new.goroutine, &new.func) ||
-	    index_of(&sums->pair_of, (uint64_t) new.func << 32 | new.goroutine, sums->pair_of.count, &pair) ||
-	    index_of(&sums->off_cpu_of, (uint64_t)pair << 32 | new.cause, sums->noff_cpu, &index) ||
+	    sums_index_of(&sums->pair_of, (uint64_t) new.func << 32 | new.goroutine, sums->pair_of.count,
+			  &pair) ||
+	    sums_index_of(&sums->off_cpu_of, (uint64_t)pair << 32 | new.cause, sums->noff_cpu, &index) ||
 	    array_grow(&sums->off_cpu, &sums->off_cpu_capacity, index + (size_t)1, sizeof(*sums->off_cpu)))
 		return -ENOMEM;
 	if (index == sums->noff_cpu)
@@ -268,7 +269,7 @@ static int wait_order(const void *a, const void *b)
 	return order ? order : COMPARE(one->stack, other->stack);
 }
 
-static int put_waits(struct lake_sums *sums)
+static int sums_put_waits(struct lake_sums *sums)
 {
 	struct pq_file *file = sums->rows->files[LAKE_WAIT];
 	int rc = 0;
@@ -325,7 +326,7 @@ static int put_latencies(struct lake_sums *sums)
 	return rc;
 }
 
-static int put_labels(struct lake_sums *sums)
+static int sums_put_labels(struct lake_sums *sums)
 {
 	struct pq_file *file = sums->rows->files[LAKE_LABEL];
 	int rc = 0;
@@ -372,11 +373,11 @@ static int put_off_cpu(struct lake_sums *sums)
 
 int sums_finish(struct lake_sums *sums)
 {
-	int rc = put_waits(sums);
+	int rc = sums_put_waits(sums);
 
 	if (!rc)
 		rc = put_latencies(sums);
 	if (!rc)
-		rc = put_labels(sums);
+		rc = sums_put_labels(sums);
 	return rc ? rc : put_off_cpu(sums);
 }

@@ -95,7 +95,7 @@ static int begin_interval(struct lake *lake, struct lake_life *life, const struc
 	return change->wakes ? raw_wakeup(&lake->raw, change, life->stack) : 0;
 }
 
-static int end_life(struct lake *lake, struct lake_life *life, const struct tl_change *change)
+static int tables_end_life(struct lake *lake, struct lake_life *life, const struct tl_change *change)
 {
 	uint32_t entry;
 	int rc;
@@ -108,7 +108,7 @@ static int end_life(struct lake *lake, struct lake_life *life, const struct tl_c
 	return rc ? rc : raw_goroutine(&lake->raw, change, entry);
 }
 
-static int on_change(void *ctx, const struct tl_change *change)
+static int tables_on_change(void *ctx, const struct tl_change *change)
 {
 	struct lake *lake = ctx;
 	struct lake_life *life;
@@ -124,11 +124,11 @@ static int on_change(void *ctx, const struct tl_change *change)
 	if (change->g->now.state != LEDGER_NONE)
 		rc = end_interval(lake, life, change);
 	if (!rc && change->to->state == LEDGER_NONE)
-		return end_life(lake, life, change);
+		return tables_end_life(lake, life, change);
 	return rc ? rc : begin_interval(lake, life, change);
 }
 
-static int on_labels(void *ctx, const struct tl_goroutine *g, const struct tl_labels *labels)
+static int tables_on_labels(void *ctx, const struct tl_goroutine *g, const struct tl_labels *labels)
 {
 	struct lake *lake = ctx;
 	struct lake_life *life = lives_at(&lake->lives, g->serial);
@@ -138,7 +138,7 @@ static int on_labels(void *ctx, const struct tl_goroutine *g, const struct tl_la
 
 /* --- ranges --- */
 
-static int on_begin(void *ctx, const struct tl_range *range)
+static int tables_on_begin(void *ctx, const struct tl_range *range)
 {
 	struct lake *lake = ctx;
 	uint32_t taken;
@@ -149,7 +149,7 @@ static int on_begin(void *ctx, const struct tl_range *range)
 	return range->kind == TL_TASK ? lake_requests_begin(&lake->requests, range) : 0;
 }
 
-static int on_end(void *ctx, const struct tl_range *range)
+static int tables_on_end(void *ctx, const struct tl_range *range)
 {
 	struct lake *lake = ctx;
 	const char *off_cpu;
@@ -185,7 +185,7 @@ static int take_log(struct lake *lake, const struct op *op, struct lake_life *li
 	return lake_requests_log_event(&lake->requests, op);
 }
 
-static int take_sample(struct lake *lake, const struct op *op, struct lake_life *life)
+static int tables_take_sample(struct lake *lake, const struct op *op, struct lake_life *life)
 {
 	uint32_t stack;
 
@@ -197,7 +197,7 @@ static int take_sample(struct lake *lake, const struct op *op, struct lake_life 
 	return 0;
 }
 
-static int on_event(void *ctx, const struct op *op, const struct tl_goroutine *g)
+static int tables_on_event(void *ctx, const struct op *op, const struct tl_goroutine *g)
 {
 	struct lake *lake = ctx;
 	struct lake_life *life = g ? lives_find(&lake->lives, g->serial) : NULL;
@@ -206,13 +206,13 @@ static int on_event(void *ctx, const struct op *op, const struct tl_goroutine *g
 	if (op->kind == OP_LOG)
 		rc = take_log(lake, op, life);
 	else if (op->kind == OP_CPU_SAMPLE)
-		rc = take_sample(lake, op, life);
+		rc = tables_take_sample(lake, op, life);
 	else if (op->kind == OP_PROCS_CHANGE && op->arg > lake->procs && op->arg <= 1 << 16)
 		lake->procs = (uint32_t)op->arg;
 	return rc ? rc : raw_event(&lake->raw, op, g);
 }
 
-static int on_tables(void *ctx, const struct generation *gen)
+static int tables_on_tables(void *ctx, const struct generation *gen)
 {
 	struct lake *lake = ctx;
 
@@ -222,7 +222,7 @@ static int on_tables(void *ctx, const struct generation *gen)
 
 /* --- rows of the whole --- */
 
-static int put_finding(struct lake *lake, const struct lake_finding *finding)
+static int tables_put_finding(struct lake *lake, const struct lake_finding *finding)
 {
 	struct lake_rows *rows = &lake->rows;
 	struct pq_file *file = rows->files[LAKE_FINDING];
@@ -255,7 +255,7 @@ static int put_finding(struct lake *lake, const struct lake_finding *finding)
 	return pq_row_end(file);
 }
 
-static int put_trace(struct lake *lake)
+static int tables_put_trace(struct lake *lake)
 {
 	struct lake_rows *rows = &lake->rows;
 	const struct lake_options *options = rows->options;
@@ -311,7 +311,7 @@ static int frames_text(const struct lake_rows *rows, const struct st_stack *stac
 	return 0;
 }
 
-static int put_stack(struct lake_rows *rows, uint32_t id, struct buffer *text)
+static int tables_put_stack(struct lake_rows *rows, uint32_t id, struct buffer *text)
 {
 	const struct stacktab *st = &rows->stacks.st;
 	const struct lake_stack *info = &rows->stacks.all[id];
@@ -340,7 +340,7 @@ static int put_stacks(struct lake_rows *rows)
 
 	for (uint32_t id = 1; id < rows->stacks.n && !rc; id++) {
 		if (rows->stacks.all[id].same == id)
-			rc = put_stack(rows, id, &text);
+			rc = tables_put_stack(rows, id, &text);
 	}
 	buffer_free(&text);
 	return rc;
@@ -354,11 +354,11 @@ static int lake_finish(void *writer)
 	if (!rc)
 		rc = sums_finish(&lake->sums);
 	for (size_t i = 0; i < lake->rows.options->nfindings && !rc; i++)
-		rc = put_finding(lake, &lake->rows.options->findings[i]);
+		rc = tables_put_finding(lake, &lake->rows.options->findings[i]);
 	if (!rc)
 		rc = put_stacks(&lake->rows);
 	if (!rc)
-		rc = put_trace(lake);
+		rc = tables_put_trace(lake);
 	return rc ? rc : rows_finish(&lake->rows);
 }
 
@@ -391,12 +391,12 @@ static void *lake_open(const struct export_options *options, const struct census
 		return NULL;
 	}
 	*visitor = (struct tl_visitor){
-		.change = on_change,
-		.begin = on_begin,
-		.end = on_end,
-		.event = on_event,
-		.labels = on_labels,
-		.tables = on_tables,
+		.change = tables_on_change,
+		.begin = tables_on_begin,
+		.end = tables_on_end,
+		.event = tables_on_event,
+		.labels = tables_on_labels,
+		.tables = tables_on_tables,
 	};
 	return lake;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "export/parquet/thrift.h"
 
-static void put_field(struct thrift *t, int id, enum thrift_type type)
+static void thrift_put_field(struct thrift *t, int id, enum thrift_type type)
 {
 	int *last = &t->last[t->depth];
 
@@ -11,20 +11,20 @@ static void put_field(struct thrift *t, int id, enum thrift_type type)
 
 void thrift_int(struct thrift *t, int id, enum thrift_type type, int64_t value)
 {
-	put_field(t, id, type);
+	thrift_put_field(t, id, type);
 	thrift_int_item(t, value);
 }
 
 void thrift_text(struct thrift *t, int id, const char *text, size_t len)
 {
-	put_field(t, id, THRIFT_TEXT);
+	thrift_put_field(t, id, THRIFT_TEXT);
 	pq_put_varint(t->out, len);
 	pq_put(t->out, text, len);
 }
 
 void thrift_list(struct thrift *t, int id, enum thrift_type type, size_t n)
 {
-	put_field(t, id, THRIFT_LIST);
+	thrift_put_field(t, id, THRIFT_LIST);
 	if (n < 15) {
 		pq_put_byte(t->out, (uint8_t)(n << 4 | type));
 		return;
@@ -35,7 +35,7 @@ void thrift_list(struct thrift *t, int id, enum thrift_type type, size_t n)
 
 void thrift_begin(struct thrift *t, int id)
 {
-	put_field(t, id, THRIFT_STRUCT);
+	thrift_put_field(t, id, THRIFT_STRUCT);
 	thrift_begin_item(t);
 }
 

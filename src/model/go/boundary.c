@@ -10,7 +10,8 @@
  * thread has a record since then. But if the thread's last record is the one at which the goroutine left, its
  * status in memory may just not have changed yet.
  */
-static void find_running(struct model *md, struct m *m, const struct log_m *seen, uint64_t time_before)
+static void boundary_find_running(struct model *md, struct m *m, const struct log_m *seen,
+				  uint64_t time_before)
 {
 	struct g *g = g_find(&md->entities, seen->curg);
 
@@ -39,6 +40,6 @@ void go_settle(struct model *md, const struct log_boundary *boundary, const stru
 		if (m && m->g && m->g->ptr == ms[i].curg)
 			settle_call(md, m, &ms[i], boundary->time_before);
 		else if (m && ms[i].curg)
-			find_running(md, m, &ms[i], boundary->time_before);
+			boundary_find_running(md, m, &ms[i], boundary->time_before);
 	}
 }

@@ -25,12 +25,12 @@ static void learn_no_name(struct model *md, const struct log_record *record)
 	(void)md, (void)record;
 }
 
-static void start_from_nothing(struct model *md, const struct raw_record *first)
+static void go_start_from_nothing(struct model *md, const struct raw_record *first)
 {
 	(void)md, (void)first;
 }
 
-static void describe_status(struct model *md, struct g *g, struct op *op)
+static void go_describe_status(struct model *md, struct g *g, struct op *op)
 {
 	/* Readers name a goroutine that was there before by the first function of this stack. */
 	op->stack = stack_table_rooted(&md->stacks, g->stack, g->startpc, string_id(md, CUT_FRAME));
@@ -42,7 +42,7 @@ static void describe_status(struct model *md, struct g *g, struct op *op)
 		op->string = g->wait_reason;
 }
 
-static uint32_t entry_stack(struct model *md, const struct g *g)
+static uint32_t go_entry_stack(struct model *md, const struct g *g)
 {
 	return stack_table_entry(&md->stacks, g->startpc);
 }
@@ -88,12 +88,12 @@ const struct front_end go_front_end = {
 	.settle = go_settle,
 	.end_call = nothing_of_g,
 	.start = go_start,
-	.start_spawned = start_from_nothing,
+	.start_spawned = go_start_from_nothing,
 	.resync = go_resync,
 	.write_first = memory_write_first,
-	.describe_status = describe_status,
+	.describe_status = go_describe_status,
 	.end_generation = end_nothing,
-	.entry_stack = entry_stack,
+	.entry_stack = go_entry_stack,
 	.row_name = no_name,
 	.end_life = nothing_of_g,
 	.use_stacks = use_no_stacks,

@@ -188,7 +188,7 @@ void memory_write_first(struct model *md)
 
 /* --- after a loss --- */
 
-static void end_unlisted(struct model *md, bool is_stack)
+static void memory_end_unlisted(struct model *md, bool is_stack)
 {
 	const struct map64 *map = map_of(md, is_stack);
 	uint64_t *keys = map64_sorted_keys(map);
@@ -228,8 +228,8 @@ void memory_resync(struct model *md)
 	}
 	if (snap->nareas == 0)
 		return;
-	end_unlisted(md, false);
-	end_unlisted(md, true);
+	memory_end_unlisted(md, false);
+	memory_end_unlisted(md, true);
 }
 
 void memory_free(struct memory *memory)

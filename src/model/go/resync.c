@@ -14,7 +14,7 @@
 #include "model/repair.h"
 #include "model/step.h"
 
-static bool older(const struct model *md, uint64_t last_hit)
+static bool resync_older(const struct model *md, uint64_t last_hit)
 {
 	return last_hit < md->snapshot.info.time_before;
 }
@@ -55,14 +55,14 @@ static void set_waiting(struct model *md, struct g *g, const struct log_g *lg)
 		force_waiting(md, g, reason, stack);
 }
 
-static void set_status(struct model *md, struct g *g, const struct log_m *lm, uint8_t status)
+static void resync_set_status(struct model *md, struct g *g, const struct log_m *lm, uint8_t status)
 {
 	struct m *m = lm ? m_get(&md->entities, lm->tid) : NULL;
 	struct p *p = lm ? p_find(&md->entities, snapshot_p_of(lm)) : NULL;
 
 	if (status == G_RUNNABLE) {
 		force_runnable(md, g);
-	} else if (m && older(md, m->last_hit) && p && older(md, p->last_hit)) {
+	} else if (m && resync_older(md, m->last_hit) && p && resync_older(md, p->last_hit)) {
 		if (status == G_RUNNING)
 			force_running(md, m, g, p);
 		else
@@ -71,12 +71,12 @@ static void set_status(struct model *md, struct g *g, const struct log_m *lm, ui
 }
 
 /* Lists goroutines that ended after the snapshot was begun: it may still show them. */
-static void list_ended(struct model *md, struct map64 *ended)
+static void resync_list_ended(struct model *md, struct map64 *ended)
 {
 	for (uint32_t i = 0; i < md->entities.gs.nended; i++) {
 		const struct g *g = md->entities.gs.all[md->entities.gs.ended[i]];
 
-		if (!older(md, g->last_hit) && map64_set(ended, g->ptr, 1))
+		if (!resync_older(md, g->last_hit) && map64_set(ended, g->ptr, 1))
 			md->oom = true;
 	}
 }
@@ -100,7 +100,7 @@ static void resync_g(struct model *md, const struct map64 *ended, const struct l
 
 	if (status == G_DEAD || !lg->g || (!g && map64_get(ended, lg->g)))
 		return;
-	if (g && !older(md, g->last_hit)) {
+	if (g && !resync_older(md, g->last_hit)) {
 		g->listed = true;
 		return;
 	}
@@ -113,17 +113,18 @@ static void resync_g(struct model *md, const struct map64 *ended, const struct l
 	if (status == G_WAITING)
 		set_waiting(md, g, lg);
 	else if (g->status != status || g->status == G_RUNNING)
-		set_status(md, g, lm, status);
+		resync_set_status(md, g, lm, status);
 	if (g->status == G_WAITING && lg->stack)
 		settle_parked(md, g, lg);
 }
 
-static void end_unlisted(struct model *md)
+static void resync_end_unlisted(struct model *md)
 {
 	for (uint32_t i = 1; i < md->entities.gs.n; i++) {
 		struct g *g = md->entities.gs.all[i];
 
-		if (g->status != G_DEAD && !g->listed && g != md->synthetic.g && older(md, g->last_hit))
+		if (g->status != G_DEAD && !g->listed && g != md->synthetic.g &&
+		    resync_older(md, g->last_hit))
 			force_dead(md, g);
 		g->listed = false;
 	}
@@ -136,7 +137,8 @@ static void resync_p(struct model *md, const struct log_m *lm)
 	struct p *p = p_find(&md->entities, lm->p);
 	bool in_syscall = lm->curg && lm->status == GO_G_SYSCALL;
 
-	if (!m || !p || in_syscall || m->p == p || !older(md, m->last_p_hit) || !older(md, p->last_hit))
+	if (!m || !p || in_syscall || m->p == p || !resync_older(md, m->last_p_hit) ||
+	    !resync_older(md, p->last_hit))
 		return;
 	force_m_hold(md, m, p);
 }
@@ -146,10 +148,10 @@ static void resync_m(struct model *md, const struct log_m *lm)
 {
 	struct m *m = snapshot_has_thread(lm) ? m_get(&md->entities, lm->tid) : NULL;
 
-	if (!m || !older(md, m->last_hit) || lm->curg)
+	if (!m || !resync_older(md, m->last_hit) || lm->curg)
 		return;
 	force_m_free(md, m);
-	if (m->p && m->p != p_find(&md->entities, lm->p) && older(md, m->p->last_hit))
+	if (m->p && m->p != p_find(&md->entities, lm->p) && resync_older(md, m->p->last_hit))
 		step_proc_stop(md, m);
 }
 
@@ -171,10 +173,10 @@ void go_resync(struct model *md)
 		resync_m(md, &snap->ms[i]);
 	for (size_t i = 0; i < snap->nms; i++)
 		resync_p(md, &snap->ms[i]);
-	list_ended(md, &ended);
+	resync_list_ended(md, &ended);
 	for (size_t i = 0; i < snap->ngs; i++)
 		resync_g(md, &ended, &snap->gs[i]);
-	end_unlisted(md);
+	resync_end_unlisted(md);
 	annotators_snapshot(&md->annotators, &md->early, from, to);
 	snapshot_resync_gc(md, from);
 	map64_free(&ended);

@@ -169,7 +169,7 @@ static void take_end(struct model *md, struct map64 *hit, const struct raw_recor
 }
 
 /* Returns the block reason for the wait reason, or the wait reason itself if the log has none. */
-static uint32_t wait_reason(const struct model *md, const struct log_g *lg)
+static uint32_t start_wait_reason(const struct model *md, const struct log_g *lg)
 {
 	uint32_t reason = reason_id(&md->reasons, REASON_PARK, lg->waitreason);
 
@@ -193,7 +193,7 @@ static void name_from_snapshot(struct model *md, const struct map64 *hit)
 		if (g->status != G_WAITING)
 			continue;
 		g->stack = stack_table_find(&md->stacks, snap->gs[i].stack);
-		g->wait_reason = wait_reason(md, &snap->gs[i]);
+		g->wait_reason = start_wait_reason(md, &snap->gs[i]);
 	}
 }
 
@@ -226,7 +226,7 @@ static void take_snapshot_g(struct model *md, const struct map64 *hit, const str
 		return;
 	g->startpc = lg->startpc;
 	g->stack = stack_table_find(&md->stacks, lg->stack);
-	g->wait_reason = wait_reason(md, lg);
+	g->wait_reason = start_wait_reason(md, lg);
 	place_from_snapshot(md, g, lm, status);
 }
 

@@ -224,7 +224,7 @@ uint8_t thread_stack_hint(struct model *md, uint64_t hash)
 
 /* --- roots --- */
 
-static uint32_t root_of(struct model *md, uint32_t start, uint32_t comm)
+static uint32_t names_root_of(struct model *md, uint32_t start, uint32_t comm)
 {
 	uint64_t key = (uint64_t)start << 32 | comm;
 	uint32_t *known = start ? map64_get(&md->threads->roots, key) : NULL;
@@ -248,7 +248,7 @@ static uint32_t root_of(struct model *md, uint32_t start, uint32_t comm)
 
 uint32_t thread_name(struct model *md, const struct thread_life *t)
 {
-	return root_of(md, t->start, t->comm);
+	return names_root_of(md, t->start, t->comm);
 }
 
 /* Whether the name is one of the C library or the loader. */
@@ -279,7 +279,7 @@ static uint32_t stack_with_names(struct model *md, struct thread_life *t, uint64
 	uint8_t cut = in_kernel ? 0 : md->stacks.stacks[base].above;
 
 	learn_start(md, t, native->start);
-	root = native->start ? root_of(md, native->start, t->comm) : thread_name(md, t);
+	root = native->start ? names_root_of(md, native->start, t->comm) : thread_name(md, t);
 	return cut_stack(md, base, leaf, root, cut);
 }
 

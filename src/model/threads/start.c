@@ -128,7 +128,7 @@ static void place_noted(struct model *md, struct thread_life *t, const struct ma
 	}
 }
 
-static uint8_t status_of(const struct log_thread *lt)
+static uint8_t start_status_of(const struct log_thread *lt)
 {
 	return lt->status == LOG_THREAD_RUNNING   ? G_RUNNING
 	       : lt->status == LOG_THREAD_WAITING ? G_WAITING
@@ -139,7 +139,7 @@ static void place_listed(struct model *md, struct thread_life *t, const struct l
 			 const struct marker_window *window)
 {
 	bool free_cpu = lt->cpu >= 0 && !map64_get(&window->switched, (uint64_t)lt->cpu + 1);
-	uint8_t status = status_of(lt);
+	uint8_t status = start_status_of(lt);
 
 	if (status == G_RUNNING && !free_cpu)
 		status = G_RUNNABLE;
@@ -147,7 +147,7 @@ static void place_listed(struct model *md, struct thread_life *t, const struct l
 }
 
 /* Takes where the thread waits, and its start routine if its stack shows it. */
-static void take_stack(struct model *md, struct thread_life *t, const struct log_thread *lt)
+static void start_take_stack(struct model *md, struct thread_life *t, const struct log_thread *lt)
 {
 	struct wait wait = {.call = lt->arg,
 			    .file = wait_file(lt->arg2),
@@ -174,7 +174,8 @@ static void take_names(struct model *md, struct thread_life *t, const struct log
 	t->start_ns = lt->start_ns;
 }
 
-static void take_listed(struct model *md, const struct log_thread *lt, const struct marker_window *window)
+static void start_take_listed(struct model *md, const struct log_thread *lt,
+			      const struct marker_window *window)
 {
 	enum before before = is_tid(lt->tid) ? before_of(window, lt->tid) : WAS_UNBORN;
 	struct thread_life *t;
@@ -189,7 +190,7 @@ static void take_listed(struct model *md, const struct log_thread *lt, const str
 		place_listed(md, t, lt, window);
 	else
 		place_noted(md, t, window);
-	take_stack(md, t, lt);
+	start_take_stack(md, t, lt);
 }
 
 /* Adds threads that ended before they could be listed. */
@@ -226,7 +227,7 @@ void threads_start(struct model *md, size_t from, size_t to)
 	for (size_t i = from; i < to; i++)
 		note_record(md, &window, &md->early.records[i]);
 	for (size_t i = 0; i < snap->nthreads; i++)
-		take_listed(md, &snap->threads[i], &window);
+		start_take_listed(md, &snap->threads[i], &window);
 	take_unlisted(md, &window);
 	map64_free(&window.threads);
 	map64_free(&window.switched);
@@ -244,17 +245,17 @@ void threads_start_spawned(struct model *md, const struct raw_record *first)
 
 /* --- after a loss --- */
 
-static bool older(const struct model *md, const struct thread_life *t)
+static bool start_older(const struct model *md, const struct thread_life *t)
 {
 	return t->g->last_hit < md->snapshot.info.time_before;
 }
 
-static void set_status(struct model *md, struct thread_life *t, const struct log_thread *lt)
+static void start_set_status(struct model *md, struct thread_life *t, const struct log_thread *lt)
 {
-	uint8_t status = status_of(lt);
+	uint8_t status = start_status_of(lt);
 	struct p *p = lt->cpu >= 0 ? cpu_get(md, (uint64_t)lt->cpu) : NULL;
 	const struct g *holder = p && p->m ? p->m->g : NULL;
-	bool cpu_known = holder && holder->thread && holder != t->g && !older(md, holder->thread);
+	bool cpu_known = holder && holder->thread && holder != t->g && !start_older(md, holder->thread);
 
 	if (status == G_RUNNING && p && !cpu_known) {
 		thread_on_cpu(md, t, p);
@@ -273,7 +274,7 @@ static void resync_thread(struct model *md, const struct log_thread *lt)
 
 	if (!is_tid(lt->tid))
 		return;
-	if (t && !older(md, t)) {
+	if (t && !start_older(md, t)) {
 		t->g->listed = true;
 		return;
 	}
@@ -282,17 +283,17 @@ static void resync_thread(struct model *md, const struct log_thread *lt)
 		t = NULL;
 	}
 	if (!t)
-		t = thread_get(md, lt->tid, status_of(lt) == G_WAITING);
+		t = thread_get(md, lt->tid, start_status_of(lt) == G_WAITING);
 	if (!t)
 		return;
 	t->g->listed = true;
 	take_names(md, t, lt);
-	set_status(md, t, lt);
-	take_stack(md, t, lt);
+	start_set_status(md, t, lt);
+	start_take_stack(md, t, lt);
 }
 
 /* Lists threads that ended after the snapshot was begun: it may still show them. */
-static void list_ended(struct model *md, struct map64 *ended)
+static void start_list_ended(struct model *md, struct map64 *ended)
 {
 	for (uint32_t i = 0; i < md->entities.gs.nended; i++) {
 		const struct g *g = md->entities.gs.all[md->entities.gs.ended[i]];
@@ -302,12 +303,12 @@ static void list_ended(struct model *md, struct map64 *ended)
 	}
 }
 
-static void end_unlisted(struct model *md)
+static void start_end_unlisted(struct model *md)
 {
 	for (uint32_t i = 1; i < md->entities.gs.n; i++) {
 		struct g *g = md->entities.gs.all[i];
 
-		if (g->status != G_DEAD && g->thread && !g->listed && older(md, g->thread))
+		if (g->status != G_DEAD && g->thread && !g->listed && start_older(md, g->thread))
 			thread_die(md, g->thread);
 		g->listed = false;
 	}
@@ -322,14 +323,14 @@ void threads_resync(struct model *md)
 	md->ops.now = md->ops.last_time;
 	make_cpus(md, snap->info.gomaxprocs);
 	md->ops.provenance = REPAIRED;
-	list_ended(md, &ended);
+	start_list_ended(md, &ended);
 	for (size_t i = 0; i < snap->nthreads; i++) {
 		uint32_t tid = snap->threads[i].tid;
 
 		if (!tid || thread_find(md, tid) || !map64_get(&ended, tid))
 			resync_thread(md, &snap->threads[i]);
 	}
-	end_unlisted(md);
+	start_end_unlisted(md);
 	map64_free(&ended);
 	md->ops.provenance = OBSERVED;
 }

@@ -95,7 +95,8 @@ static void syscall_resolve(const struct log_target *target, unsigned number, st
 	call->resolved = true;
 }
 
-static const struct syscall *find(struct syscalls *calls, const struct log_target *target, uint64_t call)
+static const struct syscall *syscalls_find(struct syscalls *calls, const struct log_target *target,
+					   uint64_t call)
 {
 	static const struct syscall none = {.class = SYSCALL_OTHER};
 
@@ -114,17 +115,17 @@ void syscalls_free(struct syscalls *calls)
 
 const char *syscall_name(struct syscalls *calls, const struct log_target *target, uint64_t call)
 {
-	return find(calls, target, call)->name;
+	return syscalls_find(calls, target, call)->name;
 }
 
 bool syscall_yields(struct syscalls *calls, const struct log_target *target, uint64_t call)
 {
-	return find(calls, target, call)->class == SYSCALL_YIELD;
+	return syscalls_find(calls, target, call)->class == SYSCALL_YIELD;
 }
 
 bool syscall_restarts(struct syscalls *calls, const struct log_target *target, uint64_t call)
 {
-	return find(calls, target, call)->class == SYSCALL_RESTART;
+	return syscalls_find(calls, target, call)->class == SYSCALL_RESTART;
 }
 
 static const char *futex_reason(uint8_t hint, bool lock)
@@ -194,7 +195,7 @@ static const char *call_reason(enum syscall_class class, const struct wait *wait
 
 const char *wait_reason(struct syscalls *calls, const struct log_target *target, const struct wait *wait)
 {
-	enum syscall_class class = find(calls, target, wait->call)->class;
+	enum syscall_class class = syscalls_find(calls, target, wait->call)->class;
 	const char *reason;
 
 	if (wait->left == LEFT_STOPPED)

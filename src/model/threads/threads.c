@@ -9,7 +9,7 @@
 #include "model/threads/step.h"
 #include "model/threads/wake.h"
 
-static bool open_threads(struct model *md)
+static bool threads_open_threads(struct model *md)
 {
 	struct threads_state *threads = calloc(1, sizeof(*threads));
 
@@ -66,7 +66,7 @@ static void settle_nothing(struct model *md, const struct log_boundary *boundary
 	(void)md, (void)boundary, (void)ms;
 }
 
-static void end_call(struct model *md, struct g *g)
+static void threads_end_call(struct model *md, struct g *g)
 {
 	if (g->thread)
 		thread_end_call(md, g->thread);
@@ -78,7 +78,7 @@ static void write_nothing(struct model *md)
 }
 
 /* A thread's location is known only if it waits or is in a system call. */
-static void describe_status(struct model *md, struct g *g, struct op *op)
+static void threads_describe_status(struct model *md, struct g *g, struct op *op)
 {
 	if (!g->thread)
 		return;
@@ -140,7 +140,7 @@ static void end_generation(struct model *md, bool last)
 	md->ops.provenance = before;
 }
 
-static uint32_t entry_stack(struct model *md, const struct g *g)
+static uint32_t threads_entry_stack(struct model *md, const struct g *g)
 {
 	return g->thread ? thread_entry(md, g->thread) : 0;
 }
@@ -150,7 +150,7 @@ static uint32_t row_name(struct model *md, const struct g *g)
 	return g->thread ? thread_name(md, g->thread) : g->name;
 }
 
-static void end_life(struct model *md, struct g *g)
+static void threads_end_life(struct model *md, struct g *g)
 {
 	if (!g->thread)
 		return;
@@ -161,22 +161,22 @@ static void end_life(struct model *md, struct g *g)
 
 const struct front_end threads_front_end = {
 	.annotates = false,
-	.open = open_threads,
+	.open = threads_open_threads,
 	.close = close_threads,
 	.observe = threads_observe,
 	.learn_name = learn_name,
 	.set_calls = threads_set_calls,
 	.settle = settle_nothing,
-	.end_call = end_call,
+	.end_call = threads_end_call,
 	.start = threads_start,
 	.start_spawned = threads_start_spawned,
 	.resync = threads_resync,
 	.write_first = write_nothing,
-	.describe_status = describe_status,
+	.describe_status = threads_describe_status,
 	.end_generation = end_generation,
-	.entry_stack = entry_stack,
+	.entry_stack = threads_entry_stack,
 	.row_name = row_name,
-	.end_life = end_life,
+	.end_life = threads_end_life,
 	.use_stacks = threads_use_stacks,
 	.forget_stack = threads_forget_stack,
 	.stacks_renewed = threads_forget_named,

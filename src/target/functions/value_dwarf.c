@@ -408,7 +408,7 @@ static int end_by_shape(struct search *search, struct value_access *access, cons
 	}
 }
 
-static int end_value(struct search *search, struct value_access *access)
+static int value_dwarf_end_value(struct search *search, struct value_access *access)
 {
 	const struct value_type *type = search->item->type;
 	bool go = search->facts->abi.go;
@@ -444,7 +444,7 @@ static int find_value(struct search *search)
 	for (unsigned i = 0; i < search->item->nfields && rc == 0; i++)
 		rc = go_to_field(search, &access, search->item->fields[i]);
 	if (rc == 0)
-		rc = end_value(search, &access);
+		rc = value_dwarf_end_value(search, &access);
 	*search->rule = access.rule;
 	return rc;
 }

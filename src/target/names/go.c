@@ -14,7 +14,7 @@ struct native_go {
 	uint64_t from, to; /* range of Go's code */
 };
 
-static bool open_table(struct native_go *go, pid_t pid)
+static bool go_open_table(struct native_go *go, pid_t pid)
 {
 	struct log_record record;
 
@@ -33,7 +33,7 @@ struct native_go *native_go_new(pid_t pid)
 {
 	struct native_go *go = calloc(1, sizeof(*go));
 
-	if (!go || open_table(go, pid))
+	if (!go || go_open_table(go, pid))
 		return go;
 	native_go_free(go);
 	return NULL;

@@ -92,7 +92,7 @@ static size_t count_open(const struct cutter *cutter)
 	return n;
 }
 
-static int put_procs(struct cutter *cutter)
+static int cut_put_procs(struct cutter *cutter)
 {
 	for (size_t i = 0; i < cutter->state.ledger.nps; i++) {
 		const struct ledger_p *p = &cutter->state.ledger.ps[i];
@@ -144,7 +144,7 @@ static int put_open(struct cutter *cutter, unsigned kind, uint32_t g, int32_t p,
 }
 
 /* Returns a running goroutine, whose thread can report the collection, or NO_G. */
-static uint32_t find_running(const struct cutter *cutter)
+static uint32_t cut_find_running(const struct cutter *cutter)
 {
 	for (size_t i = 1; i < cutter->state.ledger.ngs; i++) {
 		if (cutter->state.ledger.gs[i].known.state == G_RUNNING)
@@ -157,10 +157,10 @@ static uint32_t find_running(const struct cutter *cutter)
  * Reports an active collection. After a piece's first generation, this requires a running goroutine. If none
  * runs, the input's own OP_GC_ACTIVE is used (is_due).
  */
-static int put_gc(struct cutter *cutter)
+static int cut_put_gc(struct cutter *cutter)
 {
 	const struct ledger *ledger = &cutter->state.ledger;
-	uint32_t g = cutter->number == 1 ? NO_G : find_running(cutter);
+	uint32_t g = cutter->number == 1 ? NO_G : cut_find_running(cutter);
 	uint32_t m = g ? ledger->gs[g].known.m : NO_M;
 
 	cutter->gc_reported = cutter->state.gc && (cutter->number == 1 || g);
@@ -172,7 +172,7 @@ static int put_gc(struct cutter *cutter)
 static int put_ranges(struct cutter *cutter)
 {
 	const struct cut_state *state = &cutter->state;
-	int rc = put_gc(cutter);
+	int rc = cut_put_gc(cutter);
 
 	for (size_t i = 0; i < state->nsweeps && !rc; i++) {
 		if (state->sweeps[i])
@@ -188,7 +188,7 @@ static int put_ranges(struct cutter *cutter)
 	return rc;
 }
 
-static int begin(struct cutter *cutter, uint64_t start)
+static int cut_begin(struct cutter *cutter, uint64_t start)
 {
 	size_t statuses;
 
@@ -196,7 +196,7 @@ static int begin(struct cutter *cutter, uint64_t start)
 	cutter->start = start;
 	cutter->number++;
 	cutter->unmarked_gaps += cutter->number == 1 && cutter->state.ledger.unwatched;
-	if (put_procs(cutter) || put_goroutines(cutter))
+	if (cut_put_procs(cutter) || put_goroutines(cutter))
 		return -ENOMEM;
 	statuses = cutter->n;
 	if (put_ranges(cutter))
@@ -259,21 +259,21 @@ static void drop_open_stw(struct cutter *cutter)
 }
 
 /* Returns the end of a generation that covers the time up to `until`. It may be later than the last op. */
-static uint64_t end_time(const struct cutter *cutter, uint64_t until)
+static uint64_t cut_end_time(const struct cutter *cutter, uint64_t until)
 {
 	uint64_t end = until < cutter->options.to ? until : cutter->options.to;
 
 	return end > cutter->last ? end : cutter->last;
 }
 
-static int end(struct cutter *cutter, bool last, uint64_t until)
+static int cut_cut_end(struct cutter *cutter, bool last, uint64_t until)
 {
 	const struct generation *from = cutter->from;
 	struct generation gen = {
 		.number = cutter->number,
 		.shows_end = last && cutter->options.to != UINT64_MAX,
 		.start = cutter->start,
-		.end = end_time(cutter, until),
+		.end = cut_end_time(cutter, until),
 		.mono_ns = cutter->start,
 		.tables = from->tables,
 	};
@@ -304,11 +304,11 @@ static int end(struct cutter *cutter, bool last, uint64_t until)
 static bool may_split(const struct cutter *cutter, const struct op *op)
 {
 	return cutter->options.most_ops && cutter->n - cutter->head >= cutter->options.most_ops &&
-	       !cutter->state.nstw && (!cutter->state.gc || find_running(cutter)) &&
+	       !cutter->state.nstw && (!cutter->state.gc || cut_find_running(cutter)) &&
 	       op->time > cutter->last + lead(cutter) + 1;
 }
 
-static int add(struct cutter *cutter, const struct op *op)
+static int cut_add(struct cutter *cutter, const struct op *op)
 {
 	struct op *new;
 	int rc = 0;
@@ -316,9 +316,9 @@ static int add(struct cutter *cutter, const struct op *op)
 	if (may_split(cutter, op)) {
 		uint64_t next = op->time - lead(cutter);
 
-		rc = end(cutter, false, next - 1);
+		rc = cut_cut_end(cutter, false, next - 1);
 		if (!rc)
-			rc = begin(cutter, next);
+			rc = cut_begin(cutter, next);
 	}
 	new = rc ? NULL : push(cutter);
 	if (!new)
@@ -336,7 +336,7 @@ static int cutter_begin_piece(struct cutter *cutter, uint64_t first_op)
 	if (cutter->options.from > cutter->known_from && cutter->options.from < start)
 		start = cutter->options.from;
 	cutter->begun = true;
-	return begin(cutter, start);
+	return cut_begin(cutter, start);
 }
 
 /* Nothing has happened in the time that was asked for, but the states are known. */
@@ -389,23 +389,23 @@ static bool is_due(struct cutter *cutter, const struct op *op)
 	return true;
 }
 
-static bool is_shown(struct cutter *cutter, struct op *op)
+static bool cut_is_shown(struct cutter *cutter, struct op *op)
 {
 	return op->kind != OP_NONE && op->kind != OP_CPU_SAMPLE && !is_known(cutter, op) &&
 	       cut_filter(&cutter->options, &cutter->state, cutter->from->tables, op) &&
 	       !is_stray(cutter, op);
 }
 
-static int step(struct cutter *cutter, const struct op *from)
+static int cut_step(struct cutter *cutter, const struct op *from)
 {
 	struct op op = *from;
-	bool shown = is_shown(cutter, &op);
+	bool shown = cut_is_shown(cutter, &op);
 	int rc = 0;
 
 	if (!shown)
 		return skip(cutter, from);
 	if (is_head(op.kind) && !is_due(cutter, &op))
-		return cut_apply(&cutter->state, &op); /* begin() writes it */
+		return cut_apply(&cutter->state, &op); /* cut_begin() writes it */
 	if (cutter->begun && op.time < cutter->last)   /* a new P among the statuses */
 		op.time = cutter->last + 1;
 	if (!cutter->begun && op.time >= cutter->options.from) {
@@ -415,7 +415,7 @@ static int step(struct cutter *cutter, const struct op *from)
 		rc = cutter_begin_piece(cutter, op.time);
 	}
 	if (!rc && cutter->begun)
-		rc = add(cutter, &op);
+		rc = cut_add(cutter, &op);
 	return rc ? rc : cut_apply(&cutter->state, &op);
 }
 
@@ -447,7 +447,7 @@ static int begin_with(struct cutter *cutter, const struct generation *gen)
 
 	if (start > to && start > cutter->last + 1)
 		start = to > cutter->last ? to : cutter->last + 1;
-	return cutter->begun && !cutter->done ? begin(cutter, start) : 0;
+	return cutter->begun && !cutter->done ? cut_begin(cutter, start) : 0;
 }
 
 int cutter_generation(struct cutter *cutter, const struct generation *gen)
@@ -467,7 +467,7 @@ int cutter_generation(struct cutter *cutter, const struct generation *gen)
 	for (size_t i = 0; i < gen->nops && !rc && !cutter->done; i++) {
 		if (gen->ops[i].kind != OP_CPU_SAMPLE && gen->ops[i].time > cutter->options.to)
 			break;
-		rc = step(cutter, &gen->ops[i]);
+		rc = cut_step(cutter, &gen->ops[i]);
 	}
 	if (gen->end > cutter->options.to)
 		over = true;
@@ -478,5 +478,5 @@ int cutter_generation(struct cutter *cutter, const struct generation *gen)
 	}
 	if (rc || !cutter->begun)
 		return rc;
-	return end(cutter, over, cutter->from->end);
+	return cut_cut_end(cutter, over, cutter->from->end);
 }

@@ -67,7 +67,7 @@ static int range_step(struct cut_state *state, const struct op *op)
  * A goroutine is created: what is known of ranges is of the one before. A status keeps an assist: a native
  * trace may state it earlier (cut.c).
  */
-static void begin_life(struct cut_state *state, const struct op *op)
+static void state_begin_life(struct cut_state *state, const struct op *op)
 {
 	uint32_t g = op_other(op);
 
@@ -78,7 +78,7 @@ static void begin_life(struct cut_state *state, const struct op *op)
 int cut_apply(struct cut_state *state, const struct op *op)
 {
 	if (op_is_creation(op->kind) || op->kind == OP_GO_STATUS)
-		begin_life(state, op);
+		state_begin_life(state, op);
 	if (op->kind >= OP_STW_BEGIN && op->kind <= OP_GC_ASSIST_END)
 		return range_step(state, op);
 	return ledger_step(&state->ledger, op);

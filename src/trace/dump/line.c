@@ -61,7 +61,7 @@ static void put_context(char letter, uint64_t id, FILE *out)
 		fprintf(out, " %c=%" PRIu64, letter, id);
 }
 
-static void put_field(const struct line_field *field, FILE *out)
+static void line_put_field(const struct line_field *field, FILE *out)
 {
 	fprintf(out, " %s=", field->name);
 	if (field->is_text)
@@ -94,7 +94,7 @@ static void line_print(const struct line *line, FILE *out)
 	put_context('P', line->p, out);
 	put_context('G', line->g, out);
 	for (unsigned i = 0; i < line->nfields; i++)
-		put_field(&line->fields[i], out);
+		line_put_field(&line->fields[i], out);
 	if (line->stack)
 		fprintf(out, " stack=%" PRIu64, line->stack);
 	putc('\n', out);

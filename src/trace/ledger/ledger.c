@@ -59,7 +59,7 @@ struct ledger_interval ledger_watched(const struct ledger *ledger, const struct 
 
 /* The goroutine was in change->was, and is now in its known state, which is not copied: that would be dear.
  */
-static int report(struct ledger *ledger, const struct ledger_g *g, struct ledger_change *change)
+static int ledger_report(struct ledger *ledger, const struct ledger_g *g, struct ledger_change *change)
 {
 	struct ledger_interval part;
 
@@ -89,7 +89,7 @@ static uint32_t index_if_alive(const struct ledger *ledger, uint32_t g)
 }
 
 /* Begins a life, whose state the caller sets. Returns NULL when out of memory. */
-static struct ledger_g *begin_life(struct ledger *ledger, uint32_t index, const struct op *op)
+static struct ledger_g *ledger_begin_life(struct ledger *ledger, uint32_t index, const struct op *op)
 {
 	const struct tables *tables = ledger->tables;
 
@@ -120,7 +120,7 @@ static int state_g(struct ledger *ledger, const struct op *op)
 
 	if (!op->g || ledger_alive(ledger, op->g))
 		return 0;
-	g = begin_life(ledger, op->g, op);
+	g = ledger_begin_life(ledger, op->g, op);
 	if (!g)
 		return -ENOMEM;
 	g->own_stack = op->stack;
@@ -136,11 +136,12 @@ static int state_g(struct ledger *ledger, const struct op *op)
 	};
 	if (op->status == G_RUNNING)
 		count_run(ledger, g, op->m);
-	return report(ledger, g, &change);
+	return ledger_report(ledger, g, &change);
 }
 
 /* The state that an op leads to. Field by field: to copy a struct that was just made is dear. */
-static inline void enter(struct ledger_interval *known, const struct op *op, uint8_t state, uint64_t time)
+static inline void ledger_enter(struct ledger_interval *known, const struct op *op, uint8_t state,
+				uint64_t time)
 {
 	bool held = state == G_RUNNING || state == G_SYSCALL;
 
@@ -155,7 +156,7 @@ static inline void enter(struct ledger_interval *known, const struct op *op, uin
 	known->others = false;
 }
 
-static int create(struct ledger *ledger, const struct op *op, uint8_t state)
+static int ledger_create(struct ledger *ledger, const struct op *op, uint8_t state)
 {
 	struct ledger_change change = {.time = op->time, .op = op, .was.p = NO_P};
 	struct ledger_g *g;
@@ -164,14 +165,14 @@ static int create(struct ledger *ledger, const struct op *op, uint8_t state)
 		return 0;
 	/* A thread's goroutine that appears in a system call has no creator. */
 	change.by = op->g != op_other(op) ? index_if_alive(ledger, op->g) : NO_G;
-	g = begin_life(ledger, op_other(op), op);
+	g = ledger_begin_life(ledger, op_other(op), op);
 	if (!g)
 		return -ENOMEM;
-	enter(&g->known, op, state, op->time);
+	ledger_enter(&g->known, op, state, op->time);
 	g->known.others = true;
 	if (change.by)
 		ledger->gs[change.by].created = op->time;
-	return report(ledger, g, &change);
+	return ledger_report(ledger, g, &change);
 }
 
 /* A goroutine that exists, whose state changes; or NULL. */
@@ -181,7 +182,7 @@ static inline struct ledger_g *find_alive(struct ledger *ledger, uint32_t index)
 }
 
 /* The op's own goroutine leaves its state. */
-static int leave(struct ledger *ledger, const struct op *op, uint8_t state, uint64_t time)
+static int ledger_leave(struct ledger *ledger, const struct op *op, uint8_t state, uint64_t time)
 {
 	struct ledger_g *g = find_alive(ledger, op->g);
 	struct ledger_change change = {.time = time, .op = op};
@@ -191,11 +192,11 @@ static int leave(struct ledger *ledger, const struct op *op, uint8_t state, uint
 	if (op->stack)
 		g->own_stack = op->stack;
 	change.was = g->known;
-	enter(&g->known, op, state, time);
-	return report(ledger, g, &change);
+	ledger_enter(&g->known, op, state, time);
+	return ledger_report(ledger, g, &change);
 }
 
-static int wake(struct ledger *ledger, const struct op *op)
+static int ledger_wake(struct ledger *ledger, const struct op *op)
 {
 	struct ledger_g *g = find_alive(ledger, op->g2);
 	struct ledger_change change = {
@@ -204,12 +205,12 @@ static int wake(struct ledger *ledger, const struct op *op)
 	if (!g)
 		return 0;
 	change.was = g->known;
-	enter(&g->known, op, G_RUNNABLE, op->time);
+	ledger_enter(&g->known, op, G_RUNNABLE, op->time);
 	g->known.others = true;
-	return report(ledger, g, &change);
+	return ledger_report(ledger, g, &change);
 }
 
-static int start(struct ledger *ledger, const struct op *op, uint32_t index, uint64_t time)
+static int ledger_start(struct ledger *ledger, const struct op *op, uint32_t index, uint64_t time)
 {
 	struct ledger_g *g = find_alive(ledger, index);
 	struct ledger_change change = {.time = time, .op = op};
@@ -217,33 +218,34 @@ static int start(struct ledger *ledger, const struct op *op, uint32_t index, uin
 	if (!g)
 		return 0;
 	change.was = g->known;
-	enter(&g->known, op, G_RUNNING, time);
+	ledger_enter(&g->known, op, G_RUNNING, time);
 	g->known.stack = 0;
 	if (change.was.state != G_SYSCALL)
 		g->started = time;
 	count_run(ledger, g, op->m);
-	return report(ledger, g, &change);
+	return ledger_report(ledger, g, &change);
 }
 
 /* Three steps, 1 ns apart, as in Go's readers: g2 is woken, g waits or ends, g2 runs. */
 static int switch_to(struct ledger *ledger, const struct op *op, uint8_t state)
 {
-	int rc = wake(ledger, op);
+	int rc = ledger_wake(ledger, op);
 
 	if (!rc)
-		rc = leave(ledger, op, state, op->time + 1);
-	return rc ? rc : start(ledger, op, op->g2, op->time + 2);
+		rc = ledger_leave(ledger, op, state, op->time + 1);
+	return rc ? rc : ledger_start(ledger, op, op->g2, op->time + 2);
 }
 
 static int move_gs(struct ledger *ledger, const struct op *op, const struct transition *t)
 {
 	if (op_is_creation(op->kind))
-		return create(ledger, op, t->other.to);
+		return ledger_create(ledger, op, t->other.to);
 	if (t->other.from && t->self.from)
 		return switch_to(ledger, op, t->self.to);
 	if (t->other.from)
-		return t->other.to == G_RUNNING ? start(ledger, op, op->g, op->time) : wake(ledger, op);
-	return t->self.from && t->self.to != STATUS_KEPT ? leave(ledger, op, t->self.to, op->time) : 0;
+		return t->other.to == G_RUNNING ? ledger_start(ledger, op, op->g, op->time)
+						: ledger_wake(ledger, op);
+	return t->self.from && t->self.to != STATUS_KEPT ? ledger_leave(ledger, op, t->self.to, op->time) : 0;
 }
 
 /* --- Ps --- */
@@ -329,7 +331,7 @@ int ledger_gap(struct ledger *ledger, uint64_t time, bool begins)
 	return observer->gap && !rc ? observer->gap(observer->ctx, time, begins) : rc;
 }
 
-static int read_log(struct ledger *ledger, const struct op *op)
+static int ledger_read_log(struct ledger *ledger, const struct op *op)
 {
 	size_t category_len, len;
 	const char *category, *text;
@@ -354,7 +356,7 @@ int ledger_step(struct ledger *ledger, const struct op *op)
 	if (op->kind == OP_PROC_STATUS)
 		return set_p(ledger, op->p, op->status, op->m, op->time);
 	if (op->kind == OP_LOG)
-		return read_log(ledger, op);
+		return ledger_read_log(ledger, op);
 	if (t->p.from && t->p.to != STATUS_KEPT) {
 		int rc = move_p(ledger, op, t->p.to);
 
@@ -375,7 +377,7 @@ int ledger_finish(struct ledger *ledger)
 		if (g->known.state == LEDGER_NONE)
 			continue;
 		g->known = (struct ledger_interval){.since = ledger->now, .named = ledger->now, .p = NO_P};
-		rc = report(ledger, g, &change);
+		rc = ledger_report(ledger, g, &change);
 	}
 	for (size_t p = 0; p < ledger->nps && !rc; p++)
 		rc = report_p(ledger, (int32_t)p, ledger->now);

@@ -48,7 +48,7 @@ static void next_moment(struct file_v1 *file, uint64_t ns)
 	file->seq++;
 }
 
-static uint8_t *put_values(uint8_t *p, const uint64_t *values, unsigned n)
+static uint8_t *stream_v1_put_values(uint8_t *p, const uint64_t *values, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
 		p = put_uv(p, values[i]);
@@ -67,9 +67,9 @@ static uint8_t *put_event(uint8_t *p, enum event_v1_type type, unsigned nargs, c
 
 	if (nargs < V1_COUNT_LONG) {
 		*p++ = (uint8_t)(type | nargs << V1_COUNT_SHIFT);
-		return put_values(p, values, nvalues);
+		return stream_v1_put_values(p, values, nvalues);
 	}
-	len = (size_t)(put_values(bytes, values, nvalues) - bytes);
+	len = (size_t)(stream_v1_put_values(bytes, values, nvalues) - bytes);
 	*p++ = (uint8_t)(type | V1_COUNT_LONG << V1_COUNT_SHIFT);
 	p = put_uv(p, len);
 	memcpy(p, bytes, len);

@@ -67,8 +67,8 @@ struct file_server {
 /* --- the server side --- */
 
 /* Opens "trace.PID", or "trace.PID-2" if the pid occurs a second time. */
-static int open_named(struct output *out, const char *base, const struct open_request *asked,
-		      struct error *err)
+static int file_server_open_named(struct output *out, const char *base, const struct open_request *asked,
+				  struct error *err)
 {
 	char path[PATH_MAX], suffix[16] = "";
 
@@ -79,7 +79,7 @@ static int open_named(struct output *out, const char *base, const struct open_re
 	return output_open(out, path, err);
 }
 
-static int open_nameless(struct output *out, const struct output *beside, struct error *err)
+static int file_server_open_nameless(struct output *out, const struct output *beside, struct error *err)
 {
 	int fd = output_open_scratch(beside);
 
@@ -88,8 +88,8 @@ static int open_nameless(struct output *out, const struct output *beside, struct
 	return output_adopt(out, fd, beside->path, true, false) ? error_set(err, ENOMEM, "out of memory") : 0;
 }
 
-static int open_file(const struct file_server *server, const struct open_request *asked, struct output *out,
-		     struct error *err)
+static int file_server_open_file(const struct file_server *server, const struct open_request *asked,
+				 struct output *out, struct error *err)
 {
 	const struct file_server_options *options = &server->options;
 
@@ -97,18 +97,19 @@ static int open_file(const struct file_server *server, const struct open_request
 	if (asked->pid == 0 || asked->pid > INT_MAX || server->n >= MAX_FILES || server->hidden >= MAX_HIDDEN)
 		return error_set(err, EINVAL, "too many files, or no process");
 	if (asked->which == FILE_ROLE_RAW)
-		return options->raw ? open_named(out, options->raw, asked, err)
+		return options->raw ? file_server_open_named(out, options->raw, asked, err)
 				    : error_set(err, EINVAL, "no raw logs are kept");
 	if (options->alone)
 		return server->n ? error_set(err, EINVAL, "there is only one file")
 				 : output_open(out, options->output, err);
 	if (options->beside)
-		return open_nameless(out, options->beside, err);
-	return options->output ? open_named(out, options->output, asked, err)
+		return file_server_open_nameless(out, options->beside, err);
+	return options->output ? file_server_open_named(out, options->output, asked, err)
 			       : output_open_new(out, NULL, (pid_t)asked->pid, options->now, err);
 }
 
-static int keep(struct file_server *server, const struct open_request *asked, const struct output *out)
+static int file_server_keep(struct file_server *server, const struct open_request *asked,
+			    const struct output *out)
 {
 	struct output *hidden = malloc(sizeof(*hidden));
 
@@ -200,11 +201,11 @@ static int answer_open(struct file_server *server, const struct rpc_request *req
 		return -EBADMSG;
 	if (request->kind == FILE_REQUEST_OPEN) {
 		memcpy(&asked, request->bytes, sizeof(asked));
-		rc = open_file(server, &asked, &out, &err);
+		rc = file_server_open_file(server, &asked, &out, &err);
 	} else {
 		rc = open_below(server, request->bytes, &out, &err);
 	}
-	if (rc == 0 && keep(server, &asked, &out)) {
+	if (rc == 0 && file_server_keep(server, &asked, &out)) {
 		rc = error_set(&err, ENOMEM, "out of memory");
 		output_discard(&out);
 	}
@@ -324,7 +325,7 @@ uint64_t file_server_capabilities(const struct file_server *server)
 	return server->options.alone && server->n ? server->needed : PRIVILEGE_FILES;
 }
 
-static void *work(void *ctx)
+static void *file_server_work(void *ctx)
 {
 	struct file_server *server = ctx;
 	struct error err;
@@ -363,7 +364,7 @@ struct file_server *file_server_new(const struct file_server_options *options, i
 
 int file_server_start(struct file_server *server, struct error *err)
 {
-	int rc = thread_start(&server->thread, work, server);
+	int rc = thread_start(&server->thread, file_server_work, server);
 
 	server->has_thread = rc == 0;
 	return rc ? error_set(err, rc, "cannot set up the sandbox: %s", strerror(rc)) : 0;
@@ -388,34 +389,34 @@ void file_server_free(struct file_server *server)
 
 /* --- the client side --- */
 
-static int explain(const struct rpc *request, int rc, const char *path, struct error *err)
+static int file_server_explain(const struct rpc *request, int rc, const char *path, struct error *err)
 {
 	if (rc)
 		return error_set(err, -rc, "%s%sgotrace has ended", path, path[0] ? ": " : "");
 	return request->code < 0 ? error_set(err, -request->code, "%s", request->error.text) : 0;
 }
 
-static int publish(struct output *out, struct error *err)
+static int file_server_publish(struct output *out, struct error *err)
 {
 	struct rpc request = {.kind = FILE_REQUEST_PUBLISH, .arg = out->number};
 	char path[PATH_MAX];
 	int rc = rpc_call_for(out->owner_ctx, &request, path, sizeof(path));
 
-	rc = explain(&request, rc, out->path, err);
+	rc = file_server_explain(&request, rc, out->path, err);
 	path[sizeof(path) - 1] = '\0';
 	if (rc == 0 && path[0])
 		memcpy(out->path, path, sizeof(out->path));
 	return rc;
 }
 
-static void discard(struct output *out)
+static void file_server_discard(struct output *out)
 {
 	struct rpc request = {.kind = FILE_REQUEST_DISCARD, .arg = out->number};
 
 	rpc_call_for(out->owner_ctx, &request, NULL, 0);
 }
 
-static const struct output_owner owner = {.publish = publish, .discard = discard};
+static const struct output_owner owner = {.publish = file_server_publish, .discard = file_server_discard};
 
 static int open_by(struct channel *server, struct rpc *request, struct output *out, struct error *err)
 {
@@ -429,7 +430,7 @@ static int open_by(struct channel *server, struct rpc *request, struct output *o
 	if (rc == 0 && request->code >= 0)
 		rc = request->left == sizeof(opened) ? rpc_read(server, request, &opened, sizeof(opened))
 						     : -EBADMSG;
-	rc = explain(request, rc, "", err);
+	rc = file_server_explain(request, rc, "", err);
 	if (rc) {
 		if (fd >= 0)
 			close(fd);
