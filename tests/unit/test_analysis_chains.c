@@ -487,6 +487,71 @@ static struct analysis *answered(struct script *s, const char *worker, bool send
 	return analyse(s, NULL);
 }
 
+/* In a method of a pool, which the function calls. */
+static uint32_t in_pool(struct script *s, const char *leaf, const char *method, const char *func,
+			uint32_t line, const char *root)
+{
+	const char *const funcs[] = {leaf, method, func, root};
+	uint32_t id = stack_of(s, funcs, 4, line);
+
+	s->frames[id][0].line = s->frames[id][1].line = 100;
+	return id;
+}
+
+/*
+ * A job gets an item at once, keeps it for 20 ms, and gives it to the first of five requests that wait, each
+ * of which gives it on after 0.2 ms. Only in the first round the job has to wait, too.
+ */
+static void test_item_of_a_job(void **state)
+{
+	static const char server[] = "net/http.serverHandler.ServeHTTP";
+	struct script *s = script_new(ROUNDS * 25 * MS + 10 * MS);
+	uint32_t entry = stack(s, "main.entry", NULL, 1, NULL);
+	static const char acquire[] = "database/sql.(*DB).conn", release[] = "database/sql.(*DB).putConn";
+	uint32_t get = in_pool(s, "runtime.selectgo", acquire, "main.order", 24, server);
+	uint32_t give = in_pool(s, "runtime.closechan", release, "main.order", 37, server);
+	uint32_t job_gets = in_pool(s, "runtime.selectgo", acquire, "main.nightly", 46, "main.main");
+	uint32_t job_uses = stack(s, "internal/poll.runtime_pollWait", "main.nightly", 53, "main.main");
+	uint32_t job_gives = in_pool(s, "runtime.closechan", release, "main.nightly", 58, "main.main");
+	const struct finding *finding;
+	struct analysis *a;
+
+	(void)state;
+	procs(s, 2);
+	create(s, STAGE, entry);
+	turn(s, STAGE, "select", job_gets);
+	for (uint32_t g = PRODUCER; g < PRODUCER + 5; g++) {
+		create(s, g, entry);
+		turn(s, g, "select", get);
+	}
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		at(s, i * 25 * MS + 20 * MS);
+		wake(s, 0, NO_P, STAGE, 0);
+		start(s, STAGE, 1);
+		wake(s, STAGE, 1, PRODUCER, job_gives);
+		block(s, STAGE, 1, "network", job_uses);
+		for (uint32_t g = PRODUCER; g < PRODUCER + 5; g++) {
+			start(s, g, 0);
+			s->now += MS / 5;
+			if (g + 1 < PRODUCER + 5)
+				wake(s, g, 0, g + 1, give);
+			block(s, g, 0, "select", get);
+		}
+	}
+	a = analyse(s, NULL);
+	finding = found(a, "pool-small");
+	assert_non_null(finding);
+	assert_non_null(strstr(finding->text, "main.order (:24) in sql.(*DB).conn waited"));
+	assert_non_null(strstr(finding->text, "for a pool of which all is in use."));
+	assert_string_equal(finding->evidence[1], "given back at main.nightly (:58) in sql.(*DB).putConn");
+	assert_non_null(strstr(finding->evidence[2], "is network in main.nightly (:53)"));
+	finding = found(a, "request-place");
+	assert_non_null(finding);
+	assert_non_null(strstr(finding->evidence[1], "until main.nightly (:58)"));
+	analysis_free(a);
+	script_free(s);
+}
+
 /*
  * Three consumers, each with a channel of its own, sleep for 40 ms after an error; a producer of each waits
  * to send to it meanwhile.
@@ -564,6 +629,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_loop_blocked_now_and_then),
 	cmocka_unit_test(test_readers_are_no_workers),
 	cmocka_unit_test(test_consumers_that_sleep),
+	cmocka_unit_test(test_item_of_a_job),
 	cmocka_unit_test(test_items_given),
 	cmocka_unit_test(test_futures),
 };
