@@ -768,6 +768,31 @@ static void test_stopped(void **state)
 	script_free(s);
 }
 
+/* One that used little is not named for what many, or ones that have ended, used. */
+static void test_neighbour_unnamed(void **state)
+{
+	const struct host_log log = {2, 0, 0, 0, 0, 200 * MS, 1000 * MS, 98, 0, 900 * MS};
+	const struct beside_log one = {.name = "ssh", .pid = 7, .used_ns = 50 * MS};
+	struct script *s = script_new(1000 * MS);
+	char text[HOST_LOG_TEXT];
+	struct analysis *a;
+
+	(void)state;
+	procs(s, 2);
+	create(s, 2, stack(s, "main.serve", NULL, 1, NULL));
+	start(s, 2, 1);
+	host_log_print(&log, text);
+	add_log(s, 999 * MS, text);
+	beside_log_print(&one, text);
+	add_log(s, 999 * MS + 1000, text);
+	a = analyse(s, NULL);
+	assert_non_null(found(a, "neighbour"));
+	assert_null(strstr(found(a, "neighbour")->text, "ssh"));
+	assert_non_null(strstr(found(a, "neighbour")->text, "many small ones or ones that have ended"));
+	analysis_free(a);
+	script_free(s);
+}
+
 /* What children used until they ended is counted for the program. */
 static void test_neighbour_of_children(void **state)
 {
@@ -1150,6 +1175,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_kernel_sleep),
 	cmocka_unit_test(test_stopped),
 	cmocka_unit_test(test_neighbour_of_children),
+	cmocka_unit_test(test_neighbour_unnamed),
 	cmocka_unit_test(test_no_neighbour_on_idle_machine),
 	cmocka_unit_test(test_idle_p),
 	cmocka_unit_test(test_lock_assist_wait),

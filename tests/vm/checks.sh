@@ -71,6 +71,34 @@ judge_go_hotplug() {
 	[ "$(tr -d '\n' <"$W/online")" = 0101 ] || die "the CPU did not go and come: $(cat "$W/online")"
 }
 
+run_go_clock() { # the wall clock is set forward and back while a recorder runs
+	local i=0 now
+	start newest-go mixed -seconds 600
+	mkdir flight
+	gotrace flight -p "$target" -o flight --max-overhead none >words 2>&1 &
+	tracer=$!
+	while [ $i -lt 600 ] && ! gotrace snapshot -p "$target" >snapshot 2>/dev/null; do
+		kill -0 $tracer || break
+		i=$((i + 1))
+		sleep 0.1
+	done
+	for i in 3600 -7200 3600; do
+		sleep 0.7
+		now=$(date +%s)
+		date -s "@$((now + i))" >/dev/null
+	done
+	sleep 0.7
+	got gotrace snapshot -p "$target"
+	cp "$(cat out)" trace
+	kill -INT $tracer
+	wait $tracer
+}
+judge_go_clock() {
+	facts_of mixed
+	[ "$(fact milliseconds)" -ge 2800 ] || die "it has $(fact milliseconds) ms of four times 0.7 s: $(cat "$W/words")"
+	printf ', %s ms' "$(fact milliseconds)"
+}
+
 run_go_exact() { # everything that the program says it did is in the trace
 	start newest-go usertruth -seconds 600
 	tracing --detail=exact

@@ -62,6 +62,24 @@ static struct label name_beside(const struct analysis *a, unsigned first)
 	return label;
 }
 
+/* What those used that the trace names, ns. */
+static double named_ns(const struct analysis *a)
+{
+	double named = 0;
+
+	for (unsigned i = 0; i < a->nbeside; i++)
+		named += (double)a->beside[i].used_ns;
+	return named;
+}
+
+/* What all others used, ns. */
+static double beside_ns(const struct analysis *a)
+{
+	const struct analysis_host *host = &a->options.host;
+
+	return host->machine_busy * host->cpus * (double)watched_ns(a) - (double)host->cpu_ns;
+}
+
 /* Names one that used the CPUs, if the trace has it; those that have ended are not known: "other processes
  * used them, among them bash (1.20 s in all)". */
 static const char *reason(const struct analysis *a, const char *them, double off, char text[200])
@@ -74,6 +92,8 @@ static const char *reason(const struct analysis *a, const char *them, double off
 		snprintf(text, 200, "the hypervisor gave %s to other machines (steal)", them);
 	else if (!a->nbeside && a->options.host.known)
 		snprintf(text, 200, "other processes used %s", them);
+	else if (a->options.host.known && named_ns(a) < 0.2 * beside_ns(a))
+		snprintf(text, 200, "other processes used %s, many small ones or ones that have ended", them);
 	else if (own && a->nbeside == 1)
 		snprintf(text, 200, "its own children, which have ended, used %s (%.10s in all)", them,
 			 label_time(a->beside[0].used_ns).text);
@@ -117,11 +137,8 @@ static void name_others(const struct analysis *a, struct finding *finding)
 static double others_ns(const struct analysis *a)
 {
 	const struct analysis_host *host = &a->options.host;
-	double others = host->machine_busy * host->cpus * (double)watched_ns(a) - (double)host->cpu_ns;
-	double named = 0;
+	double others = beside_ns(a), named = named_ns(a);
 
-	for (unsigned i = 0; i < a->nbeside; i++)
-		named += (double)a->beside[i].used_ns;
 	return others > named && host->machine_busy + host->machine_stolen >= 0.5 ? others : named;
 }
 
