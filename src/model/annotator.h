@@ -17,14 +17,15 @@ struct model;
 struct annotations; /* the annotators' own state */
 
 struct open_generation {
-	uint32_t number;        /* from 1; 0 = none is open */
-	uint64_t start;         /* ns */
-	uint64_t until;         /* ns: of the boundary that closes it; 0 = not known */
-	struct log_clock clock; /* the newest */
-	bool boundary_due;      /* waits for the end of a stop-the-world */
-	bool renew_due;         /* stacks are to be forgotten at its end */
-	bool procs_announced;   /* ProcsChange was written */
-	bool gc_announced;      /* it has an event of a cycle, or announces that one runs */
+	uint32_t number;                /* from 1; 0 = none is open */
+	uint64_t start;                 /* ns */
+	uint64_t until;                 /* ns: of the boundary that closes it; 0 = not known */
+	struct log_clock clock;         /* the newest */
+	uint64_t last_start, last_wall; /* ns: of the generation before: when it began, by both clocks */
+	bool boundary_due;              /* waits for the end of a stop-the-world */
+	bool renew_due;                 /* stacks are to be forgotten at its end */
+	bool procs_announced;           /* ProcsChange was written */
+	bool gc_announced;              /* it has an event of a cycle, or announces that one runs */
 };
 
 /* A record of a probe, with its pointers looked up. */

@@ -153,20 +153,28 @@ static void assign_missing_goids(struct model *md)
 		md->entities.ps[i]->unnumbered = 0;
 }
 
-static void to_moment(const struct model *md, struct generation *gen)
+/*
+ * Go's validator wants the wall clock to go forward (Go 1.25 internal/trace/testtrace/validation.go). One
+ * that was set back goes at half its speed in the trace until it agrees again.
+ */
+static uint64_t forward(const struct open_generation *before, uint64_t start, uint64_t wall)
 {
-	int64_t ns = (int64_t)md->generation.clock.wall_nsec +
-		     (int64_t)(gen->start - md->generation.clock.mono_ns);
-	int64_t sec = (int64_t)md->generation.clock.wall_sec + ns / 1000000000;
+	uint64_t least = before->last_wall + (start - before->last_start) / 2 + 1;
 
-	ns %= 1000000000;
-	if (ns < 0) {
-		ns += 1000000000;
-		sec--;
-	}
+	return before->last_wall && wall < least ? least : wall;
+}
+
+static void to_moment(struct model *md, struct generation *gen)
+{
+	struct open_generation *open = &md->generation;
+	uint64_t at = open->clock.wall_sec * 1000000000 + open->clock.wall_nsec + gen->start;
+	uint64_t wall = forward(open, gen->start, at > open->clock.mono_ns ? at - open->clock.mono_ns : 0);
+
+	open->last_start = gen->start;
+	open->last_wall = wall;
 	gen->mono_ns = gen->start;
-	gen->wall_sec = (uint64_t)sec;
-	gen->wall_nsec = (uint32_t)ns;
+	gen->wall_sec = wall / 1000000000;
+	gen->wall_nsec = (uint32_t)(wall % 1000000000);
 }
 
 static void fill_tables(struct model *md)

@@ -44,7 +44,7 @@ _Static_assert(sizeof(struct log_thread_time) == 24, "stored");
 _Static_assert(sizeof(struct log_quota) == 56, "stored");
 
 #define LATEST_NS  ((uint64_t)1 << 60) /* since boot: 36 years */
-#define LATEST_SEC ((uint64_t)1 << 36) /* since 1970 */
+#define LATEST_SEC ((uint64_t)1 << 34) /* since 1970: in ns, it fits into 64 bits */
 
 static bool is_time(uint64_t ns)
 {

@@ -12,6 +12,7 @@ struct checked_model {
 	struct op_rules *rules;
 	struct strtab *strings;
 	struct model *model;
+	uint64_t wall; /* ns: of the last generation */
 };
 
 /* The model has its own strings. The caller frees it with checked_model_free. */
@@ -49,10 +50,15 @@ static inline void checked_model_feed(struct checked_model *checked, uint32_t ty
 /* To be called by the sink, for each generation. */
 static inline void checked_model_check(struct checked_model *checked, const struct generation *gen)
 {
+	uint64_t wall = gen->wall_sec * 1000000000 + gen->wall_nsec;
 	struct error err = {""};
 
 	if (op_rules_generation(checked->rules, gen, &err))
 		fail_msg("generation %u: %s", gen->number, err.text);
+	/* Readers want both clocks to go forward, whatever happens to the wall clock. */
+	if (gen->wall_sec && wall <= checked->wall)
+		fail_msg("generation %u: the wall clock goes back", gen->number);
+	checked->wall = wall;
 }
 
 static inline void checked_model_finish(struct checked_model *checked)

@@ -238,7 +238,7 @@ static void times_are_some_that_clocks_show(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
-		uint64_t late = (uint64_t)1 << 60, last = ((uint64_t)1 << 36) - 1;
+		uint64_t late = (uint64_t)1 << 60, last = ((uint64_t)1 << 34) - 1;
 
 		clear(NULL);
 		memcpy((char *)payload + times[i].at, &last, sizeof(last));
