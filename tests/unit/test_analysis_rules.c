@@ -768,16 +768,15 @@ static void test_stopped(void **state)
 	script_free(s);
 }
 
-/* One that used little is not named for what many, or ones that have ended, used. */
-static void test_neighbour_unnamed(void **state)
+/* A program that was ready without a CPU for 0.9 s, on a busy machine of which the trace names one process.
+ */
+static struct analysis *beside_one(struct script *s, const char *name, uint64_t used_ns)
 {
 	const struct host_log log = {2, 0, 0, 0, 0, 200 * MS, 1000 * MS, 98, 0, 900 * MS};
-	const struct beside_log one = {.name = "ssh", .pid = 7, .used_ns = 50 * MS};
-	struct script *s = script_new(1000 * MS);
+	struct beside_log one = {.pid = 7, .used_ns = used_ns};
 	char text[HOST_LOG_TEXT];
-	struct analysis *a;
 
-	(void)state;
+	snprintf(one.name, sizeof(one.name), "%s", name);
 	procs(s, 2);
 	create(s, 2, stack(s, "main.serve", NULL, 1, NULL));
 	start(s, 2, 1);
@@ -785,7 +784,16 @@ static void test_neighbour_unnamed(void **state)
 	add_log(s, 999 * MS, text);
 	beside_log_print(&one, text);
 	add_log(s, 999 * MS + 1000, text);
-	a = analyse(s, NULL);
+	return analyse(s, NULL);
+}
+
+/* One that used little is not named for what many, or ones that have ended, used. */
+static void test_neighbour_unnamed(void **state)
+{
+	struct script *s = script_new(1000 * MS);
+	struct analysis *a = beside_one(s, "ssh", 50 * MS);
+
+	(void)state;
 	assert_non_null(found(a, "neighbour"));
 	assert_null(strstr(found(a, "neighbour")->text, "ssh"));
 	assert_non_null(strstr(found(a, "neighbour")->text, "many small ones or ones that have ended"));
@@ -796,21 +804,10 @@ static void test_neighbour_unnamed(void **state)
 /* What children used until they ended is counted for the program. */
 static void test_neighbour_of_children(void **state)
 {
-	const struct host_log log = {2, 0, 0, 0, 0, 200 * MS, 1000 * MS, 98, 0, 900 * MS};
-	const struct beside_log children = {.name = ENDED_CHILDREN, .pid = 7, .used_ns = 1500 * MS};
 	struct script *s = script_new(1000 * MS);
-	char text[HOST_LOG_TEXT];
-	struct analysis *a;
+	struct analysis *a = beside_one(s, ENDED_CHILDREN, 1500 * MS);
 
 	(void)state;
-	procs(s, 2);
-	create(s, 2, stack(s, "main.serve", NULL, 1, NULL));
-	start(s, 2, 1);
-	host_log_print(&log, text);
-	add_log(s, 999 * MS, text);
-	beside_log_print(&children, text);
-	add_log(s, 999 * MS + 1000, text);
-	a = analyse(s, NULL);
 	assert_non_null(found(a, "neighbour"));
 	assert_string_equal(found(a, "neighbour")->evidence[1], "its ended children 1.50 s");
 	analysis_free(a);
