@@ -52,6 +52,15 @@ double utilisation(const struct analysis *a)
 	return busy_ns(a) / p_time(a);
 }
 
+uint64_t activities_ns(const uint64_t ns[ACT_COUNT])
+{
+	uint64_t all = 0;
+
+	for (unsigned i = 0; i < ACT_COUNT; i++)
+		all += ns[i];
+	return all;
+}
+
 double gc_live_share(const struct gc_figures *gc)
 {
 	return gc->live_cycles ? gc->live_of_goal / (double)gc->live_cycles : 0;

@@ -6,8 +6,9 @@
 #include "analysis/state.h"
 
 uint64_t watched_ns(const struct analysis *a);
-double p_time(const struct analysis *a);      /* ns: integral of GOMAXPROCS over time */
-bool is_of_threads(const struct analysis *a); /* the trace is not of goroutines */
+double p_time(const struct analysis *a);              /* ns: integral of GOMAXPROCS over time */
+bool is_of_threads(const struct analysis *a);         /* the trace is not of goroutines */
+uint64_t activities_ns(const uint64_t ns[ACT_COUNT]); /* the sum of all activities */
 double busy_ns(const struct analysis *a); /* time of Ps or CPUs with code, the collector, or system calls */
 double utilisation(const struct analysis *a);      /* of the Ps, 0 to 1 */
 double gc_live_share(const struct gc_figures *gc); /* of the heap's goal, in use after a cycle; 0: unknown */

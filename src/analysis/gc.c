@@ -105,7 +105,7 @@ void gc_proc_stopped(struct analysis *a, int32_t p)
 	a->gc.last_stopped_stack = proc->last_stack;
 }
 
-static void analysis_gc_heap_goal(struct gc_figures *gc, uint64_t bytes)
+static void gc_note_goal(struct gc_figures *gc, uint64_t bytes)
 {
 	if (!bytes || bytes == UINT64_MAX)
 		return;
@@ -146,7 +146,7 @@ void gc_step(struct analysis *a, const struct op *op)
 			a->gc.heap_max = op->arg;
 		break;
 	case OP_HEAP_GOAL:
-		analysis_gc_heap_goal(&a->gc, op->arg);
+		gc_note_goal(&a->gc, op->arg);
 		break;
 	default:
 		break;

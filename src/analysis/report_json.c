@@ -26,13 +26,12 @@ struct json_report {
 	unsigned items; /* limit per list; 0 = none */
 };
 
-static void report_json_put_text(struct json *json, const char *name, const char *text)
+static void report_json_text(struct json *json, const char *name, const char *text)
 {
 	json_string(json, name, text, (size_t)text_fit(text, MAX_TEXT));
 }
 
-static void report_json_put_frames(struct json *json, const struct analysis *a, const char *name,
-				   uint32_t stack)
+static void report_json_frames(struct json *json, const struct analysis *a, const char *name, uint32_t stack)
 {
 	const struct stack_info *info = &a->stacks[stack < a->nstacks ? stack : 0];
 
@@ -44,7 +43,7 @@ static void report_json_put_frames(struct json *json, const struct analysis *a, 
 		snprintf(text, sizeof(text), "%.*s %.*s:%u",
 			 text_fit(name_text(a, frame->func), MAX_TEXT - 100), name_text(a, frame->func),
 			 text_fit(name_text(a, frame->file), 100), name_text(a, frame->file), frame->line);
-		report_json_put_text(json, NULL, text);
+		report_json_text(json, NULL, text);
 	}
 	json_close(json, ']');
 }
@@ -75,12 +74,12 @@ static uint64_t from_begin(const struct analysis *a, uint64_t time)
 
 /* --- rows --- */
 
-static void report_json_put_group(struct json *json, const struct analysis *a, uint32_t i)
+static void report_json_group(struct json *json, const struct analysis *a, uint32_t i)
 {
 	const struct group *group = &a->groups[i];
 
-	report_json_put_text(json, "function", name_text(a, group->func));
-	report_json_put_text(json, "file", name_text(a, group->file));
+	report_json_text(json, "function", name_text(a, group->func));
+	report_json_text(json, "file", name_text(a, group->file));
 	json_number(json, "line", group->line);
 	json_bool(json, "system", group->system);
 	json_number(json, "alive_at_start", group->at_start);
@@ -90,10 +89,10 @@ static void report_json_put_group(struct json *json, const struct analysis *a, u
 	json_number(json, "ended", group->ended);
 	put_spent(json, "states_ns", group->spent);
 	if (group->creator)
-		report_json_put_frames(json, a, "created_by", group->creator);
+		report_json_frames(json, a, "created_by", group->creator);
 }
 
-static void report_json_put_row(struct json *json, const struct analysis *a, uint32_t i)
+static void report_json_row(struct json *json, const struct analysis *a, uint32_t i)
 {
 	const struct row *row = &a->rows[i];
 	const struct pair *pair = row_ended_by(a, i);
@@ -106,18 +105,18 @@ static void report_json_put_row(struct json *json, const struct analysis *a, uin
 	json_number(json, "max_at_ns", from_begin(a, row->max_at));
 	json_number(json, "max_goroutine", row->max_g);
 	json_number(json, "no_waker", row->no_waker);
-	report_json_put_text(json, "where", label_stack(a, row->stack).text);
-	report_json_put_frames(json, a, "stack", row->stack);
+	report_json_text(json, "where", label_stack(a, row->stack).text);
+	report_json_frames(json, a, "stack", row->stack);
 	if (pair) {
-		report_json_put_text(json, "ended_in", label_stack(a, pair->stack).text);
+		report_json_text(json, "ended_in", label_stack(a, pair->stack).text);
 		json_number(json, "ended_by_n", pair->n);
 		json_number(json, "ended_by_ns", pair->ns);
-		report_json_put_frames(json, a, "ended_by", pair->stack);
+		report_json_frames(json, a, "ended_by", pair->stack);
 		put_spent(json, "waker_meanwhile_ns", pair->meanwhile);
 	}
 }
 
-static void report_json_put_lock(struct json *json, const struct analysis *a, uint32_t i)
+static void report_json_lock(struct json *json, const struct analysis *a, uint32_t i)
 {
 	const struct resource *res = &a->resources[i];
 
@@ -131,10 +130,10 @@ static void report_json_put_lock(struct json *json, const struct analysis *a, ui
 	json_number(json, "releases", res->releases);
 	json_number(json, "releases_by_waiters", res->by_waiters);
 	put_spent(json, "holder_meanwhile_ns", res->meanwhile);
-	report_json_put_frames(json, a, "waits", (uint32_t)top_first(res->waited)->key);
-	report_json_put_frames(json, a, "released", (uint32_t)top_first(res->released)->key);
+	report_json_frames(json, a, "waits", (uint32_t)top_first(res->waited)->key);
+	report_json_frames(json, a, "released", (uint32_t)top_first(res->released)->key);
 	if (top_first(res->did)->n)
-		report_json_put_frames(json, a, "holder_in", (uint32_t)(top_first(res->did)->key >> 8));
+		report_json_frames(json, a, "holder_in", (uint32_t)(top_first(res->did)->key >> 8));
 }
 
 static void put_tops(struct json *json, const struct analysis *a, const char *name,
@@ -143,7 +142,7 @@ static void put_tops(struct json *json, const struct analysis *a, const char *na
 	const struct top *first = top_first(tops);
 
 	if (first->n && first->key)
-		report_json_put_frames(json, a, name, (uint32_t)first->key);
+		report_json_frames(json, a, name, (uint32_t)first->key);
 }
 
 static void put_holders(struct json *json, const struct lock *lock)
@@ -193,7 +192,7 @@ static void put_instances(struct json *json, const struct analysis *a, uint32_t 
 {
 	const struct instances *all = &a->instances[i];
 
-	report_json_put_text(json, "name", name_text(a, all->name));
+	report_json_text(json, "name", name_text(a, all->name));
 	put_histogram(json, &all->hist);
 	put_spent(json, "states_ns", all->spent);
 	json_open(json, "slowest", '[');
@@ -207,7 +206,7 @@ static void put_instances(struct json *json, const struct analysis *a, uint32_t 
 	json_close(json, ']');
 }
 
-static void report_json_put_label(struct json *json, const struct analysis *a, uint32_t i)
+static void report_json_label(struct json *json, const struct analysis *a, uint32_t i)
 {
 	put_instances(json, a, i);
 	json_number(json, "cut", a->instances[i].cut);
@@ -218,13 +217,13 @@ static void put_leak(struct json *json, const struct analysis *a, uint32_t i)
 	const struct group *group = &a->groups[i];
 	const struct top *where = top_first(group->suspect_stacks);
 
-	report_json_put_text(json, "function", name_text(a, group->func));
+	report_json_text(json, "function", name_text(a, group->func));
 	json_number(json, "waiting", group->suspects);
 	json_number(json, "created", group->created);
 	json_number(json, "ended", group->ended);
 	json_text(json, "for", activity_name((enum activity)(where->key & 0xff)));
-	report_json_put_frames(json, a, "waits", (uint32_t)(where->key >> 8));
-	report_json_put_frames(json, a, "created_by", group->creator);
+	report_json_frames(json, a, "waits", (uint32_t)(where->key >> 8));
+	report_json_frames(json, a, "created_by", group->creator);
 }
 
 static void put_cpu(struct json *json, const struct analysis *a, uint32_t i)
@@ -233,39 +232,39 @@ static void put_cpu(struct json *json, const struct analysis *a, uint32_t i)
 	uint32_t stack = (uint32_t)top_first(row->stacks)->key;
 	const struct code_place *site = stack_site(a, stack);
 
-	report_json_put_text(json, "function", name_text(a, row->func));
-	report_json_put_text(json, "file", name_text(a, site->file));
+	report_json_text(json, "function", name_text(a, row->func));
+	report_json_text(json, "file", name_text(a, site->file));
 	json_number(json, "line", site->line);
 	json_number(json, "self_samples", row->self);
 	json_number(json, "total_samples", row->total);
 	json_number(json, "self_ns", (uint64_t)((double)row->self * cpu_sample_ns(a)));
 	json_number(json, "total_ns", (uint64_t)((double)row->total * cpu_sample_ns(a)));
-	report_json_put_text(json, "where", cpu_place(a, i).text);
+	report_json_text(json, "where", cpu_place(a, i).text);
 	if (top_first(row->groups)->n)
-		report_json_put_text(json, "goroutine",
-				     name_text(a, a->groups[top_first(row->groups)->key].func));
+		report_json_text(json, "goroutine",
+				 name_text(a, a->groups[top_first(row->groups)->key].func));
 	if (top_first(row->tasks)->n)
-		report_json_put_text(json, "task", name_text(a, (uint32_t)top_first(row->tasks)->key));
-	report_json_put_frames(json, a, "stack", stack);
+		report_json_text(json, "task", name_text(a, (uint32_t)top_first(row->tasks)->key));
+	report_json_frames(json, a, "stack", stack);
 }
 
 typedef void (*put_item)(struct json *json, const struct analysis *a, uint32_t i);
 
 static const put_item putters[TABLE_COUNT] = {
-	[TABLE_GOROUTINES] = report_json_put_group,
-	[TABLE_WAITS] = report_json_put_row,
-	[TABLE_LOCKS] = report_json_put_lock,
-	[TABLE_SYSCALLS] = report_json_put_row,
+	[TABLE_GOROUTINES] = report_json_group,
+	[TABLE_WAITS] = report_json_row,
+	[TABLE_LOCKS] = report_json_lock,
+	[TABLE_SYSCALLS] = report_json_row,
 	[TABLE_TASKS] = put_instances,
 	[TABLE_REGIONS] = put_instances,
 	[TABLE_LEAKS] = put_leak,
-	[TABLE_ASSISTS] = report_json_put_row,
+	[TABLE_ASSISTS] = report_json_row,
 	[TABLE_ADDRESSES] = put_address,
-	[TABLE_LABELS] = report_json_put_label,
+	[TABLE_LABELS] = report_json_label,
 	[TABLE_CPU] = put_cpu,
 };
 
-static void report_json_put_finding(struct json *json, const struct analysis *a, uint32_t i)
+static void report_json_finding(struct json *json, const struct analysis *a, uint32_t i)
 {
 	const struct finding *finding = &a->findings[i];
 
@@ -282,11 +281,11 @@ static void report_json_put_finding(struct json *json, const struct analysis *a,
 	json_number(json, "first_ns", finding->first_ns);
 	json_number(json, "worst_ns", finding->worst_ns);
 	json_number(json, "goroutine", finding->worst_goid);
-	report_json_put_frames(json, a, "stack", finding->stack);
-	report_json_put_frames(json, a, "waker_stack", finding->waker_stack);
+	report_json_frames(json, a, "stack", finding->stack);
+	report_json_frames(json, a, "waker_stack", finding->waker_stack);
 	json_open(json, "lines", '[');
 	for (unsigned j = 0; j < finding->nevidence; j++)
-		report_json_put_text(json, NULL, finding->evidence[j]);
+		report_json_text(json, NULL, finding->evidence[j]);
 	json_close(json, ']');
 	json_close(json, '}');
 	json_text(json, "explained_by", finding->explained_by);
@@ -337,13 +336,13 @@ static void put_list(struct json_report *report, const char *name, put_item put,
 	json_close(&report->json, '}');
 }
 
-static void report_json_put_trace(struct json_report *report)
+static void report_json_trace(struct json_report *report)
 {
 	const struct analysis *a = report->a;
 	struct json *json = &report->json;
 
 	json_open(json, "trace", '{');
-	report_json_put_text(json, "name", a->options.name ? a->options.name : "");
+	report_json_text(json, "name", a->options.name ? a->options.name : "");
 	json_number(json, "duration_ns", a->end - a->begin);
 	json_number(json, "not_watched_ns", a->unwatched_ns);
 	json_number(json, "lost", a->options.host.lost);
@@ -363,7 +362,7 @@ static void report_json_put_trace(struct json_report *report)
 	json_close(json, '}');
 }
 
-static void report_json_put_procs(struct json_report *report)
+static void report_json_procs(struct json_report *report)
 {
 	static const char *const uses[P_USE_COUNT] = {NULL,         "code_ns",      "gc_ns",
 						      "syscall_ns", "searching_ns", "idle_ns"};
@@ -397,7 +396,7 @@ static void put_latency(struct json_report *report)
 	json_close(json, '}');
 }
 
-static void report_json_put_gc(struct json_report *report)
+static void report_json_gc(struct json_report *report)
 {
 	const struct gc_figures *gc = &report->a->gc;
 	struct json *json = &report->json;
@@ -463,12 +462,12 @@ void report_json(struct analysis *a, FILE *out, const struct report_style *style
 	report.left = most > 5 * TAIL_BYTES ? most - 4 * TAIL_BYTES : TAIL_BYTES;
 	json_open(&report.json, NULL, '{');
 	json_number(&report.json, "schema", 1);
-	report_json_put_trace(&report);
-	put_list(&report, "findings", report_json_put_finding, NULL, a->nfindings, report.left / 2);
+	report_json_trace(&report);
+	put_list(&report, "findings", report_json_finding, NULL, a->nfindings, report.left / 2);
 	put_not_applicable(&report);
-	report_json_put_procs(&report);
+	report_json_procs(&report);
 	put_latency(&report);
-	report_json_put_gc(&report);
+	report_json_gc(&report);
 	put_tables(&report);
 	json_close(&report.json, '}');
 	fputc('\n', out);

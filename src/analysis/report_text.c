@@ -158,7 +158,7 @@ static unsigned percent(double part, double all)
 	return all > 0 ? (unsigned)(100 * part / all + 0.5) : 0;
 }
 
-static void report_text_print_head(const struct page *page)
+static void report_text_head(const struct page *page)
 {
 	const struct analysis *a = page->a;
 	const char *name = a->options.name ? a->options.name : "trace";
@@ -293,8 +293,8 @@ static bool may_be_no_work(const struct analysis *a, const struct row *row)
 	return row->activity == ACT_OTHER && !(is_of_threads(a) && stack_is_in_program(a, row->stack));
 }
 
-static void report_text_print_place(const struct page *page, unsigned number, uint64_t ns, const char *what,
-				    struct label where)
+static void report_text_place(const struct page *page, unsigned number, uint64_t ns, const char *what,
+			      struct label where)
 {
 	if (!number)
 		fprintf(page->out, "Most time goes to:\n");
@@ -357,13 +357,13 @@ static void print_places(const struct page *page)
 	unsigned number = 0, waits = sum_places(a, places);
 
 	if (n && a->cpu.rows[order[0]].self >= MIN_SAMPLES)
-		report_text_print_place(page, number++,
-					(uint64_t)((double)a->cpu.rows[order[0]].self * cpu_sample_ns(a)),
-					"run", cpu_place(a, order[0]));
+		report_text_place(page, number++,
+				  (uint64_t)((double)a->cpu.rows[order[0]].self * cpu_sample_ns(a)), "run",
+				  cpu_place(a, order[0]));
 	free(order);
 	for (unsigned i = 0; i < waits && number <= PLACES; i++)
-		report_text_print_place(page, number++, places[i].ns,
-					activity_name((enum activity)places[i].activity), places[i].where);
+		report_text_place(page, number++, places[i].ns,
+				  activity_name((enum activity)places[i].activity), places[i].where);
 }
 
 /* They are about the machine or the whole program. */
@@ -435,7 +435,7 @@ static struct label states(const uint64_t spent[ACT_COUNT])
 }
 
 /* A name that does not fit into the last column has a line of its own. */
-static void report_text_print_group(const struct page *page, uint32_t i)
+static void report_text_group(const struct page *page, uint32_t i)
 {
 	const struct group *group = &page->a->groups[i];
 	struct label name = label_function(page->a, group->func);
@@ -479,7 +479,7 @@ static uint64_t row_looks(const void *ctx, const struct row *row)
 			  where.bytes, strlen(where.bytes));
 }
 
-static void report_text_print_row(const struct page *page, const struct row_line *line)
+static void report_text_row(const struct page *page, const struct row_line *line)
 {
 	const struct row *row = &line->row;
 	const struct pair *pair = row_ended_by(page->a, line->heaviest);
@@ -504,7 +504,7 @@ static void report_text_print_row(const struct page *page, const struct row_line
 						     : "(nobody: a timer, or not recorded)");
 }
 
-static void report_text_print_lock(const struct page *page, uint32_t i)
+static void report_text_lock(const struct page *page, uint32_t i)
 {
 	const struct analysis *a = page->a;
 	const struct resource *res = &a->resources[i];
@@ -660,19 +660,18 @@ static const struct {
 	{TABLE_TASKS, "TASKS", "      n   total     p50     p99      max  name", print_instances},
 	{TABLE_REGIONS, "REGIONS", "      n   total     p50     p99      max  name", print_instances},
 	{TABLE_CPU, "CPU", "    self   total  CPU  function", print_cpu},
-	{TABLE_LOCKS, "LOCKS", "  waits   total hold p50 hold max wait max  where", report_text_print_lock},
+	{TABLE_LOCKS, "LOCKS", "  waits   total hold p50 hold max wait max  where", report_text_lock},
 	{TABLE_ADDRESSES, "LOCKS BY ADDRESS", "  waits   total     p50      max  which", print_address},
 	{TABLE_WAITS, "WAITS", "      n   total     p50     p99      max  for        where", NULL},
 	{TABLE_SYSCALLS, "SYSTEM CALLS", "      n   total     p50     p99      max  call       where", NULL},
 	{TABLE_GOROUTINES, "GOROUTINES",
-	 " start   peak    end  created     ran  mostly                       function",
-	 report_text_print_group},
+	 " start   peak    end  created     ran  mostly                       function", report_text_group},
 	{TABLE_LEAKS, "NOT ENDED", "waiting created   ended  function", print_leak},
 	{TABLE_ASSISTS, "GC ASSISTS", "      n   total     p50     p99      max             where", NULL},
 	{TABLE_LABELS, "LABELS", "      n   total running runnable  calls waiting  label", print_label},
 };
 
-static void report_text_print_table(const struct page *page, size_t which)
+static void report_text_table(const struct page *page, size_t which)
 {
 	enum table table = tables[which].table;
 	bool of_rows = !tables[which].print;
@@ -697,7 +696,7 @@ static void report_text_print_table(const struct page *page, size_t which)
 	}
 	for (size_t i = 0; i < shown(page, n); i++) {
 		if (of_rows)
-			report_text_print_row(page, &lines[i]);
+			report_text_row(page, &lines[i]);
 		else
 			tables[which].print(page, order[i]);
 	}
@@ -751,7 +750,7 @@ static void print_with_label(const struct page *page)
 	heading(page, text);
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
 		if (is_of_label(tables[i].table))
-			report_text_print_table(page, i);
+			report_text_table(page, i);
 	}
 }
 
@@ -777,7 +776,7 @@ static void print_origins(const struct page *page)
 
 static void print_heading_lines(const struct page *page)
 {
-	report_text_print_head(page);
+	report_text_head(page);
 	print_latency(page);
 	print_gc(page);
 }
@@ -806,7 +805,7 @@ void report_text(struct analysis *a, FILE *out, const struct report_style *style
 	}
 	print_findings(&page);
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
-		report_text_print_table(&page, i);
+		report_text_table(&page, i);
 	if (style->all)
 		print_origins(&page);
 }
@@ -822,7 +821,7 @@ bool report_view(struct analysis *a, unsigned view, FILE *out, const struct repo
 	if (view == 0)
 		print_findings(&page);
 	else
-		report_text_print_table(&page, view - 1);
+		report_text_table(&page, view - 1);
 	return true;
 }
 

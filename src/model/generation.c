@@ -157,7 +157,7 @@ static void assign_missing_goids(struct model *md)
  * Go's validator wants the wall clock to go forward (Go 1.25 internal/trace/testtrace/validation.go). One
  * that was set back goes at half its speed in the trace until it agrees again.
  */
-static uint64_t forward(const struct open_generation *before, uint64_t start, uint64_t wall)
+static uint64_t wall_forward(const struct open_generation *before, uint64_t start, uint64_t wall)
 {
 	uint64_t least = before->last_wall + (start - before->last_start) / 2 + 1;
 
@@ -168,7 +168,8 @@ static void to_moment(struct model *md, struct generation *gen)
 {
 	struct open_generation *open = &md->generation;
 	uint64_t at = open->clock.wall_sec * 1000000000 + open->clock.wall_nsec + gen->start;
-	uint64_t wall = forward(open, gen->start, at > open->clock.mono_ns ? at - open->clock.mono_ns : 0);
+	uint64_t wall =
+		wall_forward(open, gen->start, at > open->clock.mono_ns ? at - open->clock.mono_ns : 0);
 
 	open->last_start = gen->start;
 	open->last_wall = wall;

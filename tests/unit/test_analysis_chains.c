@@ -542,7 +542,7 @@ static void test_item_of_a_job(void **state)
 	finding = found(a, "pool-small");
 	assert_non_null(finding);
 	assert_non_null(strstr(finding->text, "main.order (:24) in sql.(*DB).conn waited"));
-	assert_non_null(strstr(finding->text, "for a pool of which all is in use."));
+	assert_non_null(strstr(finding->text, "for an item of a pool, all of which are in use."));
 	assert_string_equal(finding->evidence[1], "given back at main.nightly (:58) in sql.(*DB).putConn");
 	assert_non_null(strstr(finding->evidence[2], "is network in main.nightly (:53)"));
 	finding = found(a, "request-place");

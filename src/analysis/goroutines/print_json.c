@@ -2,8 +2,7 @@
 #include "analysis/goroutines/print.h"
 #include "util/json.h"
 
-static void print_json_put_string(struct json *json, const char *name, const struct groups *groups,
-				  uint32_t id)
+static void print_json_string(struct json *json, const char *name, const struct groups *groups, uint32_t id)
 {
 	size_t len;
 	const char *text = strtab_get(groups->strings, id, &len);
@@ -15,14 +14,13 @@ static void put_frame(struct json *json, const char *name, const struct groups *
 		      const struct frame *frame)
 {
 	json_open(json, name, '{');
-	print_json_put_string(json, "function", groups, frame->func);
-	print_json_put_string(json, "file", groups, frame->file);
+	print_json_string(json, "function", groups, frame->func);
+	print_json_string(json, "file", groups, frame->file);
 	json_number(json, "line", frame->line);
 	json_close(json, '}');
 }
 
-static void print_json_put_stack(struct json *json, struct groups *groups,
-				 const struct goroutine_group *group)
+static void print_json_stack(struct json *json, struct groups *groups, const struct goroutine_group *group)
 {
 	struct frame frames[MAX_FRAMES], frame;
 	int n = group_frames(groups, group, frames);
@@ -37,7 +35,7 @@ static void print_json_put_stack(struct json *json, struct groups *groups,
 		put_frame(json, "created_by", groups, &frame);
 }
 
-static void print_json_put_text(struct json *json, const char *name, const struct listing_text *text)
+static void print_json_text(struct json *json, const char *name, const struct listing_text *text)
 {
 	json_string(json, name, text->bytes, text->len);
 }
@@ -53,16 +51,16 @@ static void put_label_set(struct json *json, const struct groups *groups, const 
 	json_open(json, "labels", '[');
 	for (unsigned i = 0; i < n; i++) {
 		json_open(json, NULL, '{');
-		print_json_put_text(json, "key", &labels[i].key);
-		print_json_put_text(json, "value", &labels[i].value);
+		print_json_text(json, "key", &labels[i].key);
+		print_json_text(json, "value", &labels[i].value);
 		json_close(json, '}');
 	}
 	json_close(json, ']');
 	json_close(json, '}');
 }
 
-static void print_json_put_labels(struct json *json, const struct groups *groups,
-				  const struct goroutine_group *group)
+static void print_json_labels(struct json *json, const struct groups *groups,
+			      const struct goroutine_group *group)
 {
 	json_number(json, "labelled", group->labelled);
 	json_number(json, "other_label_sets", group->other_labels);
@@ -90,8 +88,7 @@ static void put_locks(struct json *json, const struct groups *groups, const char
 	json_close(json, ']');
 }
 
-static void print_json_put_group(struct json *json, struct groups *groups,
-				 const struct goroutine_group *group)
+static void print_json_group(struct json *json, struct groups *groups, const struct goroutine_group *group)
 {
 	uint64_t most = group_most_ns(groups, group);
 	size_t len = 0;
@@ -114,12 +111,12 @@ static void print_json_put_group(struct json *json, struct groups *groups,
 	json_close(json, ']');
 	if (group->parent)
 		json_number(json, "parent", group->parent);
-	print_json_put_stack(json, groups, group);
+	print_json_stack(json, groups, group);
 	if (group->nlocks) {
 		put_locks(json, groups, "waits_for", group->locks, group->nlocks);
 		json_number(json, "waits_for_others", group->other_locks);
 	}
-	print_json_put_labels(json, groups, group);
+	print_json_labels(json, groups, group);
 	json_close(json, '}');
 }
 
@@ -142,7 +139,7 @@ void groups_print_json(struct groups *groups, FILE *out)
 	put_locks(&json, groups, "locks", groups->locks, groups->nlocks);
 	json_open(&json, "groups", '[');
 	for (size_t i = 0; i < groups->n; i++)
-		print_json_put_group(&json, groups, &groups->all[i]);
+		print_json_group(&json, groups, &groups->all[i]);
 	json_close(&json, ']');
 	json_close(&json, '}');
 	fputc('\n', out);

@@ -56,8 +56,8 @@ static struct text string(const struct groups *groups, uint32_t id, unsigned wid
 }
 
 /* Prints "function file:line", limited to `columns`. */
-static void print_text_print_place(const struct groups *groups, FILE *out, const struct frame *frame,
-				   unsigned columns)
+static void print_text_place(const struct groups *groups, FILE *out, const struct frame *frame,
+			     unsigned columns)
 {
 	struct text function = string(groups, frame->func, FUNCTION_WIDTH), file;
 	unsigned used = (unsigned)strlen(function.bytes) + 1, line;
@@ -100,19 +100,19 @@ static void print_frames(struct groups *groups, FILE *out, const struct goroutin
 
 	for (int shown = 0; at < n && (all || shown < FRAMES_SHOWN); at++, shown++) {
 		fprintf(out, "%*s", INDENT, "");
-		print_text_print_place(groups, out, &frames[at], COLUMNS - INDENT);
+		print_text_place(groups, out, &frames[at], COLUMNS - INDENT);
 		fputc('\n', out);
 	}
 	if (at < n)
 		fprintf(out, "%*s... %d more\n", INDENT, "", n - at);
 	if (group_start(groups, group, &frame)) {
 		fprintf(out, "%*sbegan in ", INDENT, "");
-		print_text_print_place(groups, out, &frame, COLUMNS - INDENT - 9);
+		print_text_place(groups, out, &frame, COLUMNS - INDENT - 9);
 		fputc('\n', out);
 	}
 	if (group_creator(groups, group, &frame)) {
 		fprintf(out, "%*screated by ", INDENT, "");
-		print_text_print_place(groups, out, &frame, COLUMNS - INDENT - 11);
+		print_text_place(groups, out, &frame, COLUMNS - INDENT - 11);
 		fputc('\n', out);
 	}
 }
@@ -170,8 +170,7 @@ static void print_goids(FILE *out, const struct goroutine_group *group)
 	fputc('\n', out);
 }
 
-static void print_text_print_group(struct groups *groups, FILE *out, const struct goroutine_group *group,
-				   bool all)
+static void print_text_group(struct groups *groups, FILE *out, const struct goroutine_group *group, bool all)
 {
 	struct text wait = wait_text(groups, group);
 
@@ -189,7 +188,7 @@ static void print_text_print_group(struct groups *groups, FILE *out, const struc
 	print_labels(groups, out, group);
 }
 
-static void print_text_print_head(const struct groups *groups, FILE *out)
+static void print_text_head(const struct groups *groups, FILE *out)
 {
 	const struct g_listing *now = groups->now;
 
@@ -248,8 +247,8 @@ static void print_suspect(struct groups *groups, FILE *out, const struct gorouti
 	fprintf(out, "%*s  %-8s %-16s ", INDENT - 2, text_count(unmoved(group)).bytes, shown,
 		text_name(state, strlen(state), 16).bytes);
 	if (n)
-		print_text_print_place(groups, out, &frames[first_frame(groups, frames, n, false)],
-				       COLUMNS - INDENT - 26 - (unsigned)strlen(mark));
+		print_text_place(groups, out, &frames[first_frame(groups, frames, n, false)],
+				 COLUMNS - INDENT - 26 - (unsigned)strlen(mark));
 	fprintf(out, "%s\n", mark);
 }
 
@@ -325,7 +324,7 @@ void groups_print_text(struct groups *groups, FILE *out, bool all)
 {
 	size_t shown = all || groups->n < GROUPS_SHOWN ? groups->n : GROUPS_SHOWN;
 
-	print_text_print_head(groups, out);
+	print_text_head(groups, out);
 	print_suspects(groups, out, all);
 	print_shared_locks(groups, out, all);
 	for (size_t i = 0; i < shown; i++) {
@@ -336,7 +335,7 @@ void groups_print_text(struct groups *groups, FILE *out, bool all)
 			print_value(groups, out, group);
 		else if (groups->options.by != BY_LABEL)
 			fputc('\n', out);
-		print_text_print_group(groups, out, group, all);
+		print_text_group(groups, out, group, all);
 	}
 	if (shown < groups->n)
 		fprintf(out, "\n%s more groups (--all)\n", text_count(groups->n - shown).bytes);

@@ -140,13 +140,11 @@ static bool holder_waits_for_work(const struct analysis *a, const struct resourc
 	       strstr(name_text(a, stack_leaf(a, stack)->func), "Receiver<");
 }
 
-/* Whether the holders mostly wait for the next connection or event: those that want the lock have no work. */
+/* Whether the holders mostly wait for the next connection or event, as uWSGI's threads do in turn. */
 static bool holder_takes_work(const struct analysis *a, const struct resource *res)
 {
-	uint64_t takes = 0, all = 0;
+	uint64_t takes = 0, all = activities_ns(res->meanwhile);
 
-	for (unsigned i = 0; i < ACT_COUNT; i++)
-		all += res->meanwhile[i];
 	for (unsigned i = 0; i < TOPS; i++) {
 		const struct top *did = &res->did[i];
 
@@ -157,8 +155,8 @@ static bool holder_takes_work(const struct analysis *a, const struct resource *r
 }
 
 /*
- * Workers that take turns to wait for work with a lock (the thread pool of Rust's book, uWSGI's threads
- * around epoll_wait): those that wait for the lock would have no work, either.
+ * Workers that take turns to wait for work with a lock (the thread pool of Rust's book): those that wait for
+ * the lock would have no work, either.
  */
 static bool holder_is_idle(const struct analysis *a, const struct resource *res)
 {

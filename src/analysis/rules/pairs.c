@@ -23,11 +23,10 @@ const struct pair *pair_heaviest(const struct analysis *a, uint32_t row)
 
 double pair_busy_share(const struct pair *pair)
 {
-	uint64_t all = 0, idle = pair->meanwhile[ACT_RECEIVE] + pair->meanwhile[ACT_SELECT] +
-				 pair->meanwhile[ACT_COND] + pair->meanwhile[ACT_SEMAPHORE];
+	uint64_t all = activities_ns(pair->meanwhile),
+		 idle = pair->meanwhile[ACT_RECEIVE] + pair->meanwhile[ACT_SELECT] +
+			pair->meanwhile[ACT_COND] + pair->meanwhile[ACT_SEMAPHORE];
 
-	for (unsigned i = 0; i < ACT_COUNT; i++)
-		all += pair->meanwhile[i];
 	/* Before it was created, it was not busy. */
 	return all ? (double)(all - idle) / (double)(all > pair->ns ? all : pair->ns) : 0;
 }
@@ -35,11 +34,10 @@ double pair_busy_share(const struct pair *pair)
 double pair_own_share(const struct pair *pair)
 {
 	const uint64_t *ns = pair->meanwhile;
-	uint64_t all = 0, own = ns[ACT_CODE] + ns[ACT_ASSIST] + ns[ACT_SYSCALL] + ns[ACT_LOCK] +
-				ns[ACT_MMAP] + ns[ACT_GIL] + ns[ACT_DISK] + ns[ACT_FILE] + ns[ACT_SLEEP];
+	uint64_t all = activities_ns(ns), own = ns[ACT_CODE] + ns[ACT_ASSIST] + ns[ACT_SYSCALL] +
+						ns[ACT_LOCK] + ns[ACT_MMAP] + ns[ACT_GIL] + ns[ACT_DISK] +
+						ns[ACT_FILE] + ns[ACT_SLEEP];
 
-	for (unsigned i = 0; i < ACT_COUNT; i++)
-		all += ns[i];
 	return all ? (double)own / (double)all : 0;
 }
 
@@ -64,11 +62,9 @@ struct label pair_did(const struct analysis *a, const struct pair *pair)
 void short_of_cpu_evidence(const struct analysis *a, struct finding *finding,
 			   const uint64_t meanwhile[ACT_COUNT])
 {
-	uint64_t all = 0, cpu = meanwhile[ACT_CODE] + meanwhile[ACT_RUNNABLE] + meanwhile[ACT_ASSIST] +
-				meanwhile[ACT_GC];
+	uint64_t all = activities_ns(meanwhile), cpu = meanwhile[ACT_CODE] + meanwhile[ACT_RUNNABLE] +
+						       meanwhile[ACT_ASSIST] + meanwhile[ACT_GC];
 
-	for (unsigned i = 0; i < ACT_COUNT; i++)
-		all += meanwhile[i];
 	if (cpu * 2 < all || utilisation(a) < BUSY)
 		return;
 	finding->level = LEVEL_INFO;
@@ -81,10 +77,8 @@ uint32_t did_wait(const struct top did[TOPS], const uint64_t meanwhile[ACT_COUNT
 {
 	const struct top *most = top_first(did);
 	unsigned activity = (unsigned)(most->key & 0xff);
-	uint64_t all = 0;
+	uint64_t all = activities_ns(meanwhile);
 
-	for (unsigned i = 0; i < ACT_COUNT; i++)
-		all += meanwhile[i];
 	if (activity < ACT_LOCK || activity > ACT_SELECT || most->weight * 2 < all)
 		return 0;
 	return (uint32_t)(most->key >> 8);

@@ -115,10 +115,8 @@ static bool is_heavier_elsewhere(struct analysis *a, const struct row *row, cons
 static void use_evidence(const struct analysis *a, struct finding *finding, const struct resource *res)
 {
 	const struct top *did = top_first(res->did);
-	uint64_t all = 0;
+	uint64_t all = activities_ns(res->meanwhile);
 
-	for (unsigned i = 0; i < ACT_COUNT; i++)
-		all += res->meanwhile[i];
 	if (!did->n || !(did->key >> 8) || did->weight * 5 < all)
 		return;
 	finding_evidence(finding, "of the time that they are held, %.0f %% is %s in %s",
@@ -128,7 +126,7 @@ static void use_evidence(const struct analysis *a, struct finding *finding, cons
 }
 
 /* All locks of a Python program look like one, also those with which a thread waits for work. */
-static bool is_any_lock(const struct analysis *a, uint32_t stack)
+static bool is_python_lock(const struct analysis *a, uint32_t stack)
 {
 	return strncmp(name_text(a, stack_site(a, stack)->func), "PyThread_", strlen("PyThread_")) == 0;
 }
@@ -157,22 +155,16 @@ static double items_held(const struct resource *res)
  * these. */
 static double items_used(const struct resource *res)
 {
-	uint64_t used = 0;
-
-	for (unsigned i = 0; i < ACT_COUNT; i++)
-		used += res->meanwhile[i];
-	return (double)used / ((double)res->contended_ns + 1);
+	return (double)activities_ns(res->meanwhile) / ((double)res->contended_ns + 1);
 }
 
 /* What those that give it back did with it: wait for others, or only run and want a CPU. */
 static enum waited_for use_held_up(const struct resource *res)
 {
-	uint64_t waits = 0, all = 0;
+	uint64_t waits = 0, all = activities_ns(res->meanwhile);
 
-	for (unsigned i = 0; i < ACT_COUNT; i++) {
-		all += res->meanwhile[i];
-		waits += i > ACT_RUNNABLE && i != ACT_ASSIST ? res->meanwhile[i] : 0;
-	}
+	for (unsigned i = ACT_RUNNABLE + 1; i < ACT_COUNT; i++)
+		waits += i == ACT_ASSIST ? 0 : res->meanwhile[i];
 	if (!all)
 		return WAITED_FOR_UNKNOWN;
 	return waits * 2 > all ? WAITED_FOR_OTHERS : WAITED_FOR_CPU;
@@ -188,7 +180,7 @@ static void of_holders(struct analysis *a, const struct row *row, double impact)
 	struct finding *finding;
 
 	/* Threads of a virtual machine or a library pass it on among themselves. */
-	if (is_of_threads(a) && (!stack_is_in_program(a, row->stack) || is_any_lock(a, row->stack)))
+	if (is_of_threads(a) && (!stack_is_in_program(a, row->stack) || is_python_lock(a, row->stack)))
 		return;
 	/* Who posts a semaphore may take it at once, without a wait; no waiter posts one that is a signal. */
 	if (!res || res->lock || res->holds.n < 5 ||
@@ -206,7 +198,7 @@ static void of_holders(struct analysis *a, const struct row *row, double impact)
 		return;
 	finding = finding_add(a, "pool-small", impact);
 	if (many < 0.6)
-		finding_text(finding, "%s waited %s for a pool of which all is in use.",
+		finding_text(finding, "%s waited %s for an item of a pool, all of which are in use.",
 			     label_stack(a, row->stack).text, label_time(row->hist.sum).text);
 	else if (many < 1.5 && res->overlaps * 20 < res->holds.n)
 		finding_text(finding, "%s waited %s for a pool of one, held for %s each time (p50).",

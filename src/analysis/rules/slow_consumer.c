@@ -19,10 +19,8 @@ bool row_is_pipe_write(const struct analysis *a, const struct row *row)
 static bool consumers_sleep(const struct analysis *a, const struct row *row, const struct pair *pair)
 {
 	const struct top *group = top_first(row->waker_groups), *did = top_first(pair->did);
-	uint64_t all = 0;
+	uint64_t all = activities_ns(pair->meanwhile);
 
-	for (unsigned i = 0; i < ACT_COUNT; i++)
-		all += pair->meanwhile[i];
 	return group->key < a->ngroups && a->groups[group->key].peak > 1 &&
 	       (double)group->weight >= 0.8 * (double)row->hist.sum && (did->key & 0xff) == ACT_SLEEP &&
 	       did->weight * 2 >= all;
