@@ -163,3 +163,51 @@ case_node_twenty() {
 	[ "$beside" -le $((alone * 5)) ] || noisy "20 recorders slow the calls of other programs"
 	stop_recorder 0
 }
+
+# start_churn NAME: starts one more program of those that end all the time.
+start_churn() {
+	"$W/$1" strain -seconds 600 >"$W/target.out" 2>&1 </dev/null &
+	churning+=($!)
+}
+
+# What a node sees in many hours, in minutes: twenty programs, of which one after the other ends, and another begins. Each is
+# recorded, the memory of the recorder does not grow, nothing fires, and one question gives the same second of all.
+case_node_churn() {
+	local name=node$$ churning=() i memory to file settled
+	node_program $name
+	for ((i = 0; i < 20; i++)); do
+		start_churn $name
+	done
+	record_node --window 5s --exe "$W/$name" --on 'blocked:lock>500ms' --on 'finding>=high'
+	for i in {0..19}; do
+		prints "$name ${churning[i]}: recording PID ${churning[i]}" 90
+	done
+	for ((i = 0; i < 40; i++)); do
+		kill -KILL "${churning[i]}"
+		wait "${churning[i]}" 2>/dev/null
+		start_churn $name
+		prints "$name ${churning[i + 20]}: recording PID ${churning[i + 20]}" 90
+		[ $i -ne 19 ] || settled=$(node_memory)
+	done
+	memory=$(node_memory)
+	echo "40 programs ended and began; $settled MB after half of them, $memory at last"
+	[ "$memory" -le $((settled * 5 / 4)) ] || die "the recorder's memory grows"
+	! grep -E 'blocked:lock>|finding>=high:' "$W/err" || die "a trigger has fired"
+	sleep 3
+	rm -f "$W"/dir/*
+	to=$(date +%s%6N)
+	run_gotrace_aside snapshot --all --at "@$((to / 1000000)).$(printf %06d $((to % 1000000)))" --last 1s
+	[ $status -eq 0 ] || die "snapshot --all: status $status"
+	[ "$(files)" -eq 20 ] || die "$(files) files instead of 20"
+	for file in "$W"/dir/*.trace; do
+		strict "$file"
+		covers "$file" $((to - 1000000)) "$to"
+	done
+	kill -KILL $recorder
+	wait $recorder 2>/dev/null
+	for ((i = 0; i < 100; i++)); do
+		[ -n "$(node_tree)" ] || break
+		sleep 0.1
+	done
+	[ -z "$(node_tree)" ] || die "processes are left: $(node_tree)"
+}
