@@ -29,9 +29,13 @@ struct analysis_host {
 	uint64_t lost;         /* records lost */
 };
 
+#define ANALYSIS_NO_FILE "FILE"
+
 struct analysis_options {
 	const char *name; /* name of the trace in headings; not owned */
-	const char *file; /* its name in the commands that findings suggest; not owned */
+	/* Its name in the commands that findings suggest; not owned. ANALYSIS_NO_FILE: there is none, it is
+	 * of a live process. */
+	const char *file;
 	bool short_calls; /* the format (up to Go 1.21) does not record the end of a short system call */
 	bool goes_on; /* a piece of a trace: tasks and regions that are open at its end are counted, too */
 	struct analysis_host host;

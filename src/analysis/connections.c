@@ -7,6 +7,7 @@
 #include "analysis/intervals.h"
 #include "analysis/kinds.h"
 #include "analysis/tables.h"
+#include "analysis/turns.h"
 #include "code/symbol/frame.h"
 #include "util/array.h"
 #include "util/hash.h"
@@ -116,6 +117,7 @@ void connections_call(struct analysis *a, struct goroutine *g, const struct op *
 	if (g->reads)
 		note_read(a, &a->connections.all[g->reads - 1]);
 	g->reads = 0;
+	turn_end(a, g, connection);
 	if (!connection)
 		return;
 	if (io_call_writes(a->stacks[stack].io_call))

@@ -8,6 +8,7 @@
 #include "analysis/top.h"
 #include "analysis/instances.h"
 #include "analysis/names.h"
+#include "analysis/turns.h"
 #include "analysis/path.h"
 #include "code/symbol/library.h"
 #include "util/array.h"
@@ -48,17 +49,35 @@ static uint32_t samples_in(const struct analysis *a, uint32_t row, uint32_t func
 	return n ? *n : 0;
 }
 
+/* The library function that the program's own code calls there; 0 = none. */
+static uint32_t called_by_site(const struct analysis *a, uint32_t stack)
+{
+	const struct stack_info *info = &a->stacks[stack];
+
+	return info->site && info->site < info->n ? a->frames[info->first + info->site - 1].func : 0;
+}
+
+/* Whether two thirds of the row's samples are in the function. */
+static bool is_mostly_in(const struct analysis *a, uint32_t row, uint32_t func)
+{
+	return func && samples_in(a, row, func) * 3ull >= a->cpu.rows[row].self * 2;
+}
+
 uint32_t cpu_leaf(const struct analysis *a, uint32_t row)
 {
 	const struct cpu_row *found = &a->cpu.rows[row];
+	uint32_t mostly_called = 0;
 
-	for (unsigned i = 0; i < TOPS; i++) {
-		uint32_t func = found->stacks[i].n ? stack_leaf(a, (uint32_t)found->stacks[i].key)->func : 0;
+	for (unsigned i = 0; i < TOPS && found->stacks[i].n; i++) {
+		uint32_t stack = (uint32_t)found->stacks[i].key, leaf = stack_leaf(a, stack)->func,
+			 called = called_by_site(a, stack);
 
-		if (func && samples_in(a, row, func) * 3ull >= found->self * 2)
-			return func;
+		if (is_mostly_in(a, row, leaf))
+			return leaf;
+		if (!mostly_called && is_mostly_in(a, row, called))
+			mostly_called = called;
 	}
-	return 0;
+	return mostly_called;
 }
 
 struct label cpu_place(const struct analysis *a, uint32_t row)
@@ -79,14 +98,15 @@ static int most_first(const void *one, const void *other)
 	return a->samples != b->samples ? (a->samples < b->samples ? 1 : -1) : 0;
 }
 
-/* Returns the number of library functions that have a tenth of the row's samples. */
-static unsigned find_leaves(const struct analysis *a, uint32_t row, struct leaf leaves[TOPS])
+/* Returns the number of library functions that the row's own code calls, and that have a tenth of its
+ * samples. */
+static unsigned find_called(const struct analysis *a, uint32_t row, struct leaf leaves[TOPS])
 {
 	const struct cpu_row *found = &a->cpu.rows[row];
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < TOPS; i++) {
-		uint32_t func = found->stacks[i].n ? stack_leaf(a, (uint32_t)found->stacks[i].key)->func : 0;
+		uint32_t func = found->stacks[i].n ? called_by_site(a, (uint32_t)found->stacks[i].key) : 0;
 		struct leaf leaf = {func, samples_in(a, row, func)};
 		bool known = !func || leaf.samples * 10ull < found->self;
 
@@ -102,7 +122,7 @@ static unsigned find_leaves(const struct analysis *a, uint32_t row, struct leaf 
 void cpu_leaves_evidence(const struct analysis *a, struct finding *finding, uint32_t row)
 {
 	struct leaf leaves[TOPS];
-	unsigned n = cpu_leaf(a, row) ? 0 : find_leaves(a, row, leaves);
+	unsigned n = cpu_leaf(a, row) ? 0 : find_called(a, row, leaves);
 	char text[200] = "";
 
 	for (unsigned i = 0; i < n; i++) {
@@ -218,6 +238,7 @@ static void count_sample(struct analysis *a, const struct pending_sample *sample
 	uint32_t row;
 
 	a->samples++;
+	a->cpu.handshakes += info->handshake;
 	if (!info->n) {
 		a->cpu.unknown++;
 		return;
@@ -242,10 +263,14 @@ static void count_sample(struct analysis *a, const struct pending_sample *sample
 	}
 	top_add(a->cpu.rows[row].stacks, sample->stack, 1);
 	count_leaf(a, row, stack_leaf(a, sample->stack)->func);
+	if (called_by_site(a, sample->stack) != stack_leaf(a, sample->stack)->func)
+		count_leaf(a, row, called_by_site(a, sample->stack));
 	if (!g || g->activity == ACT_NONE || g->goid != sample->goid)
 		return;
 	top_add(a->cpu.rows[row].groups, g->group, 1);
 	top_add(a->groups[g->group].cpu, row, 1);
+	if (a->of_threads)
+		turn_sample(g, row);
 	count_task(a, g, row);
 }
 

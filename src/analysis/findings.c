@@ -63,6 +63,9 @@ static const struct rule rules[] = {
 	{"request-place", rule_request_place, 0, true},
 	{"delayed-ack", rule_delayed_ack, DETAIL_CALLS, false},
 	{"serial-loop", rule_serial_loop, DETAIL_CALLS, false},
+	{"long-turn", rule_long_turn, DETAIL_CALLS, false},
+	{"poll-spin", rule_poll_spin, DETAIL_CALLS, false},
+	{"vm-gc", rule_vm_gc, 0, false},
 	{"call-place", rule_call_place, DETAIL_CALLS, false},
 	{"cpu-place", rule_cpu_place, 0, false},
 };
@@ -140,6 +143,7 @@ static const struct explanation everywhere[] = {
 	{"yield-spin", "netpoll"},
 	{"leak-awake", "timer-storm"},
 	{"herd", "burst"},
+	{"neighbour", "vm-gc"},
 	{"herd", "procs-low"},
 };
 
@@ -181,6 +185,7 @@ static const struct explanation at_place[] = {
 	{"straggler", "request-place"},
 	{"single-flight", "request-place"},
 	{"dns", "request-place"},
+	{"delayed-ack", "request-place"},
 	{"lock-io", "task-place"},
 	{"lock-long", "task-place"},
 	{"lock-syscall", "task-place"},
@@ -192,7 +197,10 @@ static const struct explanation at_place[] = {
 	{"straggler", "task-place"},
 	{"single-flight", "task-place"},
 	{"dns", "task-place"},
+	{"delayed-ack", "task-place"},
 	{"lock-io", "call-place"},
+	{"poll-spin", "cpu-place"},
+	{"long-turn", "cpu-place"},
 	{"busy-owner", "call-place"},
 	{"busy-owner", "timer-bound"},
 	{"pool-small", "timer-bound"},

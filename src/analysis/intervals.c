@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/figures.h"
+#include "analysis/handlers.h"
 #include "analysis/instances.h"
 #include "analysis/kinds.h"
 #include "analysis/path.h"
@@ -200,6 +201,8 @@ void interval_enter(struct analysis *a, struct goroutine *g, enum activity activ
 	g->waker = 0;
 	/* A runnable goroutine's stack is its waker's. */
 	remember(g, a->now, activity, activity == ACT_RUNNABLE || activity == ACT_UNWATCHED ? 0 : stack);
+	if (interval_counts(a, g))
+		handler_enter(a, g);
 	if (intervals_is_wait(activity))
 		expect_waker(a, g);
 	if (activity == ACT_RUNNABLE) {
@@ -238,6 +241,8 @@ static void count_whole(struct analysis *a, struct row *row, const struct gorout
 {
 	if (histogram_add(&row->hist, ns))
 		a->oom = true;
+	row->overlapping += since < row->last_end;
+	row->last_end = a->now;
 	if (row->hist.n == 1)
 		row->first = since;
 	if (ns >= row->hist.max) {
@@ -357,6 +362,7 @@ void interval_leave(struct analysis *a, struct goroutine *g, const struct gorout
 	if (a->observer.span)
 		intervals_show(a, g, waker, waker_stack, cut_end);
 	g->spent[g->activity] += ns;
+	handler_spend(a, g, ns);
 	if (g->task && g->activity != ACT_UNWATCHED)
 		task_spend(a, g, ns);
 	if (g->activity == ACT_RUNNABLE)

@@ -370,6 +370,22 @@ static unsigned count_futex(struct analysis *a, unsigned activity, uint32_t stac
 	return activity == FUTEX_LOCK || activity == FUTEX_OTHER ? ACT_LOCK : activity;
 }
 
+enum activity wait_by_outer(const char *func)
+{
+	static const struct keyword outer[] = {
+		/* HotSpot: a thread that allocates waits for a collection, or stands still for one
+		   (src/hotspot/share) */
+		{"MemAllocator::allocate", ACT_GC},
+		{"SafepointSynchronize::block", ACT_GC},
+		/* PostgreSQL waits for locks by a latch or a semaphore (src/backend/storage/lmgr/proc.c,
+		   lwlock.c) */
+		{"ProcSleep", ACT_LOCK},
+		{"LWLockAcquire", ACT_LOCK},
+	};
+
+	return (enum activity)look_up(outer, sizeof(outer) / sizeof(outer[0]), func, ACT_NONE);
+}
+
 static enum activity wait_of(struct analysis *a, uint32_t reason, uint32_t stack)
 {
 	unsigned activity = count_futex(a, of_reason(a, reason), stack);
@@ -395,6 +411,8 @@ enum activity wait_activity(struct analysis *a, uint32_t reason, uint32_t stack)
 {
 	enum activity activity = wait_of(a, reason, stack);
 
+	if (a->stacks[stack].waits_for && a->of_threads)
+		return (enum activity)a->stacks[stack].waits_for;
 	return activity == ACT_NETWORK && stack && !ledger_is_of_threads(&a->ledger)
 		       ? (enum activity)a->stacks[stack].polled
 		       : activity;

@@ -121,6 +121,14 @@ static bool names_is_lookup(const char *func)
 	return text_is_one_of(func, whole, sizeof(whole) / sizeof(whole[0]));
 }
 
+static bool names_is_handshake(const char *func)
+{
+	static const char *const whole[] = {"crypto/tls.(*Conn).handshakeContext", "SSL_do_handshake",
+					    "SSL_connect", "SSL_accept", "gnutls_handshake"};
+
+	return text_is_one_of(func, whole, sizeof(whole) / sizeof(whole[0]));
+}
+
 /* The function that a goroutine or thread began with, or that the runtime called on a thread's own stack. */
 static uint32_t find_root(const struct analysis *a, const struct stack_info *info)
 {
@@ -342,6 +350,26 @@ static void skip_wrappers(const struct analysis *a, struct stack_info *info)
 	info->leaf = site - 1;
 }
 
+/* PostgreSQL's locks: who wants one is the place, and not the code that waits for all kinds of things. */
+static void skip_lock_manager(const struct analysis *a, struct stack_info *info)
+{
+	const struct code_place *frames = &a->frames[info->first];
+	uint32_t site = 0;
+
+	while (site < info->n && wait_by_outer(name_text(a, frames[site].func)) != ACT_LOCK)
+		site++;
+	while (++site < info->n) {
+		const char *func = name_text(a, frames[site].func);
+
+		if (!strstr(func, "+0x") && strncmp(func, "LockAcquire", 11) != 0)
+			break;
+	}
+	if (site >= info->n)
+		return;
+	info->site = site;
+	info->leaf = site - 1;
+}
+
 static void look_at_leaf(struct analysis *a, struct stack_info *info)
 {
 	uint32_t called = find_frame(a, info, library_has);
@@ -366,8 +394,15 @@ static void look_at_leaf(struct analysis *a, struct stack_info *info)
 	for (uint32_t i = 0; i < info->n && i < called && !info->call && !info->io_call; i++)
 		info->io_call = io_call_of(name_text(a, a->frames[info->first + i].func));
 	info->futex = info->n && is_futex(name_text(a, a->frames[info->first].func));
-	for (uint32_t i = 0; i < info->n && !info->lookup; i++)
-		info->lookup = names_is_lookup(name_text(a, a->frames[info->first + i].func));
+	for (uint32_t i = 0; i < info->n; i++) {
+		const char *func = name_text(a, a->frames[info->first + i].func);
+
+		info->lookup = info->lookup || names_is_lookup(func);
+		info->handshake = info->handshake || names_is_handshake(func);
+		info->waits_for = info->waits_for ? info->waits_for : (uint8_t)wait_by_outer(func);
+	}
+	if (info->waits_for == ACT_LOCK)
+		skip_lock_manager(a, info);
 	info->for_peer =
 		info->near < info->n && is_for_peer(name_text(a, a->frames[info->first + info->near].func));
 	info->polled = (uint8_t)polled_for(a, info);

@@ -24,6 +24,7 @@ enum {
 	MIN_SAMPLES = 5, /* fewer say nothing of where a program runs */
 	FINDINGS_SHOWN = 5,
 	FINDING_LINES = 17,
+	HEADLINES = 3,
 	ROWS_SHOWN = 8,
 	ROWS_OF_ALL = 1000,
 	PLACES = 3,
@@ -233,6 +234,13 @@ static void print_gc(const struct page *page)
 
 static const char *const level_names[] = {"info", "LOW", "MEDIUM", "HIGH"};
 
+/* The trace of a live process is kept nowhere, so that its waits cannot be looked at afterwards. */
+static bool is_for_file(const struct page *page, const struct finding *finding)
+{
+	return strcmp(page->a->options.file, ANALYSIS_NO_FILE) == 0 &&
+	       strstr(finding->next, " " ANALYSIS_NO_FILE " ");
+}
+
 static void print_finding(const struct page *page, const struct finding *finding, unsigned number)
 {
 	static const char *const colors[] = {"\033[2m", "\033[36m", "\033[33m", "\033[1;31m"};
@@ -248,7 +256,7 @@ static void print_finding(const struct page *page, const struct finding *finding
 		fprintf(page->out, "  ");
 		wrap(page, finding->evidence[i], 2, 4);
 	}
-	if (finding->next[0])
+	if (finding->next[0] && !is_for_file(page, finding))
 		fprintf(page->out, "  > %s\n", text_name(finding->next, strlen(finding->next), 150).bytes);
 }
 
@@ -378,6 +386,32 @@ static bool findings_name_no_place(const struct analysis *a)
 	return true;
 }
 
+/* A line with the place of each of those that are not printed whole, from number `from` on, unless another
+ * one explains it. */
+static void print_headlines(const struct page *page, unsigned from)
+{
+	const struct analysis *a = page->a;
+	unsigned n = 0, left = a->nfindings - from;
+
+	for (unsigned i = from; i < a->nfindings && n < HEADLINES; i++) {
+		const struct finding *finding = &a->findings[i];
+		const struct label where = label_stack(a, finding->stack);
+		const char *text = finding->stack ? where.text : finding->text;
+		char head[64];
+		int used = snprintf(head, sizeof(head), "%u %-6s %s: ", i + 1, level_names[finding->level],
+				    finding->id);
+		unsigned fits = page->width > (unsigned)used + 13 ? page->width - (unsigned)used - 3 : 10;
+
+		if (finding->explained_by)
+			continue;
+		fprintf(page->out, "%s%.*s%s\n", head, text_fit(text, fits), text,
+			strlen(text) > fits ? "..." : "");
+		n++;
+	}
+	if (left > n)
+		fprintf(page->out, "... %u more (--all)\n", left - n);
+}
+
 static void print_findings(const struct page *page)
 {
 	const struct analysis *a = page->a;
@@ -396,8 +430,15 @@ static void print_findings(const struct page *page)
 		left -= lines < left ? lines : left;
 		n++;
 	}
-	if (n < a->nfindings)
-		fprintf(page->out, "... %u more (--all)\n", a->nfindings - n);
+	print_headlines(page, n);
+	for (unsigned i = 0; i < n; i++) {
+		if (!is_for_file(page, &a->findings[i]))
+			continue;
+		fprintf(page->out,
+			"To look at single waits: gotrace -p %s -o FILE, and gotrace report FILE\n",
+			label_pid(a).text);
+		break;
+	}
 	if (places)
 		print_places(page);
 	for (unsigned i = 0; page->style->all && i < a->nnot_applicable; i++)

@@ -446,16 +446,28 @@ static bool is_wait_for(struct analysis *a, const struct past_activity *past, co
 	return is_resource(past->activity) && index && resource_root(a, index) == res;
 }
 
-/* The line of the function in which goroutines have waited for an item; 0 = none. */
-static uint32_t line_got(const struct analysis *a, const struct resource *res, uint32_t func)
-{
-	for (unsigned i = 0; i < TOPS; i++) {
-		uint32_t line = res->waited[i].n ? stack_line_in(a, (uint32_t)res->waited[i].key, func) : 0;
+/* The lines, of one function, between which a goroutine has an item. */
+struct use_lines {
+	uint32_t func; /* string; 0 = not known */
+	uint32_t first, last;
+};
 
-		if (line)
-			return line;
+/* The innermost function in which goroutines have waited for an item and give it back here, be it by a
+ * function of its own. */
+static struct use_lines use_lines_of(const struct analysis *a, const struct resource *res, uint32_t stack)
+{
+	struct use_lines lines = {0, 0, 0};
+
+	for (unsigned i = 0; i < TOPS && !lines.func; i++) {
+		uint32_t waited = res->waited[i].n ? (uint32_t)res->waited[i].key : 0;
+
+		lines.func = waited ? common_function(a, stack, waited) : 0;
+		if (lines.func)
+			lines.first = stack_line_in(a, waited, lines.func);
 	}
-	return 0;
+	if (lines.func)
+		lines.last = stack_line_in(a, stack, lines.func);
+	return lines;
 }
 
 /*
@@ -465,15 +477,16 @@ static uint32_t line_got(const struct analysis *a, const struct resource *res, u
 static void count_use(struct analysis *a, struct resource *res, const struct goroutine *holder,
 		      uint32_t stack)
 {
-	const struct code_place *at = stack_site(a, stack);
-	uint32_t got = line_got(a, res, at->func), n = holder->npast < PAST ? holder->npast : PAST;
+	const struct use_lines lines = use_lines_of(a, res, stack);
+	uint32_t n = holder->npast < PAST ? holder->npast : PAST;
 	uint64_t end = a->now;
 
-	for (uint32_t i = 1; got && i <= n; i++) {
+	for (uint32_t i = 1; lines.first && i <= n; i++) {
 		const struct past_activity *past = &holder->past[(holder->npast - i) % PAST];
-		uint32_t line = past->activity > ACT_RUNNABLE ? stack_line_in(a, past->stack, at->func) : got;
+		uint32_t line = past->activity > ACT_RUNNABLE ? stack_line_in(a, past->stack, lines.func)
+							      : lines.first;
 
-		if (line < got || line > at->line || is_wait_for(a, past, res) ||
+		if (line < lines.first || line > lines.last || is_wait_for(a, past, res) ||
 		    (res->released_by == holder->goid && past->start < res->released_at))
 			return;
 		res->meanwhile[past->activity] += end - past->start;

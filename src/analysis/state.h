@@ -60,6 +60,7 @@ enum {
 	RECENT_MS = 1024,
 	WOKEN = 8,    /* readers remembered per lock */
 	HOLDINGS = 4, /* resources remembered per goroutine */
+	MAX_HANDLERS = 64,
 };
 
 struct code_place {          /* a frame */
@@ -104,9 +105,12 @@ struct stack_info {
 	uint8_t io_call;        /* I/O call, for io_call_name(); 0 = none */
 	uint8_t polled;         /* enum activity: what a goroutine waits for if it waits for the poller */
 	bool made_of_condition; /* as some libraries make locks, or OpenMP its teams */
+	uint32_t handler;       /* handlers.h: string; 0 = not looked up, UINT32_MAX = none */
 	bool lookup;            /* resolves a host name */
+	bool handshake;         /* of TLS */
 	bool futex;             /* the system call is that of locks */
 	bool for_peer;          /* waits for what a reader of the same connection passes on */
+	uint8_t waits_for;      /* enum activity: what an outer frame says of the wait; 0 = nothing */
 	bool outside;           /* the frame names a waker outside the program: a process, an interrupt */
 };
 
@@ -172,6 +176,23 @@ struct expected_waker {
 	uint64_t spent[ACT_COUNT];
 };
 
+/* What a thread has done since its last system call (turns.h). */
+struct turn {
+	uint64_t begin;          /* ns */
+	uint64_t ran, unwatched; /* its times then */
+	struct top cpu[TOPS];    /* rows of cpu_profile */
+	uint32_t connection;     /* 1 + index of the last one that it has read from or written to; 0 = none */
+	bool serves_many;        /* there was another one before */
+	bool sampled;
+};
+
+/* Turns of LONG_TURN_NS or more. */
+struct long_turns {
+	uint64_t n, ns, most;
+	uint64_t at, g;       /* of the longest: start in ns, goid */
+	struct top cpu[TOPS]; /* rows of cpu_profile */
+};
+
 struct goroutine {
 	uint64_t goid;
 	uint64_t born;  /* ns; 0 = before the trace */
@@ -208,10 +229,12 @@ struct goroutine {
 	uint64_t child_end;            /* ns: last end of a goroutine that it created */
 	uint32_t npast;                /* total, including forgotten ones */
 	struct thread_call call;
+	struct turn turn;
 	uint32_t reads; /* 1 + index of the connection that its last call reads from; 0 = from none */
 	struct handovers handovers; /* since it has had its thread to itself */
 	uint32_t last_m;            /* thread that it last started on */
 	int32_t p;
+	uint8_t handler; /* 1 + index of the handler that it is in; 0 = none */
 	uint8_t activity, origin;
 	uint8_t resumes; /* its known activity: in a gap, what it does when the gap ends */
 	bool queued;     /* counted in the waiters of its resource */
@@ -247,6 +270,8 @@ struct row {
 	struct top wakers[TOPS]; /* by goid */
 	struct top waker_groups[TOPS];
 	struct top functions[TOPS];     /* groups of goroutines that wait here */
+	uint64_t last_end, overlapping; /* ns: end of the last interval; those that began before the one
+					   before them ended */
 	uint64_t no_waker, no_waker_ns; /* intervals in hist without a known waker */
 	uint64_t after_wait;            /* waits in hist that wakers ended first after a wait of their own */
 	uint64_t to_asker;              /* of these, of who had ended that */
@@ -373,6 +398,7 @@ struct group {
 	struct top yield_stacks[TOPS];
 	uint64_t delaying, delaying_ns; /* slices of 2 ms or more while goroutines waited for a P */
 	struct top cpu[TOPS];           /* rows of cpu_profile */
+	struct long_turns turns;
 	bool system, worker;
 };
 
@@ -429,13 +455,22 @@ struct pending_sample {
 	uint32_t g, stack;
 };
 
+/* Requests of one handler, without those before the first wait or call in it. */
+struct handler_requests {
+	uint32_t func; /* string */
+	uint64_t n;
+	uint64_t spent[ACT_COUNT];
+};
+
 struct cpu_profile {
 	struct cpu_row *rows; /* [0] = none */
 	size_t nrows, row_capacity;
-	struct map64 row_of;  /* by func */
-	struct map64 in_leaf; /* samples, by row << 32 | library function */
-	uint64_t scheduler;   /* samples in Go's scheduler, where gotrace's probes are */
-	uint64_t unknown;     /* without a stack, or beyond the table */
+	struct map64 row_of; /* by func */
+	struct map64
+		in_leaf; /* samples, by row << 32 | library function: the leaf, and the one that is called */
+	uint64_t scheduler;  /* samples in Go's scheduler, where gotrace's probes are */
+	uint64_t unknown;    /* without a stack, or beyond the table */
+	uint64_t handshakes; /* samples in handshakes of TLS */
 	struct pending_sample
 		*pending; /* of the generation, by time; those from `first` on are to be counted */
 	size_t npending, pending_capacity, first;
@@ -591,6 +626,10 @@ struct analysis {
 	uint64_t idle_delayed; /* runnable for 1 ms or more with a P idle throughout */
 	uint64_t idle_delayed_ns, idle_delayed_max, idle_delayed_at, idle_delayed_g;
 	double system_running;
+	struct {
+		struct handler_requests all[MAX_HANDLERS];
+		unsigned n;
+	} handlers;
 	struct gc_figures gc;
 	uint64_t samples; /* of the CPU */
 	struct cpu_profile cpu;

@@ -55,7 +55,7 @@ int trace_input_record(struct trace_input *input, const struct record_options *r
 
 	err->text[0] = '\0';
 	snprintf(name, sizeof(name), "-p %d", (int)record->pid);
-	*input = (struct trace_input){.name = name, .file = "FILE", .in = {.fd = -1, .copy = -1}};
+	*input = (struct trace_input){.name = name, .file = ANALYSIS_NO_FILE, .in = {.fd = -1, .copy = -1}};
 	input->host.pid = (uint32_t)record->pid;
 	input->trace = recording_child_start(&input->child, record, err);
 	return input->trace < 0 ? input->trace : 0;

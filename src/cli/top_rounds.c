@@ -182,7 +182,7 @@ static long stream_analyse(struct round_stream *stream, unsigned width)
 {
 	char name[32];
 	struct trace_input input = {.name = name,
-				    .file = "FILE",
+				    .file = ANALYSIS_NO_FILE,
 				    .in = {.bytes = stream->bytes, .size = stream->whole},
 				    .goes_on = true};
 	struct analysis *a = NULL;

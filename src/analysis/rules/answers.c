@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/figures.h"
+#include "analysis/handlers.h"
 #include "analysis/intervals.h"
 #include "analysis/tables.h"
 #include "analysis/names.h"
@@ -15,51 +16,6 @@
 /* Fewer questions than MIN_ASKED may be of another kind: a thread that gives out work waits for its end now
  * and then. */
 enum { MIN_CHANNELS = 20, WAITS_PER_CHANNEL = 4, MIN_OBJECTS = 3, MIN_ASKED = 5 };
-
-/*
- * What calls handlers: net/http's HandlerFunc and the multiplexers that are handlers themselves (chi,
- * gorilla), and gin's Context.
- */
-static bool is_dispatcher(const struct analysis *a, const struct code_place *place)
-{
-	static const char *const ends[] = {".ServeHTTP", ".(*Context).Next", ".(*Ctx).Next"};
-	const char *func = name_text(a, place->func);
-	size_t n = strlen(func);
-
-	/* A reverse proxy calls the program's transport. */
-	if (library_in_package(func, "net/http/httputil") ||
-	    library_owner(func, name_text(a, place->file)) == CODE_OF_PROGRAM)
-		return false;
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-		size_t len = strlen(ends[i]);
-
-		if (n > len && strcmp(func + n - len, ends[i]) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* Of the program's functions, the innermost one that a dispatcher calls: those outside it are middleware. */
-uint32_t stack_handler(const struct analysis *a, uint32_t stack)
-{
-	const struct stack_info *info = &a->stacks[stack];
-	uint32_t handler = UINT32_MAX;
-	bool dispatched = false;
-
-	for (uint32_t i = info->site; i < info->n; i++) {
-		const struct code_place *place = &a->frames[info->first + i];
-		const char *func = name_text(a, place->func);
-
-		if (strcmp(func, "net/http.serverHandler.ServeHTTP") == 0 ||
-		    strcmp(func, "google.golang.org/grpc.(*Server).handleStream") == 0)
-			return handler;
-		if (dispatched || library_owner(func, name_text(a, place->file)) != CODE_OF_PROGRAM)
-			continue;
-		handler = i;
-		dispatched = i + 1 < info->n && is_dispatcher(a, place + 1);
-	}
-	return UINT32_MAX;
-}
 
 /* Each wait is on a channel or condition of its own: a new one each time, made for the answer, or one of each
  * goroutine's own. */
@@ -126,7 +82,7 @@ static bool answers_questions(const struct analysis *a, const struct row *row)
 
 static bool answers_are_certain(const struct analysis *a, const struct row *row)
 {
-	return row->task_ns * 2 >= row->hist.sum || stack_handler(a, row->stack) != UINT32_MAX;
+	return row->task_ns * 2 >= row->hist.sum || stack_handler(a, row->stack);
 }
 
 enum answers row_is_for_answers(const struct analysis *a, const struct row *row)

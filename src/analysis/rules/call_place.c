@@ -55,7 +55,8 @@ static bool is_one_at_a_time(const struct analysis *a, const struct row *row)
 {
 	double all = (double)(row->hist.sum + row->cut_ns) / (double)(watched_ns(a) + 1);
 
-	if (all < 0.7 || all > 1.05 || !stack_is_in_program(a, row->stack))
+	if (all < 0.7 || all > 1.05 || row->overlapping * 20 > row->hist.n ||
+	    !stack_is_in_program(a, row->stack))
 		return false;
 	if (row->activity == ACT_NETWORK)
 		return row->hist.n >= MIN_WRITES && io_call_writes(a->stacks[row->stack].io_call);
@@ -98,7 +99,7 @@ void rule_call_place(struct analysis *a)
 	call = io_call_name(a->stacks[most->stack].io_call);
 	finding = finding_add(a, "call-place", share_of_tasks(a, (double)most->hist.sum));
 	finding->level = LEVEL_INFO;
-	finding_text(finding, "%s spends %s in %s: %llu times %s (p50).", label_stack(a, most->stack).text,
+	finding_text(finding, "%s spends %s in %s: %llu times %s (mean).", label_stack(a, most->stack).text,
 		     label_time(most->hist.sum).text,
 		     most->activity == ACT_DISK      ? "waits for the disk"
 		     : most->activity == ACT_FILE    ? "waits for the kernel's lock on a file that others use"
@@ -109,7 +110,7 @@ void rule_call_place(struct analysis *a)
 		     : is_into_c(a, most->stack)     ? "calls into C"
 		     : call                          ? call
 						     : "calls",
-		     (unsigned long long)most->hist.n, label_time(histogram_quantile(&most->hist, 0.5)).text);
+		     (unsigned long long)most->hist.n, label_time(most->hist.sum / most->hist.n).text);
 	row_evidence(a, finding, most);
 	callers_evidence(a, finding, "called by", most->stack);
 	if (is_async_task(a, most->stack))

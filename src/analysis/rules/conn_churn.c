@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Connections are dialled again and again. A trace does not say whether to the same peer, nor whether they
- * come about, so it is information. */
+/*
+ * Connections are dialled again and again. A trace does not say whether to the same peer, nor whether they
+ * come about, so it is information; but handshakes of TLS that take much of the CPU time are a cost.
+ */
 #include <string.h>
 
+#include "analysis/cpu.h"
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/intervals.h"
 #include "analysis/names.h"
 #include "analysis/rules/rules.h"
 
-enum { LEAST = 50, LEAST_RATE = 20 };
+enum { LEAST = 50, LEAST_RATE = 20, LEAST_SAMPLES = 20 };
 
 /* The call itself: (*netFD).connect makes others, too. */
 static bool is_connect(const struct analysis *a, const struct row *row)
@@ -64,6 +67,30 @@ static uint64_t count_deadlines(const struct analysis *a)
 	return n;
 }
 
+/* Which share of the CPU time the handshakes take, 0 to 1. */
+static double handshake_share(const struct analysis *a)
+{
+	return a->cpu.handshakes >= LEAST_SAMPLES ? (double)a->cpu.handshakes / (double)cpu_counted(a) : 0;
+}
+
+static void weigh_handshakes(struct analysis *a, struct finding *finding, const struct dials *all)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 1; i < a->nrows; i++)
+		ns += a->stacks[a->rows[i].stack].handshake && a->rows[i].activity >= ACT_SYSCALL
+			      ? a->rows[i].hist.sum
+			      : 0;
+	if (handshake_share(a) >= 0.2 &&
+	    all->there * 2 >= (all->calls > all->waits ? all->calls : all->waits))
+		finding_weigh(finding, (double)a->cpu.handshakes * cpu_sample_ns(a) / p_time(a));
+	if (handshake_share(a) >= 0.05)
+		finding_evidence(finding, "handshakes of TLS take %.0f %% of the CPU time, and wait %s",
+				 100 * handshake_share(a), label_time(ns).text);
+	else if (!ns)
+		finding_evidence(finding, "whether the connections come about is not recorded");
+}
+
 void rule_conn_churn(struct analysis *a)
 {
 	struct dials all = conn_churn_gather(a);
@@ -82,7 +109,7 @@ void rule_conn_churn(struct analysis *a)
 	finding_text(finding, "The program %s %.0f times a second: %llu of %llu times in %s.",
 		     is_of_threads(a) ? "calls connect" : "dials", (double)n / seconds,
 		     (unsigned long long)all.there, (unsigned long long)n, label_stack(a, stack).text);
-	finding_evidence(finding, "whether the connections come about is not recorded");
+	weigh_handshakes(a, finding, &all);
 	finding->n = n;
 	finding->total_ns = all.ns;
 	finding->stack = stack;

@@ -2,7 +2,8 @@
 /*
  * Answers take 40 ms because a request is sent in two small writes: the second waits for the acknowledgement
  * of the first (Nagle's algorithm), which the other end delays (TCP_DELACK_MIN, Linux include/net/tcp.h).
- * Another end that takes as long for its answer looks the same, so it is no more than information.
+ * Another end that takes as long for some of its answers looks the same: that is information. One that takes
+ * as long for nearly all of them is not likely.
  */
 #include "analysis/figures.h"
 #include "analysis/finding.h"
@@ -10,7 +11,7 @@
 #include "analysis/order.h"
 #include "analysis/rules/rules.h"
 
-enum { MIN_N = 10 };
+enum { MIN_N = 10, SURE_N = 50 };
 
 /* By how much longer the late requests took than those after answers in one write; they begin as these do. */
 static uint64_t delay_of(const struct replies *two, const struct replies *one)
@@ -61,7 +62,8 @@ void rule_delayed_ack(struct analysis *a)
 		    row_is_idle(a, row))
 			continue;
 		finding = finding_add(a, "delayed-ack", share_of_tasks(a, (double)row->delayed_acks_ns));
-		finding->level = LEVEL_INFO;
+		if (row->delayed_acks < SURE_N || row->delayed_acks * 10 < row->hist.n * 9)
+			finding->level = LEVEL_INFO;
 		finding_text(
 			finding,
 			"%s waits about 40 ms for an answer, %llu times of %llu, after two writes: as long "

@@ -43,7 +43,9 @@ static struct lookups dns_gather(const struct analysis *a)
 			all.working = row;
 		if (is_resolvers(a, row->stack))
 			continue;
-		all.n += row->hist.n;
+		/* In C a lookup opens files, too, and asks by several calls: what takes long are the answers.
+		 */
+		all.n += is_of_threads(a) && row->activity != ACT_NETWORK ? 0 : row->hist.n;
 		all.ns += row->hist.sum;
 		if (row->hist.sum > all.most->hist.sum || all.most == &a->rows[0])
 			all.most = row;
@@ -74,8 +76,10 @@ void rule_dns(struct analysis *a)
 	finding->n = all.n;
 	finding->total_ns = all.ns;
 	if (all.working->hist.n)
-		finding_evidence(finding, "%llu lookups, %s each (mean); the resolver waits %s (p50) in %s",
-				 (unsigned long long)all.n, label_time(all.ns / all.n).text,
+		finding_evidence(finding, "%llu %s, %s each (mean); the resolver waits %s (p50) in %s",
+				 (unsigned long long)all.n,
+				 is_of_threads(a) ? "waits for an answer" : "lookups",
+				 label_time(all.ns / all.n).text,
 				 label_time(histogram_quantile(&all.working->hist, 0.5)).text,
 				 label_near(a, all.working->stack).text);
 }

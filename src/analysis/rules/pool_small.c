@@ -23,29 +23,42 @@ static uint64_t group_lifetime(const struct group *group)
 	return all;
 }
 
-/* How long the group's members waited for events, of which each is work. What poll waits for may be an
- * answer. */
-static uint64_t events_ns(const struct analysis *a, const struct group *group)
+/*
+ * How long the group's members waited for events, of which each is work: what poll waits for may be an
+ * answer. And how long they waited for answers, by a select or on a channel.
+ */
+struct group_waits {
+	uint64_t events, answers;
+};
+
+static struct group_waits group_waits_of(const struct analysis *a, const struct group *group)
 {
-	uint64_t all = 0;
+	struct group_waits waits = {0, 0};
 
 	for (size_t i = 1; i < a->nrows; i++) {
 		const struct row *row = &a->rows[i];
 		const char *by = row->activity == ACT_NETWORK ? stack_takes_by(a, row->stack) : NULL;
+		uint64_t ns = row->hist.sum + row->cut_ns;
 
-		if (by && strstr(by, "epoll") && &a->groups[top_first(row->functions)->key] == group)
-			all += row->hist.sum + row->cut_ns;
+		if (&a->groups[top_first(row->functions)->key] != group)
+			continue;
+		if (by && strstr(by, "epoll"))
+			waits.events += ns;
+		if (row->activity == ACT_SELECT && a->stacks[row->stack].for_peer)
+			waits.answers += ns;
 	}
-	return all;
+	return waits;
 }
 
 /* The share of their watched lives in which goroutines of the group wait neither for work nor to pass it on.
  */
 static double busy_share(const struct analysis *a, const struct group *group)
 {
+	struct group_waits waits = group_waits_of(a, group);
 	double all = (double)group_lifetime(group),
 	       idle = (double)(group->spent[ACT_SEND] + group->spent[ACT_RECEIVE] + group->spent[ACT_SELECT] +
-			       group->spent[ACT_COND] + group->spent[ACT_SEMAPHORE] + events_ns(a, group));
+			       group->spent[ACT_COND] + group->spent[ACT_SEMAPHORE] + waits.events) -
+		      (double)waits.answers;
 
 	return all > 0 ? 1 - idle / all : 0;
 }
@@ -93,6 +106,9 @@ static bool of_workers(struct analysis *a, const struct row *row, double impact)
 	    row_is_for_answers(a, row) == ANSWERS_LIKELY)
 		finding->level = LEVEL_INFO;
 	row_evidence(a, finding, row);
+	if (top_first(pair_heaviest(a, (uint32_t)(row - a->rows))->did)->n)
+		finding_evidence(finding, "meanwhile mostly %s",
+				 pair_did(a, pair_heaviest(a, (uint32_t)(row - a->rows))).text);
 	return true;
 }
 
@@ -221,6 +237,7 @@ static void of_holders(struct analysis *a, const struct row *row, double impact)
 				 label_stack(a, (uint32_t)top_first(res->released)->key).text,
 				 label_time(res->holds.max).text);
 	use_evidence(a, finding, res);
+	known_wait_evidence(a, finding);
 	finding->held_up = use_held_up(res);
 	short_of_cpu_evidence(a, finding, res->meanwhile);
 }

@@ -8,6 +8,7 @@
 #include "analysis/cpu.h"
 #include "analysis/figures.h"
 #include "analysis/finding.h"
+#include "analysis/handlers.h"
 #include "analysis/intervals.h"
 #include "analysis/kinds.h"
 #include "analysis/names.h"
@@ -16,7 +17,7 @@
 
 #define LONG_POLL_NS 1000000000ull
 
-enum { MIN_N = 20, MOST_HANDLERS = 64, MOST_PLACES = 16, MOST = 3 };
+enum { MIN_N = 20, MOST_PLACES = 16, MOST = 3, LEAST_REQUESTS = 5, LEAST_EACH = 3 };
 
 struct wait_place {
 	const struct row *most; /* of those at this place */
@@ -33,23 +34,22 @@ struct handler {
 };
 
 struct handlers {
-	struct handler all[MOST_HANDLERS];
+	struct handler all[MAX_HANDLERS];
 	unsigned n;
 };
 
 /* Returns the handler that a stack is in; NULL if there is none, or too many. */
-static struct handler *handler_of(const struct analysis *a, struct handlers *handlers, uint32_t stack)
+static struct handler *handler_of(struct analysis *a, struct handlers *handlers, uint32_t stack)
 {
-	uint32_t frame = stack_handler(a, stack), func;
+	uint32_t func = handler_look_up(a, stack);
 
-	if (frame == UINT32_MAX)
+	if (!func)
 		return NULL;
-	func = a->frames[a->stacks[stack].first + frame].func;
 	for (unsigned i = 0; i < handlers->n; i++) {
 		if (handlers->all[i].func == func)
 			return &handlers->all[i];
 	}
-	if (handlers->n == MOST_HANDLERS)
+	if (handlers->n == MAX_HANDLERS)
 		return NULL;
 	handlers->all[handlers->n].func = func;
 	return &handlers->all[handlers->n++];
@@ -106,7 +106,7 @@ static bool waits_for_message(const struct analysis *a, const struct row *row)
 	return false;
 }
 
-static void request_place_gather(const struct analysis *a, struct handlers *handlers)
+static void request_place_gather(struct analysis *a, struct handlers *handlers)
 {
 	struct handler *handler;
 
@@ -130,6 +130,33 @@ static void request_place_gather(const struct analysis *a, struct handlers *hand
 	}
 }
 
+/* In percent, of all the time of the handler's requests, also that in which they run or want to. */
+static double percent_of(const struct analysis *a, const struct handler *handler, uint64_t ns)
+{
+	const struct handler_requests *requests = handler_requests_of(a, handler->func);
+	uint64_t all = requests ? activities_ns(requests->spent) : 0;
+
+	return 100 * (double)ns / (double)(all > handler->ns ? all : handler->ns);
+}
+
+/* How often a request waits here, one time after the other; and what of its time it has no CPU. */
+static void requests_evidence(const struct analysis *a, struct finding *finding,
+			      const struct handler *handler, uint64_t waits)
+{
+	const struct handler_requests *requests = handler_requests_of(a, handler->func);
+	double ready = requests ? (double)requests->spent[ACT_RUNNABLE] /
+					  (double)(activities_ns(requests->spent) + 1)
+				: 0;
+
+	if (requests && requests->n >= LEAST_REQUESTS && waits >= LEAST_EACH * requests->n)
+		finding_evidence(finding,
+				 "%llu requests, each of which does so %.0f times, one after the other",
+				 (unsigned long long)requests->n, (double)waits / (double)requests->n);
+	if (ready >= 0.2)
+		finding_evidence(finding, "%.0f %% of the time of these requests is %s", 100 * ready,
+				 activity_name(ACT_RUNNABLE));
+}
+
 static void describe_run(struct analysis *a, const struct handler *handler)
 {
 	uint64_t ns = samples_ns(a, handler->samples);
@@ -137,7 +164,7 @@ static void describe_run(struct analysis *a, const struct handler *handler)
 
 	finding->level = LEVEL_INFO;
 	finding_text(finding, "%.0f %% of the time of requests in %s is run in %s: %s.",
-		     100 * (double)ns / (double)handler->ns, label_function(a, handler->func).text,
+		     percent_of(a, handler, ns), label_function(a, handler->func).text,
 		     label_stack(a, handler->runs).text, label_time(ns).text);
 	finding->total_ns = ns;
 	finding->stack = handler->runs;
@@ -189,17 +216,30 @@ static void name_waker(struct analysis *a, struct finding *finding, const struct
 			 pair_did(a, pair).text);
 }
 
+/* What a system call waits for, where its function says it: a child process (src/os/exec_unix.go). */
+static const char *wait_name(const struct analysis *a, const struct row *row)
+{
+	bool child = row->activity == ACT_SYSCALL &&
+		     (stack_calls(a, row->stack, "os.(*Process).pidfdWait") ||
+		      stack_calls(a, row->stack, "os.(*Process).blockUntilWaitable") ||
+		      stack_calls(a, row->stack, "os.(*Process).wait"));
+
+	return activity_name(child ? ACT_CHILD : (enum activity)row->activity);
+}
+
 static void describe_wait(struct analysis *a, const struct handler *handler, const struct wait_place *most)
 {
 	struct finding *finding = finding_add(a, "request-place", share_of_tasks(a, (double)most->ns));
 
 	finding->level = LEVEL_INFO;
 	finding_text(finding, "%.0f %% of the time of requests in %s is %s in %s: %s.",
-		     100 * (double)most->ns / (double)handler->ns, label_function(a, handler->func).text,
-		     activity_name((enum activity)most->most->activity),
-		     label_stack(a, most->most->stack).text, label_time(most->ns).text);
+		     percent_of(a, handler, most->ns), label_function(a, handler->func).text,
+		     wait_name(a, most->most), label_stack(a, most->most->stack).text,
+		     label_time(most->ns).text);
 	row_evidence(a, finding, most->most);
 	name_waker(a, finding, most->most);
+	requests_evidence(a, finding, handler, most->most->hist.n);
+	known_wait_evidence(a, finding);
 	finding->n = most->n;
 	finding->total_ns = most->ns;
 }
@@ -245,13 +285,15 @@ static void describe_library_wait(struct analysis *a, const struct handler *hand
 
 	finding->level = LEVEL_INFO;
 	finding_text(finding, "%.0f %% of the time of requests in %s is %s in %s, called at %u places: %s.",
-		     100 * (double)wait->ns / (double)handler->ns, label_function(a, handler->func).text,
+		     percent_of(a, handler, wait->ns), label_function(a, handler->func).text,
 		     activity_name((enum activity)row->activity),
 		     label_function(a, library_function(a, wait->most)).text, wait->places,
 		     label_time(wait->ns).text);
 	finding_evidence(finding, "mostly at %s", label_stack(a, row->stack).text);
 	row_evidence(a, finding, row);
 	name_waker(a, finding, row);
+	requests_evidence(a, finding, handler, wait->n);
+	known_wait_evidence(a, finding);
 	finding->n = wait->n;
 	finding->total_ns = wait->ns;
 }

@@ -67,6 +67,9 @@ void rule_stuck(struct analysis *a);
 void rule_finalizer(struct analysis *a);
 void rule_delayed_ack(struct analysis *a);
 void rule_serial_loop(struct analysis *a);
+void rule_long_turn(struct analysis *a);
+void rule_poll_spin(struct analysis *a);
+void rule_vm_gc(struct analysis *a);
 
 /* --- answers.c --- */
 
@@ -80,8 +83,12 @@ enum answers row_is_for_answers(const struct analysis *a, const struct row *row)
  * while somebody still waits for an answer; who gives out work waits for its end while others have none.
  */
 bool row_is_for_work(const struct analysis *a, const struct row *row, const struct pair *pair);
-/* Returns the stack's frame that handles a request of net/http or grpc, or UINT32_MAX. */
-uint32_t stack_handler(const struct analysis *a, uint32_t stack);
+
+/* --- known_waits.c --- */
+
+/* Says what is waited for at the finding's stack, if that is a well-known limit of a library, and what sets
+ * it. */
+void known_wait_evidence(const struct analysis *a, struct finding *finding);
 
 /* --- leak.c --- */
 

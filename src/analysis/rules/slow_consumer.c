@@ -26,6 +26,22 @@ static bool consumers_sleep(const struct analysis *a, const struct row *row, con
 	       did->weight * 2 >= all;
 }
 
+/* If the one that all wait for mostly waits itself, and for one alone: names that one. */
+static void next_waker_evidence(const struct analysis *a, struct finding *finding, const struct pair *pair)
+{
+	const struct top *did = top_first(pair->did);
+	const uint32_t *index = map64_get(&a->row_of, did->key);
+	const struct row *row = index ? &a->rows[*index] : NULL;
+	const struct top *waker = row ? top_first(row->wakers) : NULL;
+
+	if (row && row->activity >= ACT_LOCK && row->activity <= ACT_SELECT && waker->n && row->hist.n >= 5 &&
+	    waker->weight * 10 >= row->hist.sum * 8)
+		finding_evidence(finding, "%.0f %% of that for %s in %s",
+				 100 * (double)waker->weight / (double)row->hist.sum,
+				 label_id(a, waker->key).text,
+				 label_function(a, a->groups[top_first(row->waker_groups)->key].func).text);
+}
+
 static void slow_consumer_look_at(struct analysis *a, uint32_t index)
 {
 	const struct row *row = &a->rows[index];
@@ -67,6 +83,8 @@ static void slow_consumer_look_at(struct analysis *a, uint32_t index)
 			 (unsigned long long)row->hist.n, label_time(finding->p50_ns).text,
 			 label_time(finding->p99_ns).text, label_time(row->hist.max).text,
 			 one ? " is" : "s are", 100 * pair_busy_share(pair));
+	if (one)
+		next_waker_evidence(a, finding, pair);
 	short_of_cpu_evidence(a, finding, pair->meanwhile);
 	finding_next(finding, "gotrace why %s %s %llu --at %.6fs", a->options.file, words_of(a)->option,
 		     (unsigned long long)row->max_g, (double)(finding->worst_ns + row->hist.max / 2) / 1e9);

@@ -3,9 +3,12 @@
  * Goroutines are started together and joined, and most of the wait is for the last one alone; or threads meet
  * at a barrier, and one of them is mostly the last.
  */
+#include <string.h>
+
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/intervals.h"
+#include "analysis/names.h"
 #include "analysis/rules/rules.h"
 #include "analysis/words.h"
 
@@ -36,6 +39,19 @@ static bool is_lopsided(const struct analysis *a, const struct row *row, double 
 	       top_first(row->wakers)->weight * 5 >= row->hist.sum * 3;
 }
 
+/* Those that wait for a call that another one makes already have no last one
+ * (golang.org/x/sync/singleflight). */
+static bool is_shared_call(const struct analysis *a, const struct row *row)
+{
+	const struct stack_info *info = &a->stacks[row->stack];
+
+	for (uint32_t i = 0; i < info->n; i++) {
+		if (strstr(name_text(a, a->frames[info->first + i].func), "singleflight."))
+			return true;
+	}
+	return false;
+}
+
 static void look_at_barrier(struct analysis *a, const struct row *row)
 {
 	double impact = share_of_tasks(a, (double)row->hist.sum);
@@ -43,7 +59,7 @@ static void look_at_barrier(struct analysis *a, const struct row *row)
 	const struct pair *pair = pair_heaviest(a, (uint32_t)(row - a->rows));
 	struct finding *finding;
 
-	if (!is_lopsided(a, row, impact))
+	if (!is_lopsided(a, row, impact) || is_shared_call(a, row))
 		return;
 	finding = finding_add(a, "straggler", impact);
 	finding_text(finding, "%s waited %s for %s, %.0f %% of it for %s: mostly %s.",

@@ -250,7 +250,10 @@ static bool is_of_machine(const char *func, const char *file)
 		if (strncmp(func, begins[i], strlen(begins[i])) == 0)
 			return true;
 	}
-	return strcmp(file, "libjvm.so") == 0 || strcmp(func, "Interpreter") == 0;
+	/* HotSpot's stubs for what compiled code calls: _new_array_Java (src/hotspot/share/opto/runtime.cpp).
+	 */
+	return strcmp(file, "libjvm.so") == 0 || strcmp(func, "Interpreter") == 0 ||
+	       (func[0] == '_' && strlen(func) > 5 && strcmp(func + strlen(func) - 5, "_Java") == 0);
 }
 
 /*
@@ -290,10 +293,10 @@ static bool is_shared_library(const char *file)
 static bool is_c_standard(const char *func, const char *file)
 {
 	static const char *const folders[] = {
-		"../sysdeps/", "./sysdeps/",      "./nptl/",   "./malloc/", "./libio/",
-		"./elf/",      "./stdio-common/", "./posix/",  "./misc/",   "./nss/",
-		"./resolv/",   "./wcsmbs/",       "./sunrpc/", "./stdlib/", "./setjmp/",
-		"./csu/",      "./iconv/",        "./dlfcn/",  "./inet/",
+		"../sysdeps/",     "./sysdeps/", "./nptl/",   "./malloc/",  "./libio/",  "./elf/",
+		"./stdio-common/", "./posix/",   "./misc/",   "./nss/",     "./resolv/", "./wcsmbs/",
+		"./sunrpc/",       "./stdlib/",  "./setjmp/", "./csu/",     "./iconv/",  "./dlfcn/",
+		"./inet/",         "../nss/",    "nss_dns/",  "nss_files/",
 	};
 	static const char *const begins[] = {
 		"operator new", "operator delete", "_int_",   "je_",     "tc_",

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A thread that serves several connections, one after the other, computes for long for one of them: an event
+ * loop that is blocked. One that is blocked in a system call is serial-loop's.
+ */
+#include "analysis/cpu.h"
+#include "analysis/figures.h"
+#include "analysis/finding.h"
+#include "analysis/names.h"
+#include "analysis/rules/rules.h"
+#include "analysis/top.h"
+#include "analysis/turns.h"
+#include "analysis/words.h"
+
+enum { MIN_N = 3 };
+/* Shorter ones may be those of a collector, or of many events that came at once. */
+#define BLOCKING_NS 50000000
+
+static void long_turn_describe(struct analysis *a, const struct group *group)
+{
+	const struct long_turns *turns = &group->turns;
+	double threads = group->peak ? (double)group->peak : 1;
+	struct finding *finding =
+		finding_add(a, "long-turn", (double)turns->ns / ((double)watched_ns(a) * threads));
+	uint32_t row = cpu_first(turns->cpu);
+
+	if (turns->most < BLOCKING_NS)
+		finding->level = LEVEL_INFO;
+	finding_text(finding,
+		     "%s serves connections one after the other, and %llu times computed for %s (mean) for "
+		     "one, while all others "
+		     "waited%s%s.",
+		     label_function(a, group->func).text, (unsigned long long)turns->n,
+		     label_time(turns->ns / turns->n).text, row ? ": mostly in " : "",
+		     row ? cpu_place(a, row).text : "");
+	finding->n = turns->n;
+	finding->total_ns = turns->ns;
+	finding->max_ns = turns->most;
+	finding->worst_ns = turns->at - a->begin;
+	finding->worst_goid = turns->g;
+	finding->stack = row ? cpu_first(a->cpu.rows[row].stacks) : 0;
+	finding_evidence(finding, "total %s of CPU time, max %s at %s (%s); each without a system call",
+			 label_time(turns->ns).text, label_time(turns->most).text,
+			 label_time(finding->worst_ns).text, label_who(a, turns->g).text);
+	if (row)
+		callers_evidence(a, finding, "called by", finding->stack);
+	finding_next(finding, "gotrace why %s %s %llu --at %.6fs", a->options.file, words_of(a)->option,
+		     (unsigned long long)turns->g, (double)(finding->worst_ns + turns->most / 2) / 1e9);
+}
+
+void rule_long_turn(struct analysis *a)
+{
+	for (size_t i = 1; i < a->ngroups && is_of_threads(a); i++) {
+		if (a->groups[i].turns.n >= MIN_N)
+			long_turn_describe(a, &a->groups[i]);
+	}
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Turns of threads that serve several connections, one after the other: what a thread computes between two
+ * system calls. While a turn takes long, all other connections wait, and no wait of the program shows that.
+ */
+#ifndef GOTRACE_ANALYSIS_TURNS_H
+#define GOTRACE_ANALYSIS_TURNS_H
+
+#include "analysis/state.h"
+
+#define LONG_TURN_NS 20000000
+
+/* The thread's turn ends with a system call: one on this connection (1 + its index), or 0. */
+void turn_end(struct analysis *a, struct goroutine *g, uint32_t connection);
+/* A CPU sample of the thread, of this row of the profile. */
+void turn_sample(struct goroutine *g, uint32_t row);
+
+#endif

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What is said of servers: requests, their pools and connections, and loops that serve many. */
+#include "analysis/figures.h"
+#include "analysis/finding.h"
+
+#include "script.h"
+
+static const char SERVER[] = "net/http.serverHandler.ServeHTTP";
+
+/* g waits once, for ns, and runs for 0.1 ms. */
+static void wait_once(struct script *s, uint32_t g, const char *reason, uint64_t ns, uint32_t where)
+{
+	block(s, g, 0, reason, where);
+	s->now += ns;
+	wake(s, 0, NO_P, g, 0);
+	start(s, g, 0);
+	s->now += MS / 10;
+}
+
+/* A handler asks `each` times, 2 ms each time, and waits for the next request for 5 ms. */
+static struct analysis *asking(unsigned each, unsigned requests)
+{
+	struct script *s = script_new(1500 * MS);
+	uint32_t ask = stack(s, "internal/poll.runtime_pollWait", "main.load", 43, SERVER);
+	uint32_t next = stack(s, "internal/poll.runtime_pollWait", "net/http.(*conn).readRequest", 9,
+			      "net/http.(*conn).serve");
+	struct analysis *a;
+
+	procs(s, 1);
+	create(s, 1, stack(s, "net/http.(*conn).serve", NULL, 1, NULL));
+	start(s, 1, 0);
+	for (unsigned i = 0; i < requests; i++) {
+		for (unsigned k = 0; k < each; k++)
+			wait_once(s, 1, "network", 2 * MS, ask);
+		wait_once(s, 1, "network", 5 * MS, next);
+	}
+	s->end = s->now;
+	a = analyse(s, NULL);
+	script_free(s);
+	return a;
+}
+
+static bool says(const struct finding *finding, const char *text)
+{
+	for (unsigned i = 0; finding && i < finding->nevidence; i++) {
+		if (strstr(finding->evidence[i], text))
+			return true;
+	}
+	return false;
+}
+
+static void test_many_questions_of_a_request(void **state)
+{
+	struct analysis *a = asking(20, 15);
+
+	(void)state;
+	assert_true(says(found(a, "request-place"),
+			 "15 requests, each of which does so 20 times, one after the other"));
+	analysis_free(a);
+	a = asking(2, 100);
+	assert_non_null(found(a, "request-place"));
+	assert_false(says(found(a, "request-place"), "each of which"));
+	analysis_free(a);
+}
+
+/* Another goroutine has the only P for 4 of 10 ms of each request: of its time only a half is the wait. */
+static void test_share_of_requests(void **state)
+{
+	struct script *s = script_new(1500 * MS);
+	uint32_t ask = stack(s, "internal/poll.runtime_pollWait", "main.load", 43, SERVER);
+	const struct finding *finding;
+	struct analysis *a;
+
+	(void)state;
+	procs(s, 1);
+	create(s, 1, stack(s, "net/http.(*conn).serve", NULL, 1, NULL));
+	start(s, 1, 0);
+	for (unsigned i = 0; i < 60; i++) {
+		block(s, 1, 0, "network", ask);
+		s->now += 5 * MS;
+		wake(s, 0, NO_P, 1, 0);
+		s->now += 5 * MS;
+		start(s, 1, 0);
+	}
+	s->end = s->now;
+	a = analyse(s, NULL);
+	finding = found(a, "request-place");
+	assert_non_null(finding);
+	assert_non_null(strstr(finding->text, "50 % of the time of requests in main.load is network"));
+	assert_true(says(finding, "50 % of the time of these requests is runnable"));
+	analysis_free(a);
+	script_free(s);
+}
+
+/* Eight share the call that one of them makes; the first one is always the same. */
+static struct analysis *sharing(const char *wait_in, const char *done_in)
+{
+	struct script *s = script_new(1500 * MS);
+	const char *const waits[] = {"sync.(*WaitGroup).Wait", wait_in, "main.top", "main.loop"};
+	uint32_t wait = stack_of(s, waits, 4, 68),
+		 done = stack(s, "sync.(*WaitGroup).Done", done_in, 70, "main.loop");
+	struct analysis *a;
+
+	procs(s, 2);
+	for (uint32_t g = 1; g <= 9; g++) {
+		create(s, g, stack(s, "main.loop", NULL, 1, NULL));
+		start(s, g, g == 1 ? 1 : 0);
+		if (g > 1)
+			block(s, g, 0, "sync", wait);
+	}
+	for (unsigned i = 0; i < 20; i++) {
+		s->now += 50 * MS;
+		for (uint32_t g = 2; g <= 9; g++)
+			wake(s, 1, 1, g, done);
+		for (uint32_t g = 2; g <= 9; g++) {
+			start(s, g, 0);
+			block(s, g, 0, "sync", wait);
+		}
+	}
+	a = analyse(s, NULL);
+	script_free(s);
+	return a;
+}
+
+static void test_shared_call_has_no_straggler(void **state)
+{
+	struct analysis *a = sharing("golang.org/x/sync/singleflight.(*Group).Do",
+				     "golang.org/x/sync/singleflight.(*Group).doCall");
+
+	(void)state;
+	assert_null(found(a, "straggler"));
+	analysis_free(a);
+	a = sharing("main.barrier", "main.barrier");
+	assert_non_null(found(a, "straggler"));
+	analysis_free(a);
+}
+
+/* Four workers take jobs from a channel on which ten wait to send, and ask a back end for each, for 20 ms. */
+static void test_workers_that_ask(void **state)
+{
+	struct script *s = script_new(1500 * MS);
+	uint32_t send = stack(s, "runtime.chansend1", "main.quote", 67, "main.client");
+	uint32_t take = stack(s, "runtime.chanrecv2", "main.worker", 33, "main.worker");
+	const char *const asks[] = {"runtime.selectgo", "net/http.(*persistConn).roundTrip", "main.compute",
+				    "main.worker"};
+	uint32_t ask = stack_of(s, asks, 4, 53);
+	const struct finding *finding;
+	struct analysis *a;
+
+	(void)state;
+	procs(s, 2);
+	for (uint32_t g = 1; g <= 14; g++) {
+		create(s, g, stack(s, g <= 4 ? "main.worker" : "main.client", NULL, 1, NULL));
+		start(s, g, 0);
+		block(s, g, 0, g <= 4 ? "select" : "chan send", g <= 4 ? ask : send);
+	}
+	for (unsigned i = 0; i < 200; i++) {
+		uint32_t worker = 1 + i % 4, client = 5 + i % 10;
+
+		s->now += 5 * MS;
+		wake(s, 0, NO_P, worker, 0);
+		start(s, worker, 0);
+		wake(s, worker, 0, client, take);
+		block(s, worker, 0, "select", ask);
+		start(s, client, 0);
+		block(s, client, 0, "chan send", send);
+	}
+	a = analyse(s, NULL);
+	finding = found(a, "pool-small");
+	assert_non_null(finding);
+	assert_int_equal(finding->level, LEVEL_HIGH);
+	assert_non_null(strstr(finding->text, "for 4 workers of main.worker"));
+	assert_true(says(finding, "meanwhile mostly network in main.compute (:53)"));
+	analysis_free(a);
+	script_free(s);
+}
+
+/* What is waited for is a setting of the library. */
+static void test_known_wait(void **state)
+{
+	struct script *s = script_new(1500 * MS);
+	const char *const funcs[] = {"runtime.selectgo",
+				     "google.golang.org/grpc/internal/transport.(*http2Client).NewStream",
+				     "main.check", SERVER};
+	uint32_t wait = stack_of(s, funcs, 4, 35);
+	struct analysis *a;
+
+	(void)state;
+	procs(s, 1);
+	create(s, 1, stack(s, "main.serve", NULL, 1, NULL));
+	start(s, 1, 0);
+	for (unsigned i = 0; i < 60; i++)
+		wait_once(s, 1, "select", 20 * MS, wait);
+	s->end = s->now;
+	a = analyse(s, NULL);
+	assert_true(says(found(a, "request-place"), "the server's MaxConcurrentStreams"));
+	analysis_free(a);
+	script_free(s);
+}
+
+/* --- threads --- */
+
+static struct script *one_thread(const char *func)
+{
+	struct script *s = script_new(1500 * MS);
+
+	procs(s, 2);
+	s->goids[1] = 5000;
+	create(s, 1, stack(s, func, NULL, 1, NULL));
+	start(s, 1, 0);
+	return s;
+}
+
+static uint32_t call_stack(struct script *s, const char *leaf, const char *site)
+{
+	uint32_t id = stack(s, leaf, site, 5, "main [svc]");
+
+	s->frames[id][0].file = s->frames[id][0].func;
+	return id;
+}
+
+/* A thread reads from so many connections by turns, and computes this long for each tenth. The first time it
+ * has served one only. */
+static struct analysis *turns(unsigned connections, uint64_t ns)
+{
+	struct script *s = one_thread("main [svc]");
+	uint32_t poll = call_stack(s, "epoll_wait(5)", "loop"), from[4],
+		 hash = stack(s, "hash", "handle", 9, "main [svc]");
+	struct analysis *a;
+
+	for (unsigned i = 0; i < 4; i++) {
+		static char names[4][48];
+
+		snprintf(names[i], sizeof(names[i]), "recvfrom(%u: 10.0.0.1:40%02u)", i + 7, i);
+		from[i] = call_stack(s, names[i], "receive");
+	}
+	for (unsigned i = 0; i < 80; i++) {
+		call(s, 1, 0, 2000, poll);
+		call(s, 1, 0, 2000, from[i % connections]);
+		s->now += i % 10 ? 3 * MS : ns / 2;
+		if (i % 10 == 0)
+			add(s, OP_CPU_SAMPLE, 1, 0)->stack = hash;
+		s->now += i % 10 ? 3 * MS : ns / 2;
+	}
+	s->end = s->now;
+	a = analyse(s, NULL);
+	script_free(s);
+	return a;
+}
+
+static void test_long_turn(void **state)
+{
+	struct analysis *a = turns(4, 80 * MS);
+	const struct finding *finding = found(a, "long-turn");
+
+	(void)state;
+	assert_non_null(finding);
+	assert_int_equal(finding->level, LEVEL_HIGH);
+	assert_non_null(strstr(finding->text, "7 times computed for 80.0 ms (mean) for one"));
+	assert_non_null(strstr(finding->text, "mostly in hash"));
+	analysis_free(a);
+	a = turns(4, 30 * MS); /* a collector takes as long */
+	assert_non_null(found(a, "long-turn"));
+	assert_int_equal(found(a, "long-turn")->level, LEVEL_INFO);
+	analysis_free(a);
+	a = turns(1, 80 * MS); /* it makes nobody else wait */
+	assert_null(found(a, "long-turn"));
+	analysis_free(a);
+	a = turns(4, 10 * MS);
+	assert_null(found(a, "long-turn"));
+	analysis_free(a);
+}
+
+/* epoll_wait returns at once, 5,000 times a second; after each `every` of these there is something to read.
+ */
+static bool spins_in_poll(unsigned every)
+{
+	struct script *s = one_thread("main [svc]");
+	uint32_t poll = call_stack(s, "epoll_wait(5)", "loop"),
+		 from = call_stack(s, "recvfrom(7: 10.0.0.1:4000)", "receive");
+	struct analysis *a;
+	bool spins;
+
+	for (unsigned i = 0; i < 4000; i++) {
+		call(s, 1, 0, MS / 8, poll);
+		if (i % every == 0)
+			call(s, 1, 0, MS / 100, from);
+		s->now += MS / 20;
+	}
+	s->end = s->now;
+	a = analyse(s, NULL);
+	spins = found(a, "poll-spin") && found(a, "poll-spin")->level == LEVEL_HIGH;
+	analysis_free(a);
+	script_free(s);
+	return spins;
+}
+
+static void test_poll_spin(void **state)
+{
+	(void)state;
+	assert_true(spins_in_poll(50));
+	assert_false(spins_in_poll(1));
+}
+
+/* A thread of Java waits to allocate, and the collector's thread takes this share of the CPU time. */
+static struct analysis *java(unsigned share)
+{
+	struct script *s = one_thread("JavaMain [java]");
+	const char *const funcs[] = {"pthread_cond_wait", "MemAllocator::allocate() const", "_new_array_Java",
+				     "Svc.request", "JavaMain [java]"};
+	uint32_t wait = stack_of(s, funcs, 5, 1);
+	struct analysis *a;
+
+	s->frames[wait][1].file = str(s, "libjvm.so");
+	s->goids[2] = 5001;
+	create(s, 2, stack(s, "thread_native_entry(Thread*) [GC Thread#0]", NULL, 1, NULL));
+	for (unsigned i = 0; i < 20; i++) {
+		s->now += (100 - share) * MS / 2;
+		block(s, 1, 0, "sync (condition)", wait);
+		start(s, 2, 1);
+		s->now += share * MS / 2;
+		wake(s, 2, 1, 1, 0);
+		block(s, 2, 1, "sync (condition)", 0);
+		start(s, 1, 0);
+	}
+	s->end = s->now;
+	a = analyse(s, NULL);
+	script_free(s);
+	return a;
+}
+
+static void test_collector_of_java(void **state)
+{
+	struct analysis *a = java(60);
+
+	(void)state;
+	assert_non_null(found(a, "vm-gc"));
+	assert_true(found(a, "vm-gc")->level >= LEVEL_MEDIUM);
+	assert_non_null(strstr(found(a, "vm-gc")->text, "Svc.request (:1) in _new_array_Java"));
+	assert_null(found(a, "lock-long"));
+	analysis_free(a);
+	a = java(10);
+	assert_non_null(found(a, "vm-gc"));
+	assert_int_equal(found(a, "vm-gc")->level, LEVEL_INFO);
+	analysis_free(a);
+}
+
+/* A back end of PostgreSQL waits for a row's lock by its latch, like for its client. */
+static void test_locks_of_postgres(void **state)
+{
+	struct script *s = one_thread("main [postgres]");
+	const char *const funcs[] = {"epoll_wait(8)",       "WaitEventSetWait",  "ProcSleep",
+				     "LockAcquireExtended", "XactLockTableWait", "main [postgres]"};
+	uint32_t wait = stack_of(s, funcs, 6, 1);
+	struct analysis *a;
+	bool lock = false;
+
+	(void)state;
+	s->frames[wait][0].file = s->frames[wait][0].func;
+	for (unsigned i = 0; i < 30; i++)
+		wait_once(s, 1, "network", 20 * MS, wait);
+	a = analyse(s, NULL);
+	for (size_t i = 1; i < a->nrows; i++) {
+		if (a->rows[i].activity != ACT_LOCK)
+			continue;
+		lock = true;
+		assert_string_equal(label_stack(a, a->rows[i].stack).text,
+				    "XactLockTableWait (:1) in LockAcquireExtended");
+	}
+	assert_true(lock);
+	analysis_free(a);
+	script_free(s);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_many_questions_of_a_request),
+	cmocka_unit_test(test_share_of_requests),
+	cmocka_unit_test(test_shared_call_has_no_straggler),
+	cmocka_unit_test(test_workers_that_ask),
+	cmocka_unit_test(test_known_wait),
+	cmocka_unit_test(test_long_turn),
+	cmocka_unit_test(test_poll_spin),
+	cmocka_unit_test(test_collector_of_java),
+	cmocka_unit_test(test_locks_of_postgres),
+};
+
+UNIT_TESTS(tests, NULL, NULL);
