@@ -172,6 +172,9 @@ static void report_text_head(const struct page *page)
 
 	if (a->unwatched_ns)
 		snprintf(watched, sizeof(watched), "%s not watched", label_time(a->unwatched_ns).text);
+	if (a->no_calls_ns)
+		snprintf(watched + strlen(watched), sizeof(watched) - strlen(watched),
+			 ", %s without system calls", label_time(a->no_calls_ns).text);
 	fprintf(page->out, "%s: %s, %s; %s %u", text_name(name, strlen(name), 40).bytes,
 		label_time(a->end - a->begin).text, watched, words_of(a)->most_places, usual);
 	if (a->most_procs > usual)

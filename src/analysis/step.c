@@ -691,6 +691,25 @@ static void host_log(struct analysis *a, const char *category, const char *text)
 		a->beside[a->nbeside++] = beside;
 }
 
+static void detail_end(struct analysis *a)
+{
+	if (a->no_calls_since)
+		a->no_calls_ns += a->now - a->no_calls_since;
+	a->no_calls_since = 0;
+}
+
+static void detail_changes(struct analysis *a, const char *category, const char *text)
+{
+	unsigned missing;
+
+	if (!left_out_log_parse(category, text, &missing))
+		return;
+	a->left_out |= missing;
+	detail_end(a);
+	if (missing & DETAIL_CALLS)
+		a->no_calls_since = a->now;
+}
+
 static void user_log(struct analysis *a, const struct op *op, struct goroutine *g)
 {
 	size_t category_len, len;
@@ -701,7 +720,7 @@ static void user_log(struct analysis *a, const struct op *op, struct goroutine *
 
 	if (repair_log_parse(category, text, &repaired) && repaired <= UINT32_MAX)
 		a->repaired += repaired;
-	a->left_out |= left_out_log_parse(category, text);
+	detail_changes(a, category, text);
 	host_log(a, category, text);
 	if (g)
 		lock_log(a, g, category, text);
@@ -865,6 +884,7 @@ void states_end(struct analysis *a)
 
 	a->now = a->end > a->now ? a->end : a->now;
 	integrate(a, a->now);
+	detail_end(a);
 	a->unwatched_ns = ledger_unwatched_before(&a->ledger, a->now);
 	if (unwatched)
 		step_on_gap(a, a->now, false);

@@ -19,12 +19,9 @@
 
 /* The note in the trace that begins each level. */
 static const char *const level_texts[] = {
-	[LEVEL_EXACT] = "starts of goroutines are probed",
-	[LEVEL_LIGHT] = "starts of goroutines are inferred",
-	[LEVEL_STARTS_ONLY] = STARTS_ONLY_LOG,
-	[LEVEL_FEW_FRAMES] = FEW_FRAMES_LOG,
-	[LEVEL_NO_SYSCALLS] = CALLS_LEFT_OUT_LOG,
-	[LEVEL_OFF] = GAP_LOG_BEGIN GAP_LOG_LIMIT,
+	[LEVEL_EXACT] = STARTS_PROBED_LOG,        [LEVEL_LIGHT] = STARTS_INFERRED_LOG,
+	[LEVEL_STARTS_ONLY] = STARTS_ONLY_LOG,    [LEVEL_FEW_FRAMES] = FEW_FRAMES_LOG,
+	[LEVEL_NO_SYSCALLS] = CALLS_LEFT_OUT_LOG, [LEVEL_OFF] = GAP_LOG_BEGIN GAP_LOG_LIMIT,
 };
 
 #define HEAP_SEEN   "sweeps and each growth of the heap are traced"

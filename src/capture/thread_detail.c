@@ -34,7 +34,7 @@ const char *thread_detail_text(enum detail_level level)
 	case LEVEL_OFF:
 		return GAP_LOG_BEGIN GAP_LOG_LIMIT;
 	default:
-		return "everything is recorded";
+		return EVERYTHING_LOG;
 	}
 }
 

@@ -302,6 +302,28 @@ static void test_poll_spin(void **state)
 	assert_false(spins_in_poll(1));
 }
 
+/* A function writes 10,000 times a second. */
+static void test_many_small_writes(void **state)
+{
+	struct script *s = one_thread("main [svc]");
+	uint32_t put = call_stack(s, "write(7: /data/x)", "export");
+	struct analysis *a;
+
+	(void)state;
+	for (unsigned i = 0; i < 6000; i++) {
+		call(s, 1, 0, MS / 20, put);
+		if (i % 60 == 0)
+			add(s, OP_CPU_SAMPLE, 1, 0)->stack = put;
+		s->now += MS / 20;
+	}
+	s->end = s->now;
+	a = analyse(s, NULL);
+	assert_true(
+		says(found(a, "cpu-place"), "system calls a second, mostly write, which take 300 ms in all"));
+	analysis_free(a);
+	script_free(s);
+}
+
 /* A thread of Java waits to allocate, and the collector's thread takes this share of the CPU time. */
 static struct analysis *java(unsigned share)
 {
@@ -380,6 +402,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_known_wait),
 	cmocka_unit_test(test_long_turn),
 	cmocka_unit_test(test_poll_spin),
+	cmocka_unit_test(test_many_small_writes),
 	cmocka_unit_test(test_collector_of_java),
 	cmocka_unit_test(test_locks_of_postgres),
 };

@@ -193,7 +193,46 @@ static void test_calls_left_out(void **state)
 	a = analyse(s, NULL);
 	text = report_of(a);
 	assert_non_null(strstr(text, "syscalls 0 and more)"));
+	assert_non_null(strstr(text, "all watched, 990 ms without system calls"));
 	free(text);
+	analysis_free(a);
+	script_free(s);
+}
+
+/*
+ * A thread is ready for 10 ms, 60 times, while no CPU runs the program. It may use one CPU only, and has used
+ * that for 700 ms of a second; of the machine's time 3 % was stolen, and others used the rest.
+ */
+static void test_neighbour_on_one_cpu(void **state)
+{
+	const struct host_log log = {.cpus = 1,
+				     .used_ns = 700 * MS,
+				     .length_ns = 1000 * MS,
+				     .busy_percent = 97,
+				     .stolen_percent = 3};
+	struct script *s = two_threads("main [app]", "work [app]");
+	uint32_t wait = stack(s, "futex", "work", 3, NULL);
+	char text[HOST_LOG_TEXT];
+	const struct finding *finding;
+	struct analysis *a;
+
+	(void)state;
+	block(s, 2, 1, "sync (futex)", wait);
+	for (unsigned i = 0; i < 60; i++) {
+		block(s, 1, 0, "sync (futex)", wait);
+		s->now += MS;
+		wake(s, 0, NO_P, 1, 0);
+		s->now += 10 * MS;
+		start(s, 1, 0);
+		s->now += MS;
+	}
+	host_log_print(&log, text);
+	add_log(s, 999 * MS, text);
+	a = analyse(s, NULL);
+	finding = found(a, "neighbour");
+	assert_non_null(finding);
+	assert_non_null(strstr(finding->text, "For 300 ms a thread was ready"));
+	assert_non_null(strstr(finding->text, "other processes used them"));
 	analysis_free(a);
 	script_free(s);
 }
@@ -1213,6 +1252,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_names),
 	cmocka_unit_test(test_nameless_callers),
 	cmocka_unit_test(test_calls_left_out),
+	cmocka_unit_test(test_neighbour_on_one_cpu),
 	cmocka_unit_test(test_why),
 	cmocka_unit_test(test_barrier),
 	cmocka_unit_test(test_quota),

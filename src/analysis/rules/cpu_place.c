@@ -9,11 +9,37 @@
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/intervals.h"
+#include "analysis/kinds.h"
 #include "analysis/names.h"
 #include "code/symbol/library.h"
 #include "analysis/rules/rules.h"
 
-enum { LEAST_SAMPLES = 50 };
+enum { LEAST_SAMPLES = 50, MANY_CALLS = 5000 /* a second */ };
+
+/* The function makes many system calls: small writes, or questions that are asked again and again. */
+static void calls_evidence(const struct analysis *a, struct finding *finding, uint32_t func)
+{
+	const struct row *most = NULL;
+	uint64_t n = 0, ns = 0;
+	const char *call;
+
+	for (size_t i = 1; i < a->nrows; i++) {
+		const struct row *row = &a->rows[i];
+
+		if (row->activity != ACT_SYSCALL || stack_site(a, row->stack)->func != func)
+			continue;
+		n += row->hist.n;
+		ns += row->hist.sum;
+		if (!most || row->hist.n > most->hist.n)
+			most = row;
+	}
+	if (!most || (double)n * 1e9 < MANY_CALLS * (double)watched_ns(a))
+		return;
+	call = io_call_name(a->stacks[most->stack].io_call);
+	finding_evidence(finding, "it makes %.0f system calls a second%s%s, which take %s in all",
+			 (double)n * 1e9 / (double)watched_ns(a), call ? ", mostly " : "", call ? call : "",
+			 label_time(ns).text);
+}
 
 void rule_cpu_place(struct analysis *a)
 {
@@ -52,6 +78,7 @@ void rule_cpu_place(struct analysis *a)
 					 ? label_function(a, (uint32_t)top_first(row->tasks)->key).text
 					 : "");
 	cpu_leaves_evidence(a, finding, most);
+	calls_evidence(a, finding, row->func);
 	callers_evidence(a, finding, "called mostly by", finding->stack);
 	if (strcmp(name_text(a, row->func), UNNAMED_CODE) == 0)
 		finding_evidence(finding,

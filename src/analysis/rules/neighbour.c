@@ -34,6 +34,15 @@ static bool is_stolen(const struct analysis *a, double off)
 	return stolen_ns(a) >= off / 2;
 }
 
+/* What the program did not use of the CPUs that it may use, ns: others can have used no more. */
+static double unused_ns(const struct analysis *a, double used)
+{
+	const struct analysis_host *host = &a->options.host;
+	double all = host->cpus * (double)watched_ns(a);
+
+	return host->known && all > used ? all - used : INFINITY;
+}
+
 /* "3 processes of bash (1.20 s in all)": the first of those that used CPUs, and the others of its name that
  * the trace has. They may use more than is missing here. A server of several processes is its own neighbour.
  */
@@ -80,6 +89,19 @@ static double beside_ns(const struct analysis *a)
 	return host->machine_busy * host->cpus * (double)watched_ns(a) - (double)host->cpu_ns;
 }
 
+/*
+ * What other processes used of CPUs, ns. The four greatest are counted on their own, because the program may
+ * have only some of the machine's CPUs. What the others used in all says nothing where CPUs were idle for
+ * half of the time: there was one for each of them.
+ */
+static double others_ns(const struct analysis *a)
+{
+	const struct analysis_host *host = &a->options.host;
+	double others = beside_ns(a), named = named_ns(a);
+
+	return others > named && host->machine_busy + host->machine_stolen >= 0.5 ? others : named;
+}
+
 /* Names one that used the CPUs, if the trace has it; those that have ended are not known: "other processes
  * used them, among them bash (1.20 s in all)". */
 static const char *reason(const struct analysis *a, const char *them, double off, char text[200])
@@ -88,7 +110,7 @@ static const char *reason(const struct analysis *a, const char *them, double off
 
 	if (is_throttled(a, off))
 		return "its CPU quota ran out";
-	if (is_stolen(a, off))
+	if (is_stolen(a, off) && stolen_ns(a) >= others_ns(a))
 		snprintf(text, 200, "the hypervisor gave %s to other machines (steal)", them);
 	else if (!a->nbeside && a->options.host.known)
 		snprintf(text, 200, "other processes used %s", them);
@@ -127,19 +149,6 @@ static void name_others(const struct analysis *a, struct finding *finding)
 	}
 	if (a->nbeside)
 		finding_evidence(finding, "%s", text);
-}
-
-/*
- * What other processes used of CPUs, ns. The four greatest are counted on their own, because the program may
- * have only some of the machine's CPUs. What the others used in all says nothing where CPUs were idle for
- * half of the time: there was one for each of them.
- */
-static double others_ns(const struct analysis *a)
-{
-	const struct analysis_host *host = &a->options.host;
-	double others = beside_ns(a), named = named_ns(a);
-
-	return others > named && host->machine_busy + host->machine_stolen >= 0.5 ? others : named;
 }
 
 /*
@@ -192,12 +201,15 @@ static bool is_little(const struct analysis *a, double off)
 	return off < 0.005 * p_time(a);
 }
 
-/* In how much of the time threads were ready for long, with a CPU that the program did not use, ns. */
+/*
+ * In how much of the time threads were ready for long, with a CPU that the program did not use, ns. That may
+ * be one that it must not use.
+ */
 static double ready_ns(const struct analysis *a)
 {
 	double long_ns = (double)histogram_sum_from(&a->latency, LONG_WAIT_NS);
 
-	return long_ns < (double)a->queued_idle_ns ? long_ns : (double)a->queued_idle_ns;
+	return fmin(fmin(long_ns, (double)a->queued_idle_ns), unused_ns(a, used_cpus_ns(a)));
 }
 
 /* Threads that wait for each other, because the program uses all CPUs, do not count. */

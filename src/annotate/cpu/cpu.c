@@ -36,11 +36,12 @@ static void cpu_observe(struct annotations *all, const struct probe_hit *hit)
 /* What is short of the limit records no threads without a CPU (capture/probe_set.c). */
 static bool leaves_out(const struct log_note *note)
 {
+	unsigned missing;
 	char text[64];
 
 	snprintf(text, sizeof(text), "%.*s", note->len < sizeof(text) ? (int)note->len : 0,
 		 (const char *)(note + 1));
-	return left_out_log_parse(OWN_LOG_CATEGORY, text) & DETAIL_FRAMES;
+	return left_out_log_parse(OWN_LOG_CATEGORY, text, &missing) && (missing & DETAIL_FRAMES);
 }
 
 static void cpu_learn(struct annotations *all, const struct log_record *record)

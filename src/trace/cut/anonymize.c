@@ -73,10 +73,11 @@ static bool is_own_log(const struct op *op, const struct tables *tables)
 	struct lock_log lock;
 	struct host_log host;
 	uint64_t repaired;
+	unsigned missing;
 	uint32_t cpu;
 
 	return lock_log_parse(category, text, &lock) || cpu_log_parse(category, text, &cpu) ||
-	       left_out_log_parse(category, text) || repair_log_parse(category, text, &repaired) ||
+	       left_out_log_parse(category, text, &missing) || repair_log_parse(category, text, &repaired) ||
 	       host_log_parse(category, text, &host) ||
 	       (strcmp(category, OWN_LOG_CATEGORY) == 0 && strcmp(text, GAP_LOG_BEGIN GAP_LOG_LIMIT) == 0);
 }

@@ -62,15 +62,28 @@ bool repair_log_parse(const char *category, const char *message, uint64_t *event
 	return !errno && strcmp(after, end) == 0;
 }
 
-unsigned left_out_log_parse(const char *category, const char *message)
+bool left_out_log_parse(const char *category, const char *message, unsigned *missing)
 {
-	if (strcmp(category, OWN_LOG_CATEGORY) != 0)
-		return 0;
-	if (strcmp(message, STARTS_ONLY_LOG) == 0)
-		return DETAIL_WAKERS;
-	if (strcmp(message, FEW_FRAMES_LOG) == 0)
-		return DETAIL_WAKERS | DETAIL_FRAMES;
-	return strcmp(message, CALLS_LEFT_OUT_LOG) == 0 ? DETAIL_WAKERS | DETAIL_FRAMES | DETAIL_CALLS : 0;
+	static const struct {
+		const char *message;
+		unsigned missing;
+	} logs[] = {
+		{EVERYTHING_LOG, 0},
+		{STARTS_PROBED_LOG, 0},
+		{STARTS_INFERRED_LOG, 0},
+		{STARTS_ONLY_LOG, DETAIL_WAKERS},
+		{FEW_FRAMES_LOG, DETAIL_WAKERS | DETAIL_FRAMES},
+		{CALLS_LEFT_OUT_LOG, DETAIL_WAKERS | DETAIL_FRAMES | DETAIL_CALLS},
+	};
+
+	for (size_t i = 0; strcmp(category, OWN_LOG_CATEGORY) == 0 && i < sizeof(logs) / sizeof(logs[0]);
+	     i++) {
+		if (strcmp(message, logs[i].message))
+			continue;
+		*missing = logs[i].missing;
+		return true;
+	}
+	return false;
 }
 
 bool cpu_log_parse(const char *category, const char *message, uint32_t *cpu)

@@ -45,7 +45,12 @@ bool lock_log_parse(const char *category, const char *message, struct lock_log *
 /* Returns false if the log has another category or another form. */
 bool repair_log_parse(const char *category, const char *message, uint64_t *events);
 
-/* What the trace has no more from here on, because of the limit on the cost. Each leaves out more. */
+/* What the trace has from here on. */
+#define EVERYTHING_LOG      "everything is recorded"
+#define STARTS_PROBED_LOG   "starts of goroutines are probed"
+#define STARTS_INFERRED_LOG "starts of goroutines are inferred"
+/* What it has no more, because of the limit on the cost, or because records are not read in time. Each leaves
+ * out more. */
 #define STARTS_ONLY_LOG    "only starts of goroutines are probed: wakers are not recorded"
 #define FEW_FRAMES_LOG     "stacks are cut short"
 #define CALLS_LEFT_OUT_LOG "system calls are left out"
@@ -53,8 +58,8 @@ bool repair_log_parse(const char *category, const char *message, uint64_t *event
 /* Details of a trace, as bits. */
 enum detail { DETAIL_WAKERS = 1, DETAIL_FRAMES = 2, DETAIL_CALLS = 4 };
 
-/* Returns which details are missing after this log; 0 = it says nothing of them. */
-unsigned left_out_log_parse(const char *category, const char *message);
+/* Sets which details are missing after this log. Returns false if it says nothing of them. */
+bool left_out_log_parse(const char *category, const char *message, unsigned *missing);
 
 /* The machine, and its use from the beginning of the trace to its end, in the category of notes. */
 struct host_log {
