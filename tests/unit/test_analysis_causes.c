@@ -137,6 +137,7 @@ static void check_busy(enum held how, uint64_t used_ns, const char *id, const ch
 		assert_true(finding->explained_by && strcmp(finding->explained_by, explained_by) == 0);
 	else
 		assert_null(finding->explained_by);
+	assert_true((strstr(finding->text, ", mostly without a CPU;") != NULL) == (how == HELD_WITHOUT_CPU));
 	analysis_free(a);
 	script_free(s);
 }

@@ -1132,6 +1132,7 @@ static void test_gil(void **state)
 	assert_non_null(finding);
 	assert_int_equal(finding->n, 100);
 	assert_non_null(strstr(finding->text, "waited 500 ms for the lock of their interpreter"));
+	assert_string_equal(finding->evidence[3], "100 % of that for thread 5000, main [python3]");
 	assert_null(found(a, "timer-bound"));
 	analysis_free(a);
 	script_free(s);

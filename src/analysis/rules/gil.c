@@ -4,12 +4,26 @@
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/rules/rules.h"
+#include "analysis/top.h"
+#include "analysis/words.h"
 
 /*
  * After 5 ms a waiter asks Python for the lock; before that, its holder gives it up for input and output. A
  * bit less, for the histogram.
  */
 #define SWITCH_INTERVAL_NS 4900000
+
+/* Each has it now and then. One that has it for most of what the others wait keeps them from running. */
+static void holder_evidence(const struct analysis *a, struct finding *finding, const struct resource *res)
+{
+	const struct top *holder = top_first(res->holders), *group = top_first(res->holder_groups);
+
+	if (holder->weight * 2 > res->charged_ns && group->key < a->ngroups)
+		finding_evidence(finding, "%.0f %% of that for %s, %s",
+				 100 * (double)holder->weight / (double)res->charged_ns,
+				 label_who(a, holder->key).text,
+				 label_function(a, a->groups[group->key].func).text);
+}
 
 void rule_gil(struct analysis *a)
 {
@@ -26,6 +40,7 @@ void rule_gil(struct analysis *a)
 		"thread holds at a time.",
 		label_time(res->waits.sum).text);
 	lock_evidence(a, finding, res);
+	holder_evidence(a, finding, res);
 	if (finding->p99_ns >= SWITCH_INTERVAL_NS)
 		finding_evidence(finding,
 				 "Python waits for it 5 ms at a time: who waits longer counts several times");

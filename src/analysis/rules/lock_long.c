@@ -33,6 +33,13 @@ static bool lock_long_applies(const struct analysis *a, const struct resource *r
 	       lock_is_held_some_time(res) && charged_to_first(a, res) * 2 >= res->charged_ns;
 }
 
+/* A holder of low priority, or on a busy machine, is kept from giving it back. */
+static const char *without_cpu(const struct resource *res)
+{
+	return res->meanwhile[ACT_RUNNABLE] * 2 > activities_ns(res->meanwhile) ? ", mostly without a CPU"
+										: "";
+}
+
 void rule_lock_long(struct analysis *a)
 {
 	for (size_t i = 1; i < a->nresources; i++) {
@@ -43,9 +50,9 @@ void rule_lock_long(struct analysis *a)
 		if (res->parent != i || !lock_matters(a, res, &impact) || !lock_long_applies(a, res))
 			continue;
 		finding = finding_add(a, "lock-long", impact);
-		finding_text(finding, "%s holds %s for %s (p99); %s waited %s for it.",
+		finding_text(finding, "%s holds %s for %s (p99)%s; %s waited %s for it.",
 			     lock_holder(a, res).text, lock_called(a, res, "a lock"),
-			     label_time(histogram_quantile(&res->min_holds, 0.99)).text,
+			     label_time(histogram_quantile(&res->min_holds, 0.99)).text, without_cpu(res),
 			     lock_waiter(a, res).text, label_time(res->waits.sum).text);
 		lock_evidence(a, finding, res);
 	}
