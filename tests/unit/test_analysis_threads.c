@@ -900,9 +900,10 @@ static void test_java(void **state)
 }
 
 /* A thread waits for a condition that another one signals 200 times within 1 ms, and 25 times does not. */
-static const struct finding *lost_signals(uint64_t timeout, const char *ends, struct analysis **made)
+static const struct finding *lost_signals(uint64_t timeout, const char *ends, const char *by,
+					  struct analysis **made)
 {
-	struct script *s = two_threads("take [svc]", "put [svc]");
+	struct script *s = two_threads("take [svc]", by);
 	uint32_t wait = stack(s, "pthread_cond_timedwait", "queue_take", 3, "take [svc]");
 	uint32_t signal = stack(s, "pthread_cond_signal", "queue_put", 4, "put [svc]");
 	uint32_t other = stack(s, ends, NULL, 0, NULL);
@@ -924,16 +925,22 @@ static void test_lost_signals(void **state)
 	struct analysis *a;
 
 	(void)state;
-	finding = lost_signals(50 * MS, "[interrupt: timer]", &a);
+	finding = lost_signals(50 * MS, "[interrupt: timer]", "put [svc]", &a);
 	assert_non_null(finding);
 	if (!strstr(finding->text,
 		    "nothing in the program ended 25 of 225 waits, a timer did, each after 50.0 ms"))
 		fail_msg("%s", finding->text);
 	assert_int_equal(finding->level, LEVEL_INFO);
+	assert_int_equal(finding->nevidence, 1);
 	analysis_free(a);
-	assert_null(lost_signals(5 * MS, "[interrupt: timer]", &a));
+	finding = lost_signals(50 * MS, "[interrupt: timer]", "take [svc]", &a);
+	assert_non_null(finding);
+	assert_string_equal(finding->evidence[1],
+			    "the other waits were ended by threads of the same function, take [svc]");
 	analysis_free(a);
-	assert_null(lost_signals(50 * MS, "[outside] client (77)", &a));
+	assert_null(lost_signals(5 * MS, "[interrupt: timer]", "put [svc]", &a));
+	analysis_free(a);
+	assert_null(lost_signals(50 * MS, "[outside] client (77)", "put [svc]", &a));
 	analysis_free(a);
 }
 

@@ -100,6 +100,10 @@ static void of_conditions(struct analysis *a, const struct row *row, const struc
 		     (unsigned long long)timed->n, (unsigned long long)row->hist.n,
 		     label_time(timed->ns / timed->n).text);
 	row_evidence(a, finding, row);
+	/* Threads of a pool, each of which waits for what only another one of them can do. */
+	if (timed->n < row->hist.n && top_first(row->waker_groups)->key == top_first(row->functions)->key)
+		finding_evidence(finding, "the other waits were ended by threads of the same function, %s",
+				 label_function(a, a->groups[top_first(row->functions)->key].func).text);
 }
 
 /* Most of the waits, or those that take half of the time: a condition may be signalled now and then. */
