@@ -117,7 +117,7 @@ void connections_call(struct analysis *a, struct goroutine *g, const struct op *
 	if (g->reads)
 		note_read(a, &a->connections.all[g->reads - 1]);
 	g->reads = 0;
-	turn_end(a, g, connection);
+	turn_end(a, g, stack, connection);
 	if (!connection)
 		return;
 	if (io_call_writes(a->stacks[stack].io_call))

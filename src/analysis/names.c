@@ -123,10 +123,7 @@ static bool names_is_lookup(const char *func)
 
 static bool names_is_handshake(const char *func)
 {
-	static const char *const whole[] = {"crypto/tls.(*Conn).handshakeContext", "SSL_do_handshake",
-					    "SSL_connect", "SSL_accept", "gnutls_handshake"};
-
-	return text_is_one_of(func, whole, sizeof(whole) / sizeof(whole[0]));
+	return strcmp(func, "crypto/tls.(*Conn).clientHandshake") == 0 || strcmp(func, "SSL_connect") == 0;
 }
 
 /* The function that a goroutine or thread began with, or that the runtime called on a thread's own stack. */
@@ -332,6 +329,12 @@ static bool is_futex(const char *func)
 	return strncmp(func, "futex", 5) == 0 && (!func[5] || func[5] == '(');
 }
 
+/* "epoll_wait(5)", "epoll_pwait2(5)" */
+static bool is_epoll(const char *func)
+{
+	return strncmp(func, "epoll_wait", 10) == 0 || strncmp(func, "epoll_pwait", 11) == 0;
+}
+
 /*
  * A program's own functions around a lock say no more than the lock does: their caller is the place. The
  * library function that it is in is then the program's.
@@ -394,6 +397,7 @@ static void look_at_leaf(struct analysis *a, struct stack_info *info)
 	for (uint32_t i = 0; i < info->n && i < called && !info->call && !info->io_call; i++)
 		info->io_call = io_call_of(name_text(a, a->frames[info->first + i].func));
 	info->futex = info->n && is_futex(name_text(a, a->frames[info->first].func));
+	info->polls = info->n && is_epoll(name_text(a, a->frames[info->first].func));
 	for (uint32_t i = 0; i < info->n; i++) {
 		const char *func = name_text(a, a->frames[info->first + i].func);
 

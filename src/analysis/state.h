@@ -107,7 +107,8 @@ struct stack_info {
 	bool made_of_condition; /* as some libraries make locks, or OpenMP its teams */
 	uint32_t handler;       /* handlers.h: string; 0 = not looked up, UINT32_MAX = none */
 	bool lookup;            /* resolves a host name */
-	bool handshake;         /* of TLS */
+	bool handshake;         /* of TLS, of a client */
+	bool polls;             /* the call is epoll_wait() or the like */
 	bool futex;             /* the system call is that of locks */
 	bool for_peer;          /* waits for what a reader of the same connection passes on */
 	uint8_t waits_for;      /* enum activity: what an outer frame says of the wait; 0 = nothing */
@@ -183,6 +184,7 @@ struct turn {
 	struct top cpu[TOPS];    /* rows of cpu_profile */
 	uint32_t connection;     /* 1 + index of the last one that it has read from or written to; 0 = none */
 	bool serves_many;        /* there was another one before */
+	bool is_loop;            /* it has waited for events of many, by epoll */
 	bool sampled;
 };
 

@@ -22,13 +22,14 @@ static void count_long(struct analysis *a, const struct goroutine *g, uint64_t n
 	all->g = g->goid;
 }
 
-void turn_end(struct analysis *a, struct goroutine *g, uint32_t connection)
+void turn_end(struct analysis *a, struct goroutine *g, uint32_t stack, uint32_t connection)
 {
 	struct turn *turn = &g->turn;
 	uint64_t ran = g->spent[ACT_CODE] - turn->ran;
 
 	/* What was called in a gap is not known. */
-	if (turn->serves_many && ran >= LONG_TURN_NS && g->spent[ACT_UNWATCHED] == turn->unwatched)
+	if (turn->serves_many && turn->is_loop && ran >= LONG_TURN_NS &&
+	    g->spent[ACT_UNWATCHED] == turn->unwatched)
 		count_long(a, g, ran);
 	if (turn->sampled)
 		memset(turn->cpu, 0, sizeof(turn->cpu));
@@ -36,6 +37,7 @@ void turn_end(struct analysis *a, struct goroutine *g, uint32_t connection)
 	turn->begin = a->now;
 	turn->ran = g->spent[ACT_CODE];
 	turn->unwatched = g->spent[ACT_UNWATCHED];
+	turn->is_loop |= a->stacks[stack].polls;
 	turn->serves_many |= connection && turn->connection && connection != turn->connection;
 	if (connection)
 		turn->connection = connection;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Turns of threads that serve several connections, one after the other: what a thread computes between two
- * system calls. While a turn takes long, all other connections wait, and no wait of the program shows that.
+ * Turns of loops that serve several connections, one after the other, and wait for all of them by epoll: what
+ * a thread computes between two system calls. While a turn takes long, all other connections wait, and no
+ * wait of the program shows that.
  */
 #ifndef GOTRACE_ANALYSIS_TURNS_H
 #define GOTRACE_ANALYSIS_TURNS_H
@@ -10,8 +11,9 @@
 
 #define LONG_TURN_NS 20000000
 
-/* The thread's turn ends with a system call: one on this connection (1 + its index), or 0. */
-void turn_end(struct analysis *a, struct goroutine *g, uint32_t connection);
+/* The thread's turn ends with a system call with this stack, on this connection (1 + its index; 0 = on none).
+ */
+void turn_end(struct analysis *a, struct goroutine *g, uint32_t stack, uint32_t connection);
 /* A CPU sample of the thread, of this row of the profile. */
 void turn_sample(struct goroutine *g, uint32_t row);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A thread that serves several connections, one after the other, computes for long for one of them: an event
- * loop that is blocked. One that is blocked in a system call is serial-loop's.
+ * An event loop, which serves several connections one after the other, computes for long for one of them. One
+ * that is blocked in a system call is serial-loop's.
  */
 #include "analysis/cpu.h"
 #include "analysis/figures.h"
@@ -28,8 +28,7 @@ static void long_turn_describe(struct analysis *a, const struct group *group)
 		finding->level = LEVEL_INFO;
 	finding_text(finding,
 		     "%s serves connections one after the other, and %llu times computed for %s (mean) for "
-		     "one, while all others "
-		     "waited%s%s.",
+		     "one, while its others waited%s%s.",
 		     label_function(a, group->func).text, (unsigned long long)turns->n,
 		     label_time(turns->ns / turns->n).text, row ? ": mostly in " : "",
 		     row ? cpu_place(a, row).text : "");
