@@ -68,7 +68,7 @@ double gc_live_share(const struct gc_figures *gc)
 
 bool gc_may_be_limited(const struct gc_figures *gc)
 {
-	return gc_live_share(gc) > 0.85;
+	return gc->is_off || gc_live_share(gc) > 0.85;
 }
 
 double user_running_ns(const struct analysis *a)

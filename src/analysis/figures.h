@@ -12,7 +12,8 @@ uint64_t activities_ns(const uint64_t ns[ACT_COUNT]); /* the sum of all activiti
 double busy_ns(const struct analysis *a); /* time of Ps or CPUs with code, the collector, or system calls */
 double utilisation(const struct analysis *a);      /* of the Ps, 0 to 1 */
 double gc_live_share(const struct gc_figures *gc); /* of the heap's goal, in use after a cycle; 0: unknown */
-/* Whether a memory limit sets the goal, as hardly any of the goal is garbage; or GOGC is less than 20. */
+/* Whether a memory limit sets the goal: GOGC is off, or hardly any of the goal is garbage; or GOGC is less
+ * than 20. */
 bool gc_may_be_limited(const struct gc_figures *gc);
 double user_running_ns(const struct analysis *a);
 double annotated_ns(const struct analysis *a, enum instance_kind kind); /* sum over all instances */

@@ -197,9 +197,10 @@ struct long_turns {
 
 struct goroutine {
 	uint64_t goid;
-	uint64_t born;  /* ns; 0 = before the trace */
-	uint64_t since; /* ns: start of its activity */
-	uint64_t slice; /* ns: start of its time slice */
+	uint64_t born;    /* ns; 0 = before the trace */
+	uint64_t since;   /* ns: start of its activity */
+	uint64_t slice;   /* ns: start of its time slice */
+	uint64_t started; /* ns: when it last got a P or CPU; a slice begins after a system call, too */
 	double delays_at[DELAY_COUNT];
 	uint64_t spent[ACT_COUNT];
 	struct past_activity past[PAST];
@@ -491,6 +492,7 @@ struct gc_figures {
 	uint64_t stw_began, last_stop;
 	uint32_t last_stopped_g, last_stopped_stack;
 	bool stw_gc, stw_cut; /* stw_cut: a gap was open in it */
+	bool is_off;          /* by GOGC */
 	unsigned stws;
 	uint64_t heap, heap_max, heap_goal, goal_min, goal_max;
 	uint64_t low;                       /* lowest heap since the last cycle ended: the live heap */

@@ -185,7 +185,7 @@ static void step_start(struct analysis *a, struct goroutine *g, const struct op 
 	g->last_m = op->m;
 	interval_leave(a, g, waker_of(a, g), 0, false);
 	interval_enter(a, g, g->assists ? ACT_ASSIST : ACT_CODE, g->assists ? g->assist_stack : 0);
-	g->slice = a->now;
+	g->slice = g->started = a->now;
 	g->p = op->p;
 	resource_got(a, g);
 	g->lock_logged = 0;
@@ -230,7 +230,7 @@ static void stop_running(struct analysis *a, struct goroutine *g, int32_t p, uin
 		group_from_stack(a, g, stack);
 	if (g->activity == ACT_CODE || g->activity == ACT_ASSIST)
 		note_slice(a, g, stack);
-	if (g->from_timer && a->now - g->slice < 10000) {
+	if (g->from_timer && a->now - g->started < 10000) {
 		a->timer_short_runs++;
 		a->groups[g->group].timer_short_runs++;
 	}

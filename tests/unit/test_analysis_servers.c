@@ -135,6 +135,89 @@ static void test_shared_call_has_no_straggler(void **state)
 	analysis_free(a);
 }
 
+/* The last one of three asks for 20 ms, in a function that they have in common. */
+static void test_straggler_is_called_by(void **state)
+{
+	struct script *s = script_new(1500 * MS);
+	const char *const waits[] = {"sync.(*WaitGroup).Wait", "main.show", "main.main"};
+	const char *const asks[] = {"internal/poll.runtime_pollWait", "main.ask", "main.reviews",
+				    "main.member"};
+	uint32_t wait = stack_of(s, waits, 3, 61), ask = stack_of(s, asks, 4, 28);
+	uint32_t done = stack(s, "sync.(*WaitGroup).Done", "main.member", 9, NULL);
+	uint32_t member = stack(s, "main.member", NULL, 1, NULL);
+	struct analysis *a;
+
+	(void)state;
+	procs(s, 2);
+	create(s, 1, stack(s, "main.main", NULL, 1, NULL));
+	start(s, 1, 0);
+	for (unsigned i = 0; i < 40; i++) {
+		for (uint32_t g = 2; g < 5; g++) {
+			struct op *op = add(s, OP_GO_CREATE, 1, 0);
+
+			op->g2 = g;
+			op->stack2 = member;
+		}
+		block(s, 1, 0, "sync", wait);
+		for (uint32_t g = 2; g < 5; g++) {
+			start(s, g, 1);
+			block(s, g, 1, "network", ask);
+			s->now += g == 4 ? 20 * MS : MS / 10;
+			wake(s, 0, NO_P, g, 0);
+			start(s, g, 1);
+			if (g == 4)
+				wake(s, g, 1, 1, done);
+			add(s, OP_GO_DESTROY, g, 1);
+			add(s, OP_PROC_STOP, 0, 1);
+		}
+		start(s, 1, 0);
+	}
+	s->end = s->now;
+	a = analyse(s, NULL);
+	assert_true(says(found(a, "straggler"), "called by main.reviews (:28)"));
+	analysis_free(a);
+	script_free(s);
+}
+
+/* With GOGC=off, as `goal` 0 says, only a memory limit makes the collector run. */
+static const struct finding *assisting(uint64_t goal, struct analysis **made)
+{
+	struct script *s = script_new(1500 * MS);
+	uint32_t where = stack(s, "runtime.mallocgc", "main.touch", 51, "main.main");
+
+	procs(s, 1);
+	create(s, 1, stack(s, "main.main", NULL, 1, NULL));
+	start(s, 1, 0);
+	for (unsigned i = 0; i < 30; i++) {
+		add(s, OP_GC_BEGIN, 1, 0);
+		add(s, OP_GC_ASSIST_BEGIN, 1, 0)->stack = where;
+		s->now += 15 * MS;
+		add(s, OP_GC_ASSIST_END, 1, 0);
+		add(s, OP_GC_END, 1, 0);
+		add(s, OP_HEAP_ALLOC, 1, 0)->arg = 70 << 20;
+		add(s, OP_HEAP_GOAL, 1, 0)->arg = goal;
+		s->now += 10 * MS;
+	}
+	s->end = s->now;
+	*made = analyse(s, NULL);
+	script_free(s);
+	return found(*made, "assist");
+}
+
+static void test_assists_of_a_memory_limit(void **state)
+{
+	struct analysis *a;
+	const struct finding *finding = assisting(0, &a);
+
+	(void)state;
+	assert_true(says(finding, "heap up to 73 MB; GOGC is off"));
+	assert_non_null(strstr(finding->next, "a higher GOMEMLIMIT"));
+	analysis_free(a);
+	finding = assisting(160 << 20, &a);
+	assert_true(says(finding, "goal up to 168 MB"));
+	analysis_free(a);
+}
+
 /* Four workers take jobs from a channel on which ten wait to send, and ask a back end for each, for 20 ms. */
 static void test_workers_that_ask(void **state)
 {
@@ -327,6 +410,38 @@ static void test_many_small_writes(void **state)
 	script_free(s);
 }
 
+/* A timer wakes a thread 14,000 times a second, which runs for this long, and calls nanosleep() then. */
+static bool storms(uint64_t ran)
+{
+	struct script *s = one_thread("main [svc]");
+	uint32_t nap = call_stack(s, "nanosleep", "back_off");
+	struct analysis *a;
+	bool found_it;
+
+	for (unsigned i = 0; i < 8000; i++) {
+		call(s, 1, 0, 1000, nap);
+		block(s, 1, 0, "sleep", nap);
+		s->now += MS / 14 - ran;
+		wake(s, 0, NO_P, 1, 0);
+		start(s, 1, 0);
+		s->now += ran;
+	}
+	s->end = s->now;
+	a = analyse(s, NULL);
+	found_it = found(a, "timer-storm") != NULL;
+	analysis_free(a);
+	script_free(s);
+	return found_it;
+}
+
+/* How long it has run before the call counts. */
+static void test_timer_storm_of_calls(void **state)
+{
+	(void)state;
+	assert_true(storms(4000));
+	assert_false(storms(15000));
+}
+
 /* A thread of Java waits to allocate, and the collector's thread takes this share of the CPU time. */
 static struct analysis *java(unsigned share)
 {
@@ -401,11 +516,14 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_many_questions_of_a_request),
 	cmocka_unit_test(test_share_of_requests),
 	cmocka_unit_test(test_shared_call_has_no_straggler),
+	cmocka_unit_test(test_straggler_is_called_by),
+	cmocka_unit_test(test_assists_of_a_memory_limit),
 	cmocka_unit_test(test_workers_that_ask),
 	cmocka_unit_test(test_known_wait),
 	cmocka_unit_test(test_long_turn),
 	cmocka_unit_test(test_poll_spin),
 	cmocka_unit_test(test_many_small_writes),
+	cmocka_unit_test(test_timer_storm_of_calls),
 	cmocka_unit_test(test_collector_of_java),
 	cmocka_unit_test(test_locks_of_postgres),
 };

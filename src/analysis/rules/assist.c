@@ -57,10 +57,16 @@ void rule_assist(struct analysis *a)
 	finding_evidence(finding, "allocates in %s; assists up to %s; %s more waiting for the collector",
 			 label_stack(a, row->stack).text, label_time(row->hist.max).text,
 			 label_time((uint64_t)waited).text);
-	finding_evidence(finding, "%llu cycles, heap up to %.0f MB, goal up to %.0f MB",
-			 (unsigned long long)a->gc.cycles, (double)a->gc.heap_max / 1e6,
-			 (double)a->gc.goal_max / 1e6);
+	if (a->gc.goal_max)
+		finding_evidence(finding, "%llu cycles, heap up to %.0f MB, goal up to %.0f MB",
+				 (unsigned long long)a->gc.cycles, (double)a->gc.heap_max / 1e6,
+				 (double)a->gc.goal_max / 1e6);
+	else
+		finding_evidence(finding, "%llu cycles, heap up to %.0f MB%s",
+				 (unsigned long long)a->gc.cycles, (double)a->gc.heap_max / 1e6,
+				 a->gc.is_off ? "; GOGC is off, so that the memory limit makes it run" : "");
 	finding_next(finding, "go tool pprof -sample_index=alloc_space, or %s",
-		     gc_may_be_limited(&a->gc) ? "raise GOMEMLIMIT if it is set, else GOGC"
-					       : "GOGC=400 with GOMEMLIMIT");
+		     a->gc.is_off                ? "a higher GOMEMLIMIT"
+		     : gc_may_be_limited(&a->gc) ? "raise GOMEMLIMIT if it is set, else GOGC"
+						 : "GOGC=400 with GOMEMLIMIT");
 }

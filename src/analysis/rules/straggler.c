@@ -108,6 +108,8 @@ void rule_straggler(struct analysis *a)
 			"n %llu, p50 %s, max %s; the last one comes %s after the one before it (mean)",
 			(unsigned long long)row->hist.n, label_time(finding->p50_ns).text,
 			label_time(row->hist.max).text, label_time(row->slack_ns / row->slack_n).text);
+		if (top_first(pair->did)->n && top_first(pair->did)->key >> 8)
+			callers_evidence(a, finding, "called by", (uint32_t)(top_first(pair->did)->key >> 8));
 		finding_next(finding, "gotrace why %s %s %llu --at %.6fs", a->options.file,
 			     words_of(a)->option, (unsigned long long)row->max_g,
 			     (double)(finding->worst_ns + row->hist.max / 2) / 1e9);
