@@ -164,13 +164,24 @@ struct label label_name(const struct analysis *a, uint32_t string)
 	return label_text(name_text(a, string), is_of_threads(a));
 }
 
+/* Behind "operator+", "operator()" and the like; those of '<' look like template arguments. */
+static bool is_behind_operator(const char *name, const char *at)
+{
+	const char *from = at;
+
+	while (from > name && at - from < 3 && strchr("+-*/%^&|!=>,()[]~", from[-1]))
+		from--;
+	return from < at && from >= name + 8 && memcmp(from - 8, "operator", 8) == 0;
+}
+
 /* Returns the end of template arguments that begin here, or NULL: '<' may be an operator's, or begin a name.
  */
 static const char *behind_template(const char *name, const char *at, const char *end)
 {
 	unsigned depth = 0;
 
-	if (*at != '<' || at == name || !(isalnum((unsigned char)at[-1]) || at[-1] == '_') ||
+	if (*at != '<' || at == name ||
+	    !(isalnum((unsigned char)at[-1]) || at[-1] == '_' || is_behind_operator(name, at)) ||
 	    (at >= name + 8 && memcmp(at - 8, "operator", 8) == 0))
 		return NULL;
 	for (; at < end; at++) {

@@ -553,10 +553,12 @@ static void report_text_lock(const struct page *page, uint32_t i)
 	const struct analysis *a = page->a;
 	const struct resource *res = &a->resources[i];
 	const struct top *did = top_first(res->did);
+	bool known = res->min_holds.n; /* not of a lock that another process holds */
 
 	fprintf(page->out, "%7s%8s%8s%8s%9s  %s\n", count_cell(res->waits.n).text,
-		time_cell(res->waits.sum).text, time_cell(histogram_quantile(&res->min_holds, 0.5)).text,
-		time_cell(res->min_holds.max).text, time_cell(res->waits.max).text,
+		time_cell(res->waits.sum).text,
+		known ? time_cell(histogram_quantile(&res->min_holds, 0.5)).text : "-",
+		known ? time_cell(res->min_holds.max).text : "-", time_cell(res->waits.max).text,
 		spot(page, (uint32_t)top_first(res->waited)->key, 42).bytes);
 	if (top_first(res->released)->n)
 		fprintf(page->out, "%40s  held by %s\n", "",
@@ -691,7 +693,7 @@ static void print_cpu_head(const struct page *page)
 
 	fprintf(page->out, "%llu samples", (unsigned long long)cpu_counted(a));
 	if (a->cpu.scheduler)
-		fprintf(page->out, "; not %llu in the scheduler, where gotrace's probes are",
+		fprintf(page->out, "; %llu more are left out: in the scheduler, where gotrace's probes are",
 			(unsigned long long)a->cpu.scheduler);
 	fputc('\n', page->out);
 }

@@ -144,6 +144,8 @@ static void test_names(void **state)
 	check_name("lib.so.1+0xab0 [app]", "lib.so.1+0xab0 [app]");
 	check_name("main.(*T).run [app]", "main.(*T).run [app]");
 	check_name("operator() [app]", "operator() [app]");
+	check_name("std::operator+<char, std::char_traits<char> >(char const*) [app]",
+		   "std::operator+<…> [app]");
 	check_name("rocksdb::InlineSkipList<rocksdb::MemTableRep::KeyComparator const&>::Next(int) [app]",
 		   "rocksdb::InlineSkipList<…>::Next [app]");
 	check_name("a::long_enough_to_be_shortened<b<c, d>, e>::f<int>(b<c, d>) const [app]",

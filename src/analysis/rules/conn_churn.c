@@ -88,7 +88,7 @@ static void weigh_handshakes(struct analysis *a, struct finding *finding, const 
 		finding_evidence(finding, "handshakes of TLS take %.0f %% of the CPU time, and wait %s",
 				 100 * handshake_share(a), label_time(ns).text);
 	else if (!ns)
-		finding_evidence(finding, "whether the connections come about is not recorded");
+		finding_evidence(finding, "whether they succeed is not recorded");
 }
 
 void rule_conn_churn(struct analysis *a)

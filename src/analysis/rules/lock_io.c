@@ -5,6 +5,7 @@
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/kinds.h"
+#include "analysis/names.h"
 #include "analysis/rules/rules.h"
 
 enum { MIN_WAIT_NS = 1000000 };
@@ -22,17 +23,31 @@ static const char *lock_io_kind_of(const struct resource *res)
 }
 
 /* Returns the I/O call that takes the holders longest; NULL if there is none. */
+/* As gotrace names what a thread calls: "clone3". */
+static const char *call_of_thread(const struct analysis *a, const struct stack_info *info)
+{
+	const struct code_place *leaf = &a->frames[info->first];
+
+	return info->n && leaf->func == leaf->file && is_of_threads(a) ? name_text(a, leaf->func) : NULL;
+}
+
 static const char *heaviest_call(const struct analysis *a, const struct resource *res)
 {
-	const struct top *most = NULL;
+	const struct top *most = NULL, *other = NULL;
 
 	for (unsigned i = 0; i < TOPS; i++) {
 		const struct top *did = &res->did[i];
+		const struct stack_info *info = &a->stacks[did->key >> 8];
 
-		if (did->n && a->stacks[did->key >> 8].io_call && (!most || did->weight > most->weight))
+		if (did->n && info->io_call && (!most || did->weight > most->weight))
 			most = did;
+		if (did->n && (did->key & 0xff) == ACT_SYSCALL && !info->futex &&
+		    (!other || did->weight > other->weight))
+			other = did;
 	}
-	return most ? io_call_name(a->stacks[most->key >> 8].io_call) : NULL;
+	if (most)
+		return io_call_name(a->stacks[most->key >> 8].io_call);
+	return other ? call_of_thread(a, &a->stacks[other->key >> 8]) : NULL;
 }
 
 static struct label across(const struct analysis *a, const struct resource *res)

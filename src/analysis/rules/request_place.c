@@ -57,7 +57,8 @@ static struct handler *handler_of(struct analysis *a, struct handlers *handlers,
 
 static bool is_same_place(const struct analysis *a, const struct row *one, const struct row *other)
 {
-	return one->activity == other->activity && stacks_share_site(a, one->stack, other->stack);
+	return one->activity == other->activity && stacks_share_site(a, one->stack, other->stack) &&
+	       stack_leaf(a, one->stack)->func == stack_leaf(a, other->stack)->func;
 }
 
 static void handler_add_wait(const struct analysis *a, struct handler *handler, const struct row *row)

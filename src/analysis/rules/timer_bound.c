@@ -95,10 +95,10 @@ static void of_conditions(struct analysis *a, const struct row *row, const struc
 	finding->level = LEVEL_INFO;
 	finding_text(finding,
 		     "%s waited %s for a condition: nothing in the program ended %llu of %llu waits, a timer "
-		     "did, each after %s (mean).",
+		     "did, each after %s (mean), %s in all.",
 		     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
 		     (unsigned long long)timed->n, (unsigned long long)row->hist.n,
-		     label_time(timed->ns / timed->n).text);
+		     label_time(timed->ns / timed->n).text, label_time(timed->ns).text);
 	row_evidence(a, finding, row);
 	/* Threads of a pool, each of which waits for what only another one of them can do. */
 	if (timed->n < row->hist.n && top_first(row->waker_groups)->key == top_first(row->functions)->key)
