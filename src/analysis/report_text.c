@@ -389,8 +389,8 @@ static bool findings_name_no_place(const struct analysis *a)
 	return true;
 }
 
-/* A line with the place of each of those that are not printed whole, from number `from` on, unless another
- * one explains it. */
+/* A line with the place of each of those that are not printed whole, from number `from` on, unless it is
+ * information that another one explains. */
 static void print_headlines(const struct page *page, unsigned from)
 {
 	const struct analysis *a = page->a;
@@ -400,15 +400,20 @@ static void print_headlines(const struct page *page, unsigned from)
 		const struct finding *finding = &a->findings[i];
 		const struct label where = label_stack(a, finding->stack);
 		const char *text = finding->stack ? where.text : finding->text;
-		char head[64];
-		int used = snprintf(head, sizeof(head), "%u %-6s %s: ", i + 1, level_names[finding->level],
-				    finding->id);
-		unsigned fits = page->width > (unsigned)used + 13 ? page->width - (unsigned)used - 3 : 10;
+		char head[64], tail[64] = "";
+		unsigned used = (unsigned)snprintf(head, sizeof(head), "%u %-6s %s: ", i + 1,
+						   level_names[finding->level], finding->id);
+		unsigned fits = 10;
 
-		if (finding->explained_by)
+		if (finding->explained_by && finding->level == LEVEL_INFO)
 			continue;
-		fprintf(page->out, "%s%.*s%s\n", head, text_fit(text, fits), text,
-			strlen(text) > fits ? "..." : "");
+		if (finding->explained_by)
+			used += (unsigned)snprintf(tail, sizeof(tail), " (explained by %s)",
+						   finding->explained_by);
+		if (page->width > used + 13)
+			fits = page->width - used - 3;
+		fprintf(page->out, "%s%.*s%s%s\n", head, text_fit(text, fits), text,
+			strlen(text) > fits ? "..." : "", tail);
 		n++;
 	}
 	if (left > n)

@@ -63,6 +63,40 @@ static void test_many_questions_of_a_request(void **state)
 	analysis_free(a);
 }
 
+/* What does not fit has a line each, three of them, and says what explains it. */
+static void test_headlines(void **state)
+{
+	const struct report_style style = {.width = 80};
+	struct analysis *a = asking(20, 15);
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	a->nfindings = 0;
+	for (unsigned i = 0; i < 7; i++) {
+		struct finding *finding = finding_add(a, "made", 0.5);
+
+		finding_text(finding,
+			     "Number %u takes more than a line, for it is as long as most findings are.", i);
+		for (unsigned k = 0; k < 4; k++)
+			finding_evidence(finding, "evidence");
+		finding->explained_by = i == 4 ? "another" : NULL;
+	}
+	report_text(a, out, &style);
+	fclose(out);
+	assert_non_null(strstr(text, "\n3 HIGH   made: Number 2 takes more than a line, for it"));
+	assert_non_null(strstr(
+		text,
+		"\n4 HIGH   made: Number 3 takes more than a line, for it is as long as most fin...\n"));
+	assert_non_null(strstr(
+		text,
+		"\n5 HIGH   made: Number 4 takes more than a line, for it... (explained by another)\n"));
+	assert_non_null(strstr(text, "\n... 2 more (--all)\n"));
+	free(text);
+	analysis_free(a);
+}
+
 /* Another goroutine has the only P for 4 of 10 ms of each request: of its time only a half is the wait. */
 static void test_share_of_requests(void **state)
 {
@@ -515,6 +549,7 @@ static void test_locks_of_postgres(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_many_questions_of_a_request),
 	cmocka_unit_test(test_share_of_requests),
+	cmocka_unit_test(test_headlines),
 	cmocka_unit_test(test_shared_call_has_no_straggler),
 	cmocka_unit_test(test_straggler_is_called_by),
 	cmocka_unit_test(test_assists_of_a_memory_limit),
