@@ -444,6 +444,36 @@ static void test_many_small_writes(void **state)
 	script_free(s);
 }
 
+/* One thread computes all the time, and hands its results to another one, which waits for them. */
+static void test_stage_that_sets_the_pace(void **state)
+{
+	struct script *s = one_thread("encode [svc]");
+	uint32_t hash = stack(s, "fnv", "encode [svc]", 59, NULL),
+		 get = stack(s, "pthread_cond_wait", "get", 7, "send [svc]");
+	uint32_t put = stack(s, "pthread_cond_signal", "put", 8, "encode [svc]");
+	struct analysis *a;
+
+	(void)state;
+	s->goids[2] = 5001;
+	create(s, 2, stack(s, "send [svc]", NULL, 1, NULL));
+	start(s, 2, 1);
+	for (unsigned i = 0; i < 100; i++) {
+		block(s, 2, 1, "sync (condition)", get);
+		add(s, OP_CPU_SAMPLE, 1, 0)->stack = hash;
+		s->now += 9 * MS;
+		wake(s, 1, 0, 2, put);
+		start(s, 2, 1);
+		s->now += MS / 10;
+	}
+	s->end = s->now;
+	a = analyse(s, NULL);
+	assert_true(
+		says(found(a, "cpu-place"),
+		     "one thread alone runs it, 100 % of the time, and has ended waits of others of 900 ms"));
+	analysis_free(a);
+	script_free(s);
+}
+
 /* A timer wakes a thread 14,000 times a second, which runs for this long, and calls nanosleep() then. */
 static bool storms(uint64_t ran)
 {
@@ -558,6 +588,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_long_turn),
 	cmocka_unit_test(test_poll_spin),
 	cmocka_unit_test(test_many_small_writes),
+	cmocka_unit_test(test_stage_that_sets_the_pace),
 	cmocka_unit_test(test_timer_storm_of_calls),
 	cmocka_unit_test(test_collector_of_java),
 	cmocka_unit_test(test_locks_of_postgres),

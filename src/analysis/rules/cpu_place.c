@@ -11,6 +11,8 @@
 #include "analysis/intervals.h"
 #include "analysis/kinds.h"
 #include "analysis/names.h"
+#include "analysis/top.h"
+#include "analysis/words.h"
 #include "code/symbol/library.h"
 #include "analysis/rules/rules.h"
 
@@ -39,6 +41,29 @@ static void calls_evidence(const struct analysis *a, struct finding *finding, ui
 	finding_evidence(finding, "it makes %.0f system calls a second%s%s, which take %s in all",
 			 (double)n * 1e9 / (double)watched_ns(a), call ? ", mostly " : "", call ? call : "",
 			 label_time(ns).text);
+}
+
+/* One thread or goroutine alone runs it, all the time, and others wait for that one: a stage that sets their
+ * pace. */
+static void stage_evidence(const struct analysis *a, struct finding *finding, const struct group *group)
+{
+	double ran = (double)(group->spent[ACT_CODE] + group->spent[ACT_SYSCALL] + group->spent[ACT_ASSIST]);
+	uint64_t ns = 0;
+
+	if (group->peak != 1 || ran < 0.9 * (double)watched_ns(a))
+		return;
+	for (size_t i = 1; i < a->nrows; i++) {
+		const struct row *row = &a->rows[i];
+
+		if (row->activity >= ACT_JOIN && row->activity <= ACT_SELECT &&
+		    top_first(row->waker_groups)->n && &a->groups[top_first(row->waker_groups)->key] == group)
+			ns += row->hist.sum;
+	}
+	if (ns * 2 > watched_ns(a))
+		finding_evidence(
+			finding,
+			"one %s alone runs it, %.0f %% of the time, and has ended waits of others of %s",
+			words_of(a)->one, 100 * ran / (double)watched_ns(a), label_time(ns).text);
 }
 
 void rule_cpu_place(struct analysis *a)
@@ -77,6 +102,8 @@ void rule_cpu_place(struct analysis *a)
 				 top_first(row->tasks)->n
 					 ? label_function(a, (uint32_t)top_first(row->tasks)->key).text
 					 : "");
+	if (top_first(row->groups)->n)
+		stage_evidence(a, finding, &a->groups[top_first(row->groups)->key]);
 	cpu_leaves_evidence(a, finding, most);
 	calls_evidence(a, finding, row->func);
 	callers_evidence(a, finding, "called mostly by", finding->stack);
