@@ -381,6 +381,9 @@ enum activity wait_by_outer(const char *func)
 		   lwlock.c) */
 		{"ProcSleep", ACT_LOCK},
 		{"LWLockAcquire", ACT_LOCK},
+		/* SQLite sleeps until another connection has released the file (src/main.c,
+		   sqliteDefaultBusyCallback) */
+		{"sqlite3InvokeBusyHandler", ACT_LOCK},
 	};
 
 	return (enum activity)look_up(outer, sizeof(outer) / sizeof(outer[0]), func, ACT_NONE);

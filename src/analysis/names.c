@@ -353,15 +353,18 @@ static void skip_wrappers(const struct analysis *a, struct stack_info *info)
 	info->leaf = site - 1;
 }
 
-/* PostgreSQL's locks: who wants one is the place, and not the code that waits for all kinds of things. */
-static void skip_lock_manager(const struct analysis *a, struct stack_info *info)
+/*
+ * Who wants the lock is the place, and not the code that waits for all kinds of things; of PostgreSQL, whose
+ * own code has both, the first named function outside the lock manager.
+ */
+static void look_at_lock(const struct analysis *a, struct stack_info *info)
 {
 	const struct code_place *frames = &a->frames[info->first];
-	uint32_t site = 0;
+	uint32_t lock = 0, site;
 
-	while (site < info->n && wait_by_outer(name_text(a, frames[site].func)) != ACT_LOCK)
-		site++;
-	while (++site < info->n) {
+	while (lock < info->n && wait_by_outer(name_text(a, frames[lock].func)) != ACT_LOCK)
+		lock++;
+	for (site = lock + 1; site < info->n; site++) {
 		const char *func = name_text(a, frames[site].func);
 
 		if (!strstr(func, "+0x") && strncmp(func, "LockAcquire", 11) != 0)
@@ -369,8 +372,8 @@ static void skip_lock_manager(const struct analysis *a, struct stack_info *info)
 	}
 	if (site >= info->n)
 		return;
-	info->site = site;
-	info->leaf = site - 1;
+	info->leaf = info->site > lock ? lock : site - 1;
+	info->site = info->site > lock ? info->site : site;
 }
 
 static void look_at_leaf(struct analysis *a, struct stack_info *info)
@@ -406,7 +409,7 @@ static void look_at_leaf(struct analysis *a, struct stack_info *info)
 		info->waits_for = info->waits_for ? info->waits_for : (uint8_t)wait_by_outer(func);
 	}
 	if (info->waits_for == ACT_LOCK)
-		skip_lock_manager(a, info);
+		look_at_lock(a, info);
 	info->for_peer =
 		info->near < info->n && is_for_peer(name_text(a, a->frames[info->first + info->near].func));
 	info->polled = (uint8_t)polled_for(a, info);

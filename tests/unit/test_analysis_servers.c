@@ -549,31 +549,43 @@ static void test_collector_of_java(void **state)
 	analysis_free(a);
 }
 
-/* A back end of PostgreSQL waits for a row's lock by its latch, like for its client. */
-static void test_locks_of_postgres(void **state)
+/* The place of waits that are for a lock, as functions further out say. */
+static void check_outer_lock(const char *const funcs[6], uint32_t library, const char *reason,
+			     const char *place)
 {
-	struct script *s = one_thread("main [postgres]");
-	const char *const funcs[] = {"epoll_wait(8)",       "WaitEventSetWait",  "ProcSleep",
-				     "LockAcquireExtended", "XactLockTableWait", "main [postgres]"};
+	struct script *s = one_thread(funcs[5]);
 	uint32_t wait = stack_of(s, funcs, 6, 1);
 	struct analysis *a;
 	bool lock = false;
 
-	(void)state;
 	s->frames[wait][0].file = s->frames[wait][0].func;
+	for (uint32_t i = 1; i <= library; i++)
+		s->frames[wait][i].file = str(s, "libsqlite3.so.0");
 	for (unsigned i = 0; i < 30; i++)
-		wait_once(s, 1, "network", 20 * MS, wait);
+		wait_once(s, 1, reason, 20 * MS, wait);
 	a = analyse(s, NULL);
 	for (size_t i = 1; i < a->nrows; i++) {
 		if (a->rows[i].activity != ACT_LOCK)
 			continue;
 		lock = true;
-		assert_string_equal(label_stack(a, a->rows[i].stack).text,
-				    "XactLockTableWait (:1) in LockAcquireExtended");
+		assert_string_equal(label_stack(a, a->rows[i].stack).text, place);
 	}
 	assert_true(lock);
 	analysis_free(a);
 	script_free(s);
+}
+
+/* A back end of PostgreSQL waits for a row's lock by its latch, as it does for its client. SQLite sleeps. */
+static void test_locks_of_databases(void **state)
+{
+	static const char *const postgres[] = {"epoll_wait(8)",       "WaitEventSetWait",  "ProcSleep",
+					       "LockAcquireExtended", "XactLockTableWait", "main [postgres]"};
+	static const char *const sqlite[] = {"clock_nanosleep", "usleep", "sqlite3InvokeBusyHandler",
+					     "sqlite3_step",    "insert", "main [app]"};
+
+	(void)state;
+	check_outer_lock(postgres, 0, "network", "XactLockTableWait (:1) in LockAcquireExtended");
+	check_outer_lock(sqlite, 3, "sleep", "insert (:1) in sqlite3InvokeBusyHandler");
 }
 
 static const struct CMUnitTest tests[] = {
@@ -591,7 +603,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_stage_that_sets_the_pace),
 	cmocka_unit_test(test_timer_storm_of_calls),
 	cmocka_unit_test(test_collector_of_java),
-	cmocka_unit_test(test_locks_of_postgres),
+	cmocka_unit_test(test_locks_of_databases),
 };
 
 UNIT_TESTS(tests, NULL, NULL);
