@@ -66,6 +66,7 @@ static const struct rule rules[] = {
 	{"long-turn", rule_long_turn, DETAIL_CALLS, false},
 	{"poll-spin", rule_poll_spin, DETAIL_CALLS, false},
 	{"vm-gc", rule_vm_gc, 0, false},
+	{"database-lock", rule_database_lock, 0, false},
 	{"call-place", rule_call_place, DETAIL_CALLS, false},
 	{"cpu-place", rule_cpu_place, 0, false},
 };

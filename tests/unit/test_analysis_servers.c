@@ -571,6 +571,9 @@ static void check_outer_lock(const char *const funcs[6], uint32_t library, const
 		assert_string_equal(label_stack(a, a->rows[i].stack).text, place);
 	}
 	assert_true(lock);
+	assert_non_null(found(a, "database-lock"));
+	assert_int_equal(found(a, "database-lock")->level, LEVEL_INFO);
+	assert_non_null(strstr(found(a, "database-lock")->text, place));
 	analysis_free(a);
 	script_free(s);
 }

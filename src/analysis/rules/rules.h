@@ -70,6 +70,7 @@ void rule_serial_loop(struct analysis *a);
 void rule_long_turn(struct analysis *a);
 void rule_poll_spin(struct analysis *a);
 void rule_vm_gc(struct analysis *a);
+void rule_database_lock(struct analysis *a);
 
 /* --- answers.c --- */
 
