@@ -135,6 +135,7 @@ static enum level outlier(uint64_t ns)
 	a = analyse(s, NULL);
 	finding = found(a, "outlier");
 	assert_non_null(finding);
+	assert_non_null(strstr(finding->text, "2 of 200 goroutines main.handle took up to"));
 	level = finding->level;
 	analysis_free(a);
 	script_free(s);

@@ -71,7 +71,7 @@ static void outlier_look_at(struct analysis *a, const struct instances *all)
 	const struct instance *one = &all->slowest[0];
 	uint64_t p50 = histogram_quantile(&all->hist, 0.5), p90 = histogram_quantile(&all->hist, 0.9);
 	double excess;
-	unsigned cause;
+	unsigned cause, like = 0;
 	struct finding *finding;
 
 	if (all->hist.n < MIN_N || one->ns < 10 * p50 || p90 > 3 * p50 || one->ns - p50 < MIN_EXCESS_NS)
@@ -85,16 +85,20 @@ static void outlier_look_at(struct analysis *a, const struct instances *all)
 	/* A wait for a goroutine that did not get a CPU is only bad luck. */
 	if (!is_cause(cause) || one->ns - p50 < 2 * a->latency.max || excess < 0.5 * (double)(one->ns - p50))
 		return;
+	while (like < all->nslowest && all->slowest[like].ns * 2 >= one->ns)
+		like++;
 	/* Nobody has called goroutines alike, and a disk takes tens of ms once in a while. */
 	finding = finding_add(a, "outlier",
 			      all->kind != INSTANCE_LIFE ? 0.06
 			      : one->ns >= MIN_SINGLE_NS ? 0.02
 							 : 0);
-	finding_text(finding, "1 of %llu %ss %s took %s, the median %s: %.0f %% of the difference is %s.",
-		     (unsigned long long)all->hist.n,
+	finding_text(finding,
+		     "%u%s of %llu %ss %s took %s%s, the median %s: %.0f %% of the difference is %s.", like,
+		     like == SLOWEST ? " or more" : "", (unsigned long long)all->hist.n,
 		     all->kind == INSTANCE_LIFE ? words_of(a)->one : kinds[all->kind],
-		     label_function(a, all->name).text, label_time(one->ns).text, label_time(p50).text,
-		     100 * excess / (double)(one->ns - p50), activity_name((enum activity)cause));
+		     label_function(a, all->name).text, like > 1 ? "up to " : "", label_time(one->ns).text,
+		     label_time(p50).text, 100 * excess / (double)(one->ns - p50),
+		     activity_name((enum activity)cause));
 	finding->n = all->hist.n;
 	finding->total_ns = all->hist.sum;
 	finding->p50_ns = p50;

@@ -59,12 +59,12 @@ static void slow_consumer_look_at(struct analysis *a, uint32_t index)
 		return;
 	finding = finding_add(a, "slow-consumer", impact);
 	if (one)
-		finding_text(finding, "%s waited %s to send to one %s, %s in %s, which is busy: mostly %s.",
+		finding_text(finding, "%s waited %s to send to one %s, %s in %s; meanwhile mostly %s.",
 			     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
 			     words_of(a)->one, label_id(a, waker->key).text, label_stack(a, pair->stack).text,
 			     pair_did(a, pair).text);
 	else
-		finding_text(finding, "%s waited %s to send to %llu %s in %s, which meanwhile mostly %s.",
+		finding_text(finding, "%s waited %s to send to %llu %s in %s; meanwhile mostly %s.",
 			     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
 			     (unsigned long long)a->groups[top_first(row->waker_groups)->key].peak,
 			     words_of(a)->many, label_stack(a, pair->stack).text, pair_did(a, pair).text);
