@@ -92,8 +92,8 @@ void handler_enter(struct analysis *a, struct goroutine *g)
 {
 	uint32_t func;
 
-	/* Code has no stack, and that of a runnable goroutine is its waker's. */
-	if (g->activity < ACT_SYSCALL)
+	/* Code has no stack, and that of a runnable goroutine is its waker's. A gap is within a request. */
+	if (g->activity < ACT_SYSCALL || g->activity == ACT_UNWATCHED)
 		return;
 	func = handler_look_up(a, g->stack);
 	if (g->handler && a->handlers.all[g->handler - 1].func == func)
