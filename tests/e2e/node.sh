@@ -19,6 +19,18 @@ node_tree() {
 	pgrep -f "^$GOTRACE flight --node -o $W/dir"
 }
 
+# kill_node: kills the recorder of all; those of the single processes end with it.
+kill_node() {
+	local i
+	kill -KILL $recorder
+	wait $recorder 2>/dev/null
+	for ((i = 0; i < 100; i++)); do
+		[ -n "$(node_tree)" ] || break
+		sleep 0.1
+	done
+	[ -z "$(node_tree)" ] || die "processes are left: $(node_tree)"
+}
+
 # node_memory: prints the memory of all of them, in MB.
 node_memory() {
 	local pid
@@ -115,13 +127,7 @@ case_node_fault() {
 	for file in "$W"/dir/*.trace; do
 		strict "$file"
 	done
-	kill -KILL $recorder
-	wait $recorder 2>/dev/null
-	for ((i = 0; i < 100; i++)); do
-		[ -n "$(node_tree)" ] || break
-		sleep 0.1
-	done
-	[ -z "$(node_tree)" ] || die "processes are left: $(node_tree)"
+	kill_node
 	[ "$(breakpoints)" -eq 0 ] || die "$(breakpoints) breakpoints are left in the target's code"
 	only_traces
 	still_lives
@@ -203,11 +209,5 @@ case_node_churn() {
 		strict "$file"
 		covers "$file" $((to - 1000000)) "$to"
 	done
-	kill -KILL $recorder
-	wait $recorder 2>/dev/null
-	for ((i = 0; i < 100; i++)); do
-		[ -n "$(node_tree)" ] || break
-		sleep 0.1
-	done
-	[ -z "$(node_tree)" ] || die "processes are left: $(node_tree)"
+	kill_node
 }
