@@ -443,7 +443,7 @@ static void print_findings(const struct page *page)
 		if (!is_for_file(page, &a->findings[i]))
 			continue;
 		fprintf(page->out,
-			"To look at single waits: gotrace -p %s -o FILE, and gotrace report FILE\n",
+			"To look further: gotrace -p %s -o FILE, and gotrace report FILE\n",
 			label_pid(a).text);
 		break;
 	}
