@@ -109,7 +109,7 @@ static void gc_note_goal(struct gc_figures *gc, uint64_t bytes)
 {
 	/* GOGC=off: there is no goal, also if a memory limit makes the collector run (Go
 	 * src/runtime/traceruntime.go). */
-	gc->is_off |= !bytes;
+	gc->is_off = !bytes;
 	if (!bytes || bytes == UINT64_MAX)
 		return;
 	if (!gc->goal_min || bytes < gc->goal_min)

@@ -373,16 +373,13 @@ static unsigned count_futex(struct analysis *a, unsigned activity, uint32_t stac
 enum activity wait_by_outer(const char *func)
 {
 	static const struct keyword outer[] = {
-		/* HotSpot: a thread that allocates waits for a collection, or stands still for one
-		   (src/hotspot/share) */
+		/* HotSpot, src/hotspot/share: for a collection, to allocate or because it stops the world. */
 		{"MemAllocator::allocate", ACT_GC},
 		{"SafepointSynchronize::block", ACT_GC},
-		/* PostgreSQL waits for locks by a latch or a semaphore (src/backend/storage/lmgr/proc.c,
-		   lwlock.c) */
+		/* PostgreSQL, src/backend/storage/lmgr: by a latch, or by a semaphore. */
 		{"ProcSleep", ACT_LOCK},
 		{"LWLockAcquire", ACT_LOCK},
-		/* SQLite sleeps until another connection has released the file (src/main.c,
-		   sqliteDefaultBusyCallback) */
+		/* SQLite, src/main.c: sleeps until another connection has released the file. */
 		{"sqlite3InvokeBusyHandler", ACT_LOCK},
 	};
 

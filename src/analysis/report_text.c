@@ -442,8 +442,7 @@ static void print_findings(const struct page *page)
 	for (unsigned i = 0; i < n; i++) {
 		if (!is_for_file(page, &a->findings[i]))
 			continue;
-		fprintf(page->out,
-			"To look further: gotrace -p %s -o FILE, and gotrace report FILE\n",
+		fprintf(page->out, "To look further: gotrace -p %s -o FILE, and gotrace report FILE\n",
 			label_pid(a).text);
 		break;
 	}

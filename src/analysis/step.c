@@ -691,11 +691,17 @@ static void host_log(struct analysis *a, const char *category, const char *text)
 		a->beside[a->nbeside++] = beside;
 }
 
+/* The time until now that was watched. */
+static uint64_t watched_until_now(const struct analysis *a)
+{
+	return a->now - a->begin - ledger_unwatched_before(&a->ledger, a->now);
+}
+
 static void detail_end(struct analysis *a)
 {
-	if (a->no_calls_since)
-		a->no_calls_ns += a->now - a->no_calls_since;
-	a->no_calls_since = 0;
+	if (a->calls_left_out)
+		a->no_calls_ns += watched_until_now(a) - a->no_calls_since;
+	a->calls_left_out = false;
 }
 
 static void detail_changes(struct analysis *a, const char *category, const char *text)
@@ -706,8 +712,8 @@ static void detail_changes(struct analysis *a, const char *category, const char 
 		return;
 	a->left_out |= missing;
 	detail_end(a);
-	if (missing & DETAIL_CALLS)
-		a->no_calls_since = a->now;
+	a->calls_left_out = missing & DETAIL_CALLS;
+	a->no_calls_since = watched_until_now(a);
 }
 
 static void user_log(struct analysis *a, const struct op *op, struct goroutine *g)

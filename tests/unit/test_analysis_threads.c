@@ -1141,7 +1141,8 @@ static void test_gil(void **state)
 	assert_non_null(finding);
 	assert_int_equal(finding->n, 100);
 	assert_non_null(strstr(finding->text, "waited 500 ms for the lock of their interpreter"));
-	assert_string_equal(finding->evidence[3], "100 % of that for thread 5000, main [python3]");
+	assert_string_equal(finding->evidence[3],
+			    "thread 5000 had it for 100 % of that time: main [python3]");
 	assert_null(found(a, "timer-bound"));
 	analysis_free(a);
 	script_free(s);

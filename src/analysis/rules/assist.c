@@ -64,9 +64,9 @@ void rule_assist(struct analysis *a)
 	else
 		finding_evidence(finding, "%llu cycles, heap up to %.0f MB%s",
 				 (unsigned long long)a->gc.cycles, (double)a->gc.heap_max / 1e6,
-				 a->gc.is_off ? "; GOGC is off, so that the memory limit makes it run" : "");
+				 a->gc.is_off ? "; GOGC is off: a memory limit makes it run, or runtime.GC"
+					      : "");
 	finding_next(finding, "go tool pprof -sample_index=alloc_space, or %s",
-		     a->gc.is_off                ? "a higher GOMEMLIMIT"
-		     : gc_may_be_limited(&a->gc) ? "raise GOMEMLIMIT if it is set, else GOGC"
-						 : "GOGC=400 with GOMEMLIMIT");
+		     gc_may_be_limited(&a->gc) ? "raise GOMEMLIMIT if it is set, else GOGC"
+					       : "GOGC=400 with GOMEMLIMIT");
 }

@@ -62,7 +62,7 @@ static void stage_evidence(const struct analysis *a, struct finding *finding, co
 	if (ns * 2 > watched_ns(a))
 		finding_evidence(
 			finding,
-			"one %s alone runs it, %.0f %% of the time, and has ended waits of others of %s",
+			"one %s alone runs it, %.0f %% of the time, and others waited %s for that one",
 			words_of(a)->one, 100 * ran / (double)watched_ns(a), label_time(ns).text);
 }
 

@@ -19,9 +19,9 @@ static void holder_evidence(const struct analysis *a, struct finding *finding, c
 	const struct top *holder = top_first(res->holders), *group = top_first(res->holder_groups);
 
 	if (holder->weight * 2 > res->charged_ns && group->key < a->ngroups)
-		finding_evidence(finding, "%.0f %% of that for %s, %s",
-				 100 * (double)holder->weight / (double)res->charged_ns,
+		finding_evidence(finding, "%s had it for %.0f %% of that time: %s",
 				 label_who(a, holder->key).text,
+				 100 * (double)holder->weight / (double)res->charged_ns,
 				 label_function(a, a->groups[group->key].func).text);
 }
 

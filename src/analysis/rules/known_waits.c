@@ -37,7 +37,7 @@ void known_wait_evidence(const struct analysis *a, struct finding *finding)
 		for (size_t k = 0; k < sizeof(known_waits) / sizeof(known_waits[0]); k++) {
 			if (strncmp(func, known_waits[k].func, strlen(known_waits[k].func)))
 				continue;
-			finding_evidence(finding, "that is for %s", known_waits[k].what);
+			finding_evidence(finding, "the wait is for %s", known_waits[k].what);
 			return;
 		}
 	}

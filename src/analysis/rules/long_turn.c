@@ -27,8 +27,9 @@ static void long_turn_describe(struct analysis *a, const struct group *group)
 	if (turns->most < BLOCKING_NS)
 		finding->level = LEVEL_INFO;
 	finding_text(finding,
-		     "%s serves connections one after the other, and %llu times computed for %s (mean) for "
-		     "one, while its others waited%s%s.",
+		     "%s serves connections one after the other, and %llu times computed for %s (mean), in "
+		     "which it "
+		     "served none%s%s.",
 		     label_function(a, group->func).text, (unsigned long long)turns->n,
 		     label_time(turns->ns / turns->n).text, row ? ": mostly in " : "",
 		     row ? cpu_place(a, row).text : "");

@@ -38,9 +38,8 @@ static bool is_stolen(const struct analysis *a, double off)
 static double unused_ns(const struct analysis *a, double used)
 {
 	const struct analysis_host *host = &a->options.host;
-	double all = host->cpus * (double)watched_ns(a);
 
-	return host->known && all > used ? all - used : INFINITY;
+	return host->known ? fmax(host->cpus * (double)watched_ns(a) - used, 0) : INFINITY;
 }
 
 /* "3 processes of bash (1.20 s in all)": the first of those that used CPUs, and the others of its name that

@@ -3,6 +3,8 @@
  * A loop asks for events all the time, and does nothing with what it learns: something is always ready, such
  * as a connection to write to for which there is nothing to write (level-triggered EPOLLOUT).
  */
+#include <string.h>
+
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/intervals.h"
@@ -42,8 +44,9 @@ static void poll_spin_look_at(struct analysis *a, const struct row *row)
 		return;
 	finding = finding_add(a, "poll-spin", busy / p_time(a));
 	finding_text(finding,
-		     "%s is called %.0f times a second, and hardly anything is done with what it says: %.2f "
-		     "other system calls for each.",
+		     "%s is called %.0f times a second, with %.2f other system calls for each: hardly "
+		     "anything is done "
+		     "with what it returns.",
 		     label_stack(a, row->stack).text, (double)row->hist.n / seconds,
 		     (double)others / (double)row->hist.n);
 	row_evidence(a, finding, row);
@@ -55,8 +58,12 @@ static void poll_spin_look_at(struct analysis *a, const struct row *row)
 void rule_poll_spin(struct analysis *a)
 {
 	for (size_t i = 1; i < a->nrows && is_of_threads(a); i++) {
-		if (a->rows[i].activity == ACT_SYSCALL && a->rows[i].hist.n &&
-		    stack_takes_by(a, a->rows[i].stack))
-			poll_spin_look_at(a, &a->rows[i]);
+		const struct row *row = &a->rows[i];
+		const char *by =
+			row->activity == ACT_SYSCALL && row->hist.n ? stack_takes_by(a, row->stack) : NULL;
+
+		/* Each connection that is accepted is work, which another thread may do. */
+		if (by && !strstr(by, "ccept"))
+			poll_spin_look_at(a, row);
 	}
 }

@@ -150,9 +150,10 @@ static void requests_evidence(const struct analysis *a, struct finding *finding,
 				: 0;
 
 	if (requests && requests->n >= LEAST_REQUESTS && waits >= LEAST_EACH * requests->n)
-		finding_evidence(finding,
-				 "%llu requests, each of which does so %.0f times, one after the other",
-				 (unsigned long long)requests->n, (double)waits / (double)requests->n);
+		finding_evidence(
+			finding,
+			"%llu requests, each of which does so %.0f times (mean), one after the other",
+			(unsigned long long)requests->n, (double)waits / (double)requests->n);
 	if (ready >= 0.2)
 		finding_evidence(finding, "%.0f %% of the time of these requests is %s", 100 * ready,
 				 activity_name(ACT_RUNNABLE));

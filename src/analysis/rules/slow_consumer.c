@@ -36,7 +36,7 @@ static void next_waker_evidence(const struct analysis *a, struct finding *findin
 
 	if (row && row->activity >= ACT_LOCK && row->activity <= ACT_SELECT && waker->n && row->hist.n >= 5 &&
 	    waker->weight * 10 >= row->hist.sum * 8)
-		finding_evidence(finding, "%.0f %% of that for %s in %s",
+		finding_evidence(finding, "of its own waits there, %.0f %% are for %s in %s",
 				 100 * (double)waker->weight / (double)row->hist.sum,
 				 label_id(a, waker->key).text,
 				 label_function(a, a->groups[top_first(row->waker_groups)->key].func).text);
