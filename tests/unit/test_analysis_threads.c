@@ -183,7 +183,7 @@ static void test_nameless_callers(void **state)
 	script_free(s);
 }
 
-/* Calls that were not recorded are not known to be code. */
+/* Calls that were not recorded are not known to be code. Time that was not watched is not counted again. */
 static void test_calls_left_out(void **state)
 {
 	struct script *s = two_threads("main [app]", "work [app]");
@@ -192,10 +192,13 @@ static void test_calls_left_out(void **state)
 
 	(void)state;
 	add_log(s, 10 * MS, "system calls are left out");
+	add_log(s, 100 * MS, "not watched from here on: over --max-overhead");
+	add_log(s, 300 * MS, "watched again from here on");
+	add_log(s, 910 * MS, "everything is recorded");
 	a = analyse(s, NULL);
 	text = report_of(a);
 	assert_non_null(strstr(text, "syscalls 0 and more)"));
-	assert_non_null(strstr(text, "all watched, 990 ms without system calls"));
+	assert_non_null(strstr(text, "200 ms not watched, 700 ms without system calls"));
 	free(text);
 	analysis_free(a);
 	script_free(s);
