@@ -683,12 +683,12 @@ many_goroutines() {
 	local i
 	LOAD_SECONDS=300 load parked -count "$1"
 	rm -f "$W/trace"
-	background -p "$target" -d 11s -o "$W/trace" --raw "$W/raw" --json
+	background -p "$target" -d 15s -o "$W/trace" --raw "$W/raw" --json
 	begun "$W/trace"
 	for i in 1 2 3 4; do
 		sleep 1.5
 		kill -STOP $tracer
-		sleep 0.5
+		sleep 1.6 # longer than the lease: the buffers need not be full
 		kill -CONT $tracer
 	done
 	ends 90

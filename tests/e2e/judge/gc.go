@@ -22,8 +22,10 @@ type gcEvent struct {
 // that each list has one true order: a goroutine, a P, or the whole program.
 type gcHistory map[string][]gcEvent
 
-// heapObjects is the metric of the heap's size, which every P changes.
-const heapObjects = "/memory/classes/heap/objects:bytes"
+const (
+	heapObjects = "/memory/classes/heap/objects:bytes" // the heap's size, which every P changes
+	sweepRange  = "GC incremental sweep"
+)
 
 func gcBytes(attributes []trace.RangeAttribute) (values [2]uint64) {
 	for _, attribute := range attributes {
@@ -264,6 +266,7 @@ func pairUp(pairs []pair) (all []pair) {
 
 func (c *comparison) gcList(native, ours []gcEvent) {
 	var begin *[2]int64 // beginning of the range that is open in both
+	grown := false      // the goroutine has swept before
 	for _, p := range gcAlign(native, ours) {
 		if p.native < 0 || p.ours < 0 {
 			begin = nil
@@ -286,7 +289,13 @@ func (c *comparison) gcList(native, ours []gcEvent) {
 		case strings.HasPrefix(n.change, "RangeBegin"):
 			begin = &[2]int64{n.time, o.time}
 		case begin != nil:
-			row.lasts(n.time-begin[0], o.time-begin[1])
+			// In its first sweep, a goroutine's stack may grow (runtime.copystack takes 12 us and more)
+			// between our probe at the entry of sweep and the tracer's event.
+			if grown || !strings.HasSuffix(n.change, sweepRange) {
+				row.lasts(n.time-begin[0], o.time-begin[1])
+			} else {
+				grown = true
+			}
 			begin = nil
 		}
 	}
@@ -350,7 +359,7 @@ const (
 // leftOut reports whether our trace declares that it leaves this out: every sweep, if there are too many;
 // which goroutines are workers, if only starts are probed; and what the native trace has in another form.
 func (c *comparison) leftOut(what string) bool {
-	ofHeap := strings.HasSuffix(what, heapObjects) || strings.HasSuffix(what, "GC incremental sweep")
+	ofHeap := strings.HasSuffix(what, heapObjects) || strings.HasSuffix(what, sweepRange)
 	stop := c.noStops && strings.Contains(what, "stop-the-world")
 	return stop || c.noHeap && ofHeap || !c.wakers && (ofHeap || strings.HasPrefix(what, "label "))
 }
