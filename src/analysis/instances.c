@@ -242,8 +242,10 @@ static void count_off_cpu(struct analysis *a, const struct goroutine *g,
 {
 	const char *reason = off_cpu_region_reason(name_text(a, region->name));
 
-	if (strcmp(reason, "preempted]") == 0 || strcmp(reason, "throttled]") == 0)
+	if (strcmp(reason, "preempted]") == 0 || strcmp(reason, "throttled]") == 0) {
+		a->preempted_ns += a->now - region->begin;
 		return;
+	}
 	a->slept_ns += a->now - region->begin;
 	a->stopped_ns += strcmp(reason, "stopped]") == 0 ? a->now - region->begin : 0;
 	top_add(a->slept_groups, g->group, a->now - region->begin);

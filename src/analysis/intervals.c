@@ -242,6 +242,7 @@ static void count_whole(struct analysis *a, struct row *row, const struct gorout
 	if (histogram_add(&row->hist, ns))
 		a->oom = true;
 	row->overlapping += since < row->last_end;
+	row->covered_ns += a->now - (since > row->last_end ? since : row->last_end);
 	row->last_end = a->now;
 	if (row->hist.n == 1)
 		row->first = since;

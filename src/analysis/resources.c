@@ -116,6 +116,7 @@ static void resources_pass_time(struct analysis *a, struct resource *res)
 		res->contended_ns += ns;
 	if (res->waiting >= QUEUE)
 		res->queue_ns += ns;
+	res->with[res->waiting < MOST_QUEUED ? res->waiting : MOST_QUEUED - 1] += ns;
 	res->changed = a->now;
 }
 
@@ -150,6 +151,17 @@ static void merge_sums(struct resource *to, const struct resource *from)
 	to->readers_ns += from->readers_ns;
 	for (unsigned i = 0; i < ACT_COUNT; i++)
 		to->meanwhile[i] += from->meanwhile[i];
+	for (unsigned i = 0; i < MOST_QUEUED; i++)
+		to->with[i] += from->with[i];
+}
+
+uint64_t resource_queued_ns(const struct resource *res, uint64_t servers)
+{
+	uint64_t all = 0;
+
+	for (uint64_t i = servers + 1; i < MOST_QUEUED; i++)
+		all += (i - servers) * res->with[i];
+	return all;
 }
 
 /* Merges two resources that a wake-up connects: they are the same lock. */

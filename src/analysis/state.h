@@ -275,6 +275,7 @@ struct row {
 	struct top functions[TOPS];     /* groups of goroutines that wait here */
 	uint64_t last_end, overlapping; /* ns: end of the last interval; those that began before the one
 					   before them ended */
+	uint64_t covered_ns;            /* in which one or more were here */
 	uint64_t no_waker, no_waker_ns; /* intervals in hist without a known waker */
 	uint64_t after_wait;            /* waits in hist that wakers ended first after a wait of their own */
 	uint64_t to_asker;              /* of these, of who had ended that */
@@ -306,6 +307,8 @@ struct pair {
  * A lock, or a channel on which goroutines wait. A trace does not identify it: all lock and unlock sites that
  * wake each other count as one resource (union-find), and so do all instances of a type.
  */
+enum { MOST_QUEUED = 64 };
+
 struct resource {
 	uint32_t parent;            /* index of the one it was merged into, or its own */
 	bool lock;                  /* else a channel, identified by the site of the wait */
@@ -340,6 +343,7 @@ struct resource {
 	uint64_t readers, readers_ns; /* waits of readers */
 	uint64_t writers, writers_ns; /* writers' waits that a reader ended */
 	uint64_t contended_ns;        /* with any waiter */
+	uint64_t with[MOST_QUEUED];   /* ns with so many waiters; the last one: or more */
 };
 
 struct lock_taker {
@@ -588,7 +592,8 @@ struct analysis {
 	uint64_t used_ns[P_USE_COUNT];
 	uint64_t procs_ns;
 	double delays[DELAY_COUNT];
-	uint64_t runnable;   /* goroutines that are runnable now */
+	uint64_t runnable;     /* goroutines that are runnable now */
+	uint64_t preempted_ns; /* of goroutines that ran: their threads had no CPU */
 	uint64_t slept_ns;   /* of goroutines that ran: their threads slept in the kernel, or were stopped */
 	uint64_t stopped_ns; /* the part of it in which they were stopped, by a signal or a debugger */
 	struct top slept_groups[TOPS];

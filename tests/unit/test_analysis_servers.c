@@ -292,6 +292,125 @@ static void test_workers_that_ask(void **state)
 	script_free(s);
 }
 
+/* Requests come `at_once`, ten times, to two workers, which take 10 ms for each and have nothing to do for a
+ * while then. */
+static struct analysis *queueing(unsigned at_once)
+{
+	struct script *s = script_new(1500 * MS);
+	uint32_t ask = stack(s, "runtime.chanrecv1", "main.handle", 41, SERVER);
+	uint32_t next = stack(s, "internal/poll.runtime_pollWait", "net/http.(*conn).readRequest", 9,
+			      "net/http.(*conn).serve");
+	uint32_t take = stack(s, "runtime.chanrecv2", "main.worker", 26, "main.worker");
+	uint32_t done = stack(s, "runtime.closechan", "main.worker", 34, "main.worker");
+	uint32_t work = stack(s, "time.Sleep", "main.resize", 22, "main.worker");
+	struct analysis *a;
+
+	procs(s, 2);
+	for (uint32_t g = 1; g <= 2 + at_once; g++) {
+		create(s, g, stack(s, g <= 2 ? "main.worker" : "net/http.(*conn).serve", NULL, 1, NULL));
+		start(s, g, 0);
+		block(s, g, 0, g <= 2 ? "chan receive" : "network", g <= 2 ? take : next);
+	}
+	for (unsigned i = 0; i < 10; i++) {
+		for (uint32_t g = 1; g <= 2 + at_once; g++) {
+			wake(s, 0, NO_P, g, 0);
+			start(s, g, 0);
+			block(s, g, 0, g <= 2 ? "sleep" : "chan receive", g <= 2 ? work : ask);
+		}
+		for (uint32_t g = 3; g <= 2 + at_once; g++) {
+			uint32_t worker = 1 + g % 2;
+
+			s->now += worker == 2 ? 10 * MS : 0;
+			wake(s, 0, NO_P, worker, 0);
+			start(s, worker, 0);
+			wake(s, worker, 0, g, done);
+			block(s, worker, 0, g <= at_once ? "sleep" : "chan receive",
+			      g <= at_once ? work : take);
+			start(s, g, 0);
+			block(s, g, 0, "network", next);
+		}
+		s->now += 80 * MS;
+	}
+	s->end = s->now;
+	a = analyse(s, NULL);
+	script_free(s);
+	return a;
+}
+
+/* At times all of the workers are taken. */
+static void test_workers_that_are_taken_at_times(void **state)
+{
+	struct analysis *a = queueing(6);
+	const struct finding *finding = found(a, "pool-small");
+
+	(void)state;
+	assert_non_null(finding);
+	assert_non_null(strstr(finding->text, "main.handle (:41) waited 1.20 s for 2 workers of main.worker: "
+					      "for 600 ms of that, none of them was free."));
+	assert_true(says(finding, "meanwhile mostly sleep in main.resize (:22)"));
+	analysis_free(a);
+	a = queueing(2);
+	assert_null(found(a, "pool-small"));
+	analysis_free(a);
+}
+
+/* Ten requests at once load something, three times; they have `others` requests between these times. */
+static struct analysis *loading(unsigned others)
+{
+	struct script *s = script_new(1500 * MS);
+	uint32_t load = stack(s, "internal/poll.runtime_pollWait", "main.load", 43, SERVER);
+	uint32_t next = stack(s, "internal/poll.runtime_pollWait", "net/http.(*conn).readRequest", 9,
+			      "net/http.(*conn).serve");
+	struct analysis *a;
+
+	procs(s, 1);
+	for (uint32_t g = 1; g <= 10; g++) {
+		create(s, g, stack(s, "net/http.(*conn).serve", NULL, 1, NULL));
+		start(s, g, 0);
+		block(s, g, 0, "network", next);
+	}
+	for (unsigned i = 0; i < 3; i++) {
+		for (uint32_t g = 1; g <= 10; g++) {
+			wake(s, 0, NO_P, g, 0);
+			start(s, g, 0);
+			block(s, g, 0, "network", load);
+		}
+		s->now += 50 * MS;
+		for (uint32_t g = 1; g <= 10; g++) {
+			wake(s, 0, NO_P, g, 0);
+			start(s, g, 0);
+			block(s, g, 0, "network", next);
+		}
+		for (unsigned k = 0; k < others; k++) {
+			s->now += MS;
+			wake(s, 0, NO_P, 1 + k % 10, 0);
+			start(s, 1 + k % 10, 0);
+			block(s, 1 + k % 10, 0, "network", next);
+		}
+		s->now += 300 * MS;
+	}
+	s->end = s->now;
+	a = analyse(s, NULL);
+	script_free(s);
+	return a;
+}
+
+static void test_stampede(void **state)
+{
+	struct analysis *a = loading(100);
+	const struct finding *finding = found(a, "stampede");
+
+	(void)state;
+	assert_non_null(finding);
+	assert_int_equal(finding->level, LEVEL_MEDIUM);
+	assert_non_null(strstr(finding->text, "3 times some 10 requests at once waited in main.load (:43)"));
+	analysis_free(a);
+	/* All requests come at these times. */
+	a = loading(0);
+	assert_null(found(a, "stampede"));
+	analysis_free(a);
+}
+
 /* What is waited for is a setting of the library. */
 static void test_known_wait(void **state)
 {
@@ -601,6 +720,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_straggler_is_called_by),
 	cmocka_unit_test(test_assists_of_a_memory_limit),
 	cmocka_unit_test(test_workers_that_ask),
+	cmocka_unit_test(test_workers_that_are_taken_at_times),
+	cmocka_unit_test(test_stampede),
 	cmocka_unit_test(test_known_wait),
 	cmocka_unit_test(test_long_turn),
 	cmocka_unit_test(test_poll_spin),

@@ -295,6 +295,10 @@ static bool of_go_threads(struct analysis *a)
 		     label_time((uint64_t)used).text, label_time((uint64_t)waited).text,
 		     reason(a, "them", waited, text));
 	finding->total_ns = (uint64_t)off;
+	if (a->preempted_ns)
+		finding_evidence(finding, "goroutines lost the CPU for %s while they ran; latency p99 %s",
+				 label_time(a->preempted_ns).text,
+				 label_time(histogram_quantile(&a->latency, 0.99)).text);
 	name_machine(a, finding);
 	finding_next(finding, "top");
 	return true;

@@ -85,30 +85,66 @@ static bool is_queue(struct analysis *a, const struct row *row, const struct gro
 	       (double)res->waits.sum > 1.1 * (double)group->peak * (double)res->contended_ns;
 }
 
-/* Workers of one function end the waits and are always busy. */
-static bool of_workers(struct analysis *a, const struct row *row, double impact)
+/* How long requests waited while each worker had one, ns; 0 if it is not known that they are requests. */
+static uint64_t queued_ns(struct analysis *a, const struct row *row, const struct group *group)
+{
+	uint32_t index = a->stacks[row->stack].resource;
+
+	if (!index || row_is_for_answers(a, row) != ANSWERS_CERTAIN)
+		return 0;
+	return resource_queued_ns(resource_root(a, index), group->peak);
+}
+
+/* Workers that are busy with each question before they answer it, so that all are taken at times. */
+static bool are_taken(const struct row *row, const struct pair *pair, uint64_t queued)
+{
+	return queued * 4 >= row->hist.sum && pair_busy_share(pair) >= 0.8;
+}
+
+/* Workers of one function end the waits, and may be too few. */
+static bool is_pool(const struct analysis *a, const struct row *row, const struct group *group)
 {
 	const struct top *waker = top_first(row->waker_groups);
-	const struct group *group = &a->groups[waker->key < a->ngroups ? waker->key : 0];
-	struct finding *finding;
 
-	if ((double)waker->weight < 0.8 * (double)row->hist.sum || group->system || group->peak < 2 ||
-	    group->peak > MAX_MEMBERS || group->ended * 4 > group->created + group->at_start ||
-	    top_first(row->functions)->key == waker->key || busy_share(a, group) < 0.9 ||
-	    is_reader(a, group) || utilisation(a) > 0.95 || !is_queue(a, row, group))
+	return (double)waker->weight >= 0.8 * (double)row->hist.sum && !group->system && group->peak >= 2 &&
+	       group->peak <= MAX_MEMBERS && group->ended * 4 <= group->created + group->at_start &&
+	       top_first(row->functions)->key != waker->key && !is_reader(a, group) && utilisation(a) <= 0.95;
+}
+
+/* They are always busy, or all of them are at times. */
+static bool of_workers(struct analysis *a, const struct row *row, double impact)
+{
+	uint64_t waker = top_first(row->waker_groups)->key, queued;
+	const struct group *group = &a->groups[waker < a->ngroups ? waker : 0];
+	const struct pair *pair = pair_heaviest(a, (uint32_t)(row - a->rows));
+	struct finding *finding;
+	bool always;
+
+	if (!is_pool(a, row, group))
 		return false;
-	finding = finding_add(a, "pool-small", impact);
-	finding_text(finding, "%s waited %s for %llu workers of %s, which are busy %.0f %% of the time.",
-		     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
-		     (unsigned long long)group->peak, label_function(a, group->func).text,
-		     100 * busy_share(a, group));
+	always = busy_share(a, group) >= 0.9 && is_queue(a, row, group);
+	queued = always ? 0 : queued_ns(a, row, group);
+	if (!always && !are_taken(row, pair, queued))
+		return false;
+	finding = finding_add(a, "pool-small", always ? impact : share_of_tasks(a, (double)queued));
+	if (always)
+		finding_text(finding,
+			     "%s waited %s for %llu workers of %s, which are busy %.0f %% of the time.",
+			     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
+			     (unsigned long long)group->peak, label_function(a, group->func).text,
+			     100 * busy_share(a, group));
+	else
+		finding_text(finding,
+			     "%s waited %s for %llu workers of %s: for %s of that, none of them was free.",
+			     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
+			     (unsigned long long)group->peak, label_function(a, group->func).text,
+			     label_time(queued).text);
 	if (row->activity == ACT_COND && group->spent[ACT_SLEEP] * 2 > group_lifetime(group) &&
 	    row_is_for_answers(a, row) == ANSWERS_LIKELY)
 		finding->level = LEVEL_INFO;
 	row_evidence(a, finding, row);
-	if (top_first(pair_heaviest(a, (uint32_t)(row - a->rows))->did)->n)
-		finding_evidence(finding, "meanwhile mostly %s",
-				 pair_did(a, pair_heaviest(a, (uint32_t)(row - a->rows))).text);
+	if (top_first(pair->did)->n)
+		finding_evidence(finding, "meanwhile mostly %s", pair_did(a, pair).text);
 	return true;
 }
 

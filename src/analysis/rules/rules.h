@@ -71,6 +71,7 @@ void rule_long_turn(struct analysis *a);
 void rule_poll_spin(struct analysis *a);
 void rule_vm_gc(struct analysis *a);
 void rule_database_lock(struct analysis *a);
+void rule_stampede(struct analysis *a);
 
 /* --- answers.c --- */
 

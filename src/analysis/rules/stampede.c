@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Many requests do the same at once, now and then, and all the others do not do it at all: what they have in
+ * common has expired, and each of them loads it again.
+ */
+#include "analysis/figures.h"
+#include "analysis/finding.h"
+#include "analysis/handlers.h"
+#include "analysis/rules/rules.h"
+#include "analysis/top.h"
+
+enum { MIN_BURSTS = 2, MIN_AT_ONCE = 8, MIN_REQUESTS = 6 };
+
+/* A request that waits for another one, or for a lock, loads nothing. */
+static bool may_load(const struct analysis *a, const struct row *row)
+{
+	switch (row->activity) {
+	case ACT_SYSCALL:
+	case ACT_NETWORK:
+	case ACT_SLEEP:
+	case ACT_DISK:
+		return true;
+	default:
+		return row->activity == ACT_SELECT && a->stacks[row->stack].for_peer;
+	}
+}
+
+/* The goroutines of the row block far more often than here, or most of them never do: as many requests, or
+ * more, come and go without a wait at this place. */
+static bool most_do_without(const struct analysis *a, const struct row *row)
+{
+	const struct group *group = &a->groups[top_first(row->functions)->key];
+
+	return group->blocks + group->created >= MIN_REQUESTS * row->hist.n;
+}
+
+/* Waits that overlap are one burst. */
+static bool comes_in_bursts(const struct analysis *a, const struct row *row)
+{
+	uint64_t bursts = row->hist.n - row->overlapping;
+
+	return bursts >= MIN_BURSTS && row->hist.n >= MIN_AT_ONCE * bursts &&
+	       row->hist.sum >= MIN_AT_ONCE * row->covered_ns / 2 && row->covered_ns * 4 <= watched_ns(a);
+}
+
+void rule_stampede(struct analysis *a)
+{
+	for (size_t i = 1; i < a->nrows; i++) {
+		const struct row *row = &a->rows[i];
+		double impact = share_of_tasks(a, (double)row->hist.sum);
+		struct finding *finding;
+
+		if (!row->hist.n || !may_load(a, row) || !stack_handler(a, row->stack) || impact < 0.02 ||
+		    !comes_in_bursts(a, row) || !most_do_without(a, row))
+			continue;
+		finding = finding_add(a, "stampede", impact);
+		/* What they load is not known. */
+		if (finding->level > LEVEL_MEDIUM)
+			finding->level = LEVEL_MEDIUM;
+		finding_text(finding,
+			     "%llu times some %.0f requests at once waited in %s, and none between these "
+			     "times: %s.",
+			     (unsigned long long)(row->hist.n - row->overlapping),
+			     (double)row->hist.n / (double)(row->hist.n - row->overlapping),
+			     label_stack(a, row->stack).text, label_time(row->hist.sum).text);
+		row_evidence(a, finding, row);
+		finding_evidence(finding, "if all of them load the same, one could do it for all "
+					  "(golang.org/x/sync/singleflight), or before it expires");
+	}
+}
