@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/clock.h"
 #include "util/hash.h"
 
 /* Where systemd and others mount the hierarchies. */
@@ -154,20 +155,24 @@ static void cpu_limit_take_line(struct cpu_limit *limit, char *line)
 	}
 }
 
-/* utime, stime and rss are fields 14, 15 and 24. Field 2, in parentheses, may contain any character. */
+/* minflt, majflt, utime, stime and rss are fields 10, 12, 14, 15 and 24. Field 2, in parentheses, may contain
+ * any character. */
 static void take_process(struct cpu_limit *limit, int stat)
 {
 	char text[1024];
 	const char *at = read_again(stat, text, sizeof(text)) ? strrchr(text, ')') : NULL;
-	unsigned long long user = 0, kernel = 0;
+	unsigned long long minor = 0, major = 0, user = 0, kernel = 0, tick;
 	long pages = 0;
 
 	if (!at || sscanf(at + 1,
-			  " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d %*d %*d %*d %*d "
+			  " %*c %*d %*d %*d %*d %*d %*u %llu %*u %llu %*u %llu %llu %*d %*d %*d %*d %*d %*d "
 			  "%*u %*u %ld",
-			  &user, &kernel, &pages) != 3)
+			  &minor, &major, &user, &kernel, &pages) != 5)
 		return;
-	limit->cpu_ns = (user + kernel) * (1000000000ull / (unsigned long long)sysconf(_SC_CLK_TCK));
+	tick = 1000000000ull / (unsigned long long)sysconf(_SC_CLK_TCK);
+	limit->cpu_ns = (user + kernel) * tick;
+	limit->kernel_ns = kernel * tick;
+	limit->faults = minor + major;
 	limit->rss_bytes = pages > 0 ? (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
@@ -205,6 +210,7 @@ void cpu_meter_open(struct cpu_meter *meter, pid_t pid)
 void cpu_meter_read(const struct cpu_meter *meter, struct cpu_limit *limit)
 {
 	char text[8192], *rest = NULL;
+	uint64_t exact;
 	cpu_set_t set;
 
 	*limit = (struct cpu_limit){0};
@@ -214,6 +220,10 @@ void cpu_meter_read(const struct cpu_meter *meter, struct cpu_limit *limit)
 	limit->known = true;
 	limit->cpus = CPU_COUNT(&set);
 	take_process(limit, meter->stat);
+	/* Ticks of 10 ms, of user and kernel, are nothing at all for an idle program. */
+	exact = clock_process_ns(meter->pid);
+	if (exact && limit->cpu_ns)
+		limit->cpu_ns = exact;
 	take_machine(limit);
 	if (!read_again(meter->cgroup, text, sizeof(text)))
 		return;

@@ -16,6 +16,8 @@ struct cpu_limit {
 	uint64_t throttled;    /* cumulative number of periods in which that quota was used up */
 	uint64_t throttled_ns; /* cumulative, summed over the CPUs */
 	uint64_t cpu_ns;       /* of the process, cumulative */
+	uint64_t kernel_ns;    /* of that, in the kernel */
+	uint64_t faults;       /* page faults of the process, cumulative */
 	uint64_t group_cpu_ns; /* of its own cgroup, cumulative; 0 = unknown */
 	uint64_t group_id;     /* hash of that cgroup's path; 0 = none */
 	uint64_t quota_id;     /* the same of the cgroup whose quota is the lowest */

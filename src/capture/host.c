@@ -159,6 +159,7 @@ int host_end(struct host *host, struct capture *capture, uint64_t end)
 	struct cpu_limit after;
 	char text[HOST_LOG_TEXT];
 	struct cpu_user *users;
+	struct kernel_log kernel;
 	struct host_log log;
 	uint64_t own;
 	bool same_group;
@@ -189,8 +190,15 @@ int host_end(struct host *host, struct capture *capture, uint64_t end)
 		log.busy_percent = percent_of_cpus(before->busy + own, after.busy, after.all - before->all);
 		log.stolen_percent = percent_of_cpus(before->stolen, after.stolen, after.all - before->all);
 	}
+	kernel = (struct kernel_log){
+		.faults = cpu_figure_grown(before->faults, after.faults, true),
+		.kernel_ns = cpu_figure_grown(before->kernel_ns, after.kernel_ns, true),
+	};
 	host_log_print(&log, text);
 	rc = put_last_note(capture, end, text);
+	kernel_log_print(&kernel, text);
+	if (rc == 0)
+		rc = put_last_note(capture, end, text);
 	if (rc == 0)
 		rc = note_users(host, capture, end, log.length_ns, users, n);
 	free(users);

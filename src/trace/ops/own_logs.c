@@ -143,6 +143,27 @@ bool host_log_parse(const char *category, const char *message, struct host_log *
 	return strcmp(message, again) == 0;
 }
 
+static const char kernel_format[] = "page faults %llu, kernel %llu us";
+
+void kernel_log_print(const struct kernel_log *log, char text[HOST_LOG_TEXT])
+{
+	snprintf(text, HOST_LOG_TEXT, kernel_format, (unsigned long long)log->faults,
+		 (unsigned long long)log->kernel_ns / 1000);
+}
+
+bool kernel_log_parse(const char *category, const char *message, struct kernel_log *log)
+{
+	unsigned long long faults, us;
+	char again[HOST_LOG_TEXT];
+
+	if (strcmp(category, OWN_LOG_CATEGORY) != 0 || sscanf(message, kernel_format, &faults, &us) != 2 ||
+	    faults > MAX_US || us > MAX_US)
+		return false;
+	*log = (struct kernel_log){faults, us * 1000};
+	kernel_log_print(log, again);
+	return strcmp(message, again) == 0;
+}
+
 static const char beside_begin[] = "beside it, ", beside_pid[] = " (PID ";
 
 void beside_log_print(const struct beside_log *log, char text[HOST_LOG_TEXT])

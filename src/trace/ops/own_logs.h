@@ -88,6 +88,13 @@ enum { HOST_LOG_TEXT = 240, MAX_BESIDE = 4 };
 
 void host_log_print(const struct host_log *log, char text[HOST_LOG_TEXT]);
 bool host_log_parse(const char *category, const char *message, struct host_log *log);
+/* What the kernel did for the program meanwhile: "page faults 12, kernel 34 us". */
+struct kernel_log {
+	uint64_t faults, kernel_ns; /* kernel_ns: of its CPU time */
+};
+
+void kernel_log_print(const struct kernel_log *log, char text[HOST_LOG_TEXT]);
+bool kernel_log_parse(const char *category, const char *message, struct kernel_log *log);
 /* Bytes of the name that are not printable ASCII are shown as '?'. */
 void beside_log_print(const struct beside_log *log, char text[HOST_LOG_TEXT]);
 bool beside_log_parse(const char *category, const char *message, struct beside_log *log);
