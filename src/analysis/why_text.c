@@ -19,7 +19,11 @@
 /* With head, typical instance, lock and sum, 20 lines of a terminal. */
 enum { LINES = 11, MOST_NODES = 1 << 16 };
 
-/* Segments of one parent that are the same activity at the same place, of whatever goroutine. */
+/*
+ * Segments of one parent that are the same activity at the same place, of whatever goroutine. In a queue,
+ * each waits for the one before it, at the same place: all of these are one node, for what they do in between
+ * adds up.
+ */
 struct path_node {
 	struct path_segment first;
 	uint64_t ns, n;
@@ -28,7 +32,8 @@ struct path_node {
 	uint32_t child, last_child, next; /* nodes; 0 = none. The first one is the whole. */
 	uint32_t parent;
 	uint8_t depth;
-	bool many; /* goroutines */
+	uint32_t behind; /* longest such queue, without the first one's own wait */
+	bool many;       /* goroutines */
 	bool shown;
 	struct top sampled[TOPS];    /* of running: samples by row of cpu_profile */
 	struct top sampled_at[TOPS]; /* the same, by stack */
@@ -159,13 +164,27 @@ static void count_samples(const struct why *why, struct path_node *node, const s
 	}
 }
 
+/* Where in a queue a segment is, if its parent waits at the same place, too; else 0. */
+static uint32_t place_in_queue(const struct path_tree *tree, const struct analysis *a, uint32_t parent,
+			       const struct path_segment *segment, uint32_t above)
+{
+	return parent && segment->activity >= ACT_NETWORK && segment->activity < ACT_UNWATCHED &&
+			       is_alike(a, &tree->nodes[parent].first, segment)
+		       ? above + 1
+		       : 0;
+}
+
+struct in_tree {
+	uint32_t node, behind;
+};
+
 /* Returns false when out of memory. */
 static bool tree_fill(struct path_tree *tree, const struct why *why, const struct analysis *a)
 {
-	uint32_t *node_of = calloc(why->nsegments + 1, sizeof(*node_of));
+	struct in_tree *in_tree = calloc(why->nsegments + 1, sizeof(*in_tree));
 
-	if (!node_of || array_grow(&tree->nodes, &tree->capacity, 1, sizeof(*tree->nodes))) {
-		free(node_of);
+	if (!in_tree || array_grow(&tree->nodes, &tree->capacity, 1, sizeof(*tree->nodes))) {
+		free(in_tree);
 		return false;
 	}
 	tree->nodes[0] = (struct path_node){.shown = true};
@@ -173,13 +192,21 @@ static bool tree_fill(struct path_tree *tree, const struct why *why, const struc
 	for (size_t i = 0; i < why->nsegments; i++) {
 		const struct path_segment *segment = &why->segments[i];
 		uint64_t ns = segment->end - segment->start;
-		uint32_t parent = segment->parent ? node_of[segment->parent - 1] : 0, index = 0;
+		const struct in_tree *above = segment->parent ? &in_tree[segment->parent - 1] : NULL;
+		uint32_t parent = above ? above->node : 0, index = 0;
 		struct path_node *node;
 
+		in_tree[i].behind = place_in_queue(tree, a, parent, segment, above ? above->behind : 0);
+		if (in_tree[i].behind) {
+			in_tree[i].node = parent;
+			node = &tree->nodes[parent];
+			node->behind = in_tree[i].behind > node->behind ? in_tree[i].behind : node->behind;
+			continue;
+		}
 		/* Below a segment without a node there are none. */
 		if (!segment->parent || parent)
 			index = node_get(tree, a, parent, segment);
-		node_of[i] = index;
+		in_tree[i].node = index;
 		if (!index)
 			continue;
 		node = &tree->nodes[index];
@@ -193,7 +220,7 @@ static bool tree_fill(struct path_tree *tree, const struct why *why, const struc
 		if (segment->activity == ACT_CODE && !segment->off_cpu)
 			count_samples(why, node, segment);
 	}
-	free(node_of);
+	free(in_tree);
 	return true;
 }
 
@@ -275,11 +302,14 @@ static void print_line(struct printer *printer, const struct path_node *node)
 	const struct path_segment *first = &node->first;
 	struct label place = node_place(printer, node);
 	struct label who = label_id(printer->a, first->goid);
-	char times[32] = "";
+	char times[64] = "";
 	unsigned used = 24 + 2 * node->depth;
 
 	if (node->n > 1)
 		snprintf(times, sizeof(times), " x%llu", (unsigned long long)node->n);
+	if (node->behind > 1)
+		snprintf(times + strlen(times), sizeof(times) - strlen(times), ", behind %u others there",
+			 node->behind);
 	used += (unsigned)strlen(times);
 	fprintf(printer->out, "%*s%8s  %-12s %s", (int)(2 * node->depth), "", label_time(node->ns).text,
 		what(first), node->many ? "(many)" : who.text);
@@ -393,11 +423,29 @@ static const struct path_node *heaviest_leaf(const struct path_tree *tree)
 	return most;
 }
 
+/* For which place of the program's own code a leaf is in a library: that of the nearest node above it, if
+ * there is one. */
+static struct label asked_by(const struct printer *printer, const struct path_node *leaf)
+{
+	const struct path_tree *tree = &printer->tree;
+	struct label label = {""};
+
+	if (!leaf->first.stack || stack_is_in_program(printer->a, leaf->first.stack))
+		return label;
+	for (uint32_t i = leaf->parent; i; i = tree->nodes[i].parent) {
+		uint32_t stack = tree->nodes[i].first.stack;
+
+		if (stack && stack_is_in_program(printer->a, stack))
+			return label_stack(printer->a, stack);
+	}
+	return label;
+}
+
 /* The last line: what a repair would save. */
 static void print_sum(const struct printer *printer)
 {
 	const struct path_node *leaf = heaviest_leaf(&printer->tree);
-	struct label place = {""}, sum = label_time(printer->why->end - printer->why->begin);
+	struct label place = {""}, sum = label_time(printer->why->end - printer->why->begin), by;
 
 	if (!leaf) {
 		fprintf(printer->out, "%8s  = sum\n", sum.text);
@@ -411,8 +459,10 @@ static void print_sum(const struct printer *printer)
 	fprintf(printer->out, "%8s  = sum; without %s", sum.text, what(&leaf->first));
 	if (!leaf->many)
 		fprintf(printer->out, " in %s", label_who(printer->a, leaf->first.goid).text);
-	fprintf(printer->out, "%s%.*s: saves at most %s\n", place.text[0] ? ", " : "",
-		text_fit(place.text, 110), place.text, label_time(leaf->ns).text);
+	by = asked_by(printer, leaf);
+	fprintf(printer->out, "%s%.*s%s%.*s: saves at most %s\n", place.text[0] ? ", " : "",
+		text_fit(place.text, 110), place.text, by.text[0] ? ", for " : "", text_fit(by.text, 110),
+		by.text, label_time(leaf->ns).text);
 }
 
 static void print_typical(const struct printer *printer)

@@ -137,6 +137,75 @@ static bool about(uint64_t ns, uint64_t want)
 	return ns + 100 > want && ns < want + 100;
 }
 
+/* Five take a lock in turn, and each asks a server for 10 ms while it has it; the task is the last one's. */
+static struct script *queue_of_five(void)
+{
+	struct script *s = script_new(1000 * MS);
+	uint32_t lock = stack(s, "sync.(*Mutex).Lock", "main.put", 56, "main.handle");
+	uint32_t ask = stack(s, "internal/poll.runtime_pollWait", "main.load", 50, "main.handle");
+	uint32_t give = stack(s, "sync.(*Mutex).Unlock", "main.put", 59, "main.handle");
+	struct op *op;
+
+	procs(s, 1);
+	for (uint32_t g = 1; g <= 5; g++)
+		create(s, g, stack(s, "main.handle", NULL, 1, NULL));
+	for (uint32_t g = 1; g <= 5; g++) {
+		start(s, g, 0);
+		if (g == 5) {
+			op = add(s, OP_TASK_BEGIN, 5, 0);
+			op->arg = 1;
+			op->string = str(s, "put");
+		}
+		block(s, g, 0, g == 1 ? "network" : "sync", g == 1 ? ask : lock);
+	}
+	for (uint32_t g = 1; g <= 5; g++) {
+		at(s, g * 10 * MS);
+		wake(s, 0, NO_P, g, 0);
+		start(s, g, 0);
+		if (g == 5)
+			break;
+		wake(s, g, 0, g + 1, give);
+		add(s, OP_GO_DESTROY, g, 0);
+		start(s, g + 1, 0);
+		block(s, g + 1, 0, "network", ask);
+	}
+	add(s, OP_TASK_END, 5, 0)->arg = 1;
+	return s;
+}
+
+/* What each did with the lock adds up. */
+static void test_queue(void **state)
+{
+	const struct why_question question = {
+		.kind = WHY_TASK, .name = "put", .at_ns = UINT64_MAX, .slowest = 1};
+	const struct report_style style = {.width = 120};
+	struct script *s = queue_of_five();
+	struct why *why = why_new(&question);
+	struct analysis *a = analyse(s, why);
+	struct error err = {""};
+	char *text = NULL;
+	size_t size;
+	FILE *out;
+
+	(void)state;
+	assert_int_equal(why_choose(why, a, &err), 0);
+	analysis_free(a);
+	a = analyse(s, why);
+	assert_int_equal(why_explain(why, a, &err), 0);
+	out = open_memstream(&text, &size);
+	why_text(why, a, out, &style);
+	fclose(out);
+	assert_non_null(
+		strstr(text, " 40.0 ms  lock         g5     main.put (:56), behind 3 others there\n"));
+	assert_non_null(strstr(text, "\n   40.0 ms  network      (many) main.load (:50) x4\n"));
+	assert_non_null(strstr(text, "\n 10.0 ms  network      g5     main.load (:50)\n"));
+	assert_non_null(strstr(text, "without network, main.load (:50): saves at most 40.0 ms"));
+	free(text);
+	analysis_free(a);
+	why_free(why);
+	script_free(s);
+}
+
 static void test_path(void **state)
 {
 	const struct why_question question = {
@@ -542,9 +611,13 @@ static void test_random_paths(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_path),           cmocka_unit_test(test_text),
-	cmocka_unit_test(test_off_cpu),        cmocka_unit_test(test_path_across_gap),
-	cmocka_unit_test(test_gap_to_the_end), cmocka_unit_test(test_path_of_none),
+	cmocka_unit_test(test_queue),
+	cmocka_unit_test(test_path),
+	cmocka_unit_test(test_text),
+	cmocka_unit_test(test_off_cpu),
+	cmocka_unit_test(test_path_across_gap),
+	cmocka_unit_test(test_gap_to_the_end),
+	cmocka_unit_test(test_path_of_none),
 	cmocka_unit_test(test_random_paths),
 };
 
