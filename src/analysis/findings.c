@@ -47,6 +47,7 @@ static const struct rule rules[] = {
 	{"straggler", rule_straggler, 0, false},
 	{"single-flight", rule_single_flight, 0, false},
 	{"stampede", rule_stampede, 0, true},
+	{"page-faults", rule_page_faults, 0, false},
 	{"retake", rule_retake, DETAIL_CALLS, true},
 	{"locked-thread", rule_locked_thread, 0, true},
 	{"dns", rule_dns, 0, false},
@@ -80,8 +81,13 @@ struct explanation {
 /* Where a table of explanations holds. */
 enum scope {
 	EVERYWHERE,   /* causes that slow the whole program down */
+	BY_CPU,       /* where what is waited for may want a CPU */
 	BY_COLLECTOR, /* where the holder of a lock waits for the collector */
 	AT_PLACE,     /* causes explain only effects at their own place */
+};
+
+static const struct explanation by_cpu[] = {
+	{"neighbour", "outlier"},
 };
 
 static const struct explanation by_collector[] = {
@@ -164,6 +170,7 @@ static const struct explanation at_place[] = {
 	{"lock-io", "leak"},
 	{"herd", "lock-convoy"},
 	{"straggler", "outlier"},
+	{"stampede", "outlier"},
 	{"single-flight", "outlier"},
 	{"dns", "outlier"},
 	{"lock-io", "single-flight"},
@@ -264,6 +271,8 @@ static bool is_in_scope(struct analysis *a, const struct finding *cause, const s
 	switch (scope) {
 	case EVERYWHERE:
 		return effect->held_up != WAITED_FOR_OTHERS;
+	case BY_CPU:
+		return effect->held_up == WAITED_FOR_CPU;
 	case BY_COLLECTOR:
 		return effect->held_up == WAITED_FOR_GC;
 	default:
@@ -279,8 +288,12 @@ static void explain_by(struct analysis *a, const struct finding *cause, const st
 
 		if (strcmp(effect->id, one->effect) || effect->explained_by)
 			continue;
-		if (is_weighty(cause, effect, mutual) && is_in_scope(a, cause, effect, scope))
-			effect->explained_by = cause->id;
+		if (!is_weighty(cause, effect, mutual) || !is_in_scope(a, cause, effect, scope))
+			continue;
+		effect->explained_by = cause->id;
+		/* The holder of the lock had no CPU: nothing is wrong with the lock. */
+		if (scope != AT_PLACE && effect->held_up == WAITED_FOR_CPU)
+			effect->level = LEVEL_INFO;
 	}
 }
 
@@ -458,6 +471,7 @@ void findings_make(struct analysis *a)
 	}
 	merge_alike(a);
 	explain_chains(a);
+	findings_explain(a, by_cpu, sizeof(by_cpu) / sizeof(by_cpu[0]), BY_CPU);
 	findings_explain(a, by_collector, sizeof(by_collector) / sizeof(by_collector[0]), BY_COLLECTOR);
 	findings_explain(a, at_place, sizeof(at_place) / sizeof(at_place[0]), AT_PLACE);
 	findings_explain(a, everywhere, sizeof(everywhere) / sizeof(everywhere[0]), EVERYWHERE);

@@ -16,6 +16,7 @@ static void cycle_begin(struct analysis *a)
 	gc->began = a->now;
 	if (gc->heap_goal && gc->low) {
 		gc->live_of_goal += (double)gc->low / (double)gc->heap_goal;
+		gc->goals += (double)gc->heap_goal;
 		gc->live_cycles++;
 	}
 }

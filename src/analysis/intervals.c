@@ -236,14 +236,25 @@ static bool has_written_twice(const struct analysis *a, const struct goroutine *
 	return writes >= 2;
 }
 
+static void count_burst_of(struct bursts *bursts, uint64_t since, uint64_t now)
+{
+	if (now - since < MS)
+		return;
+	bursts->n += since >= bursts->end;
+	bursts->waits++;
+	bursts->ns += now - since;
+	bursts->covered_ns += now - (since > bursts->end ? since : bursts->end);
+	bursts->end = now;
+}
+
 static void count_whole(struct analysis *a, struct row *row, const struct goroutine *g, uint64_t since,
 			const struct goroutine *waker, uint64_t ns)
 {
 	if (histogram_add(&row->hist, ns))
 		a->oom = true;
 	row->overlapping += since < row->last_end;
-	row->covered_ns += a->now - (since > row->last_end ? since : row->last_end);
 	row->last_end = a->now;
+	count_burst_of(&row->bursts, since, a->now);
 	if (row->hist.n == 1)
 		row->first = since;
 	if (ns >= row->hist.max) {
@@ -351,11 +362,30 @@ void call_end(struct analysis *a, struct goroutine *g)
 		count_whole(a, row, g, g->call.since, NULL, g->call.ns);
 }
 
+/*
+ * Since when g has waited, ns. net/http waits at one place until a request is sent, and then for its answer:
+ * that is one wait. Returns 0 for the first part, which counts with the second.
+ */
+static uint64_t waited_since(const struct analysis *a, struct goroutine *g, uint32_t waker_stack)
+{
+	uint64_t since = g->asked_since && g->asked_stack == g->stack ? g->asked_since : g->since;
+
+	if (g->activity == ACT_RUNNABLE)
+		return g->since;
+	g->asked_since = 0;
+	if (g->activity != ACT_SELECT || !a->stacks[g->stack].for_peer ||
+	    !a->stacks[waker_stack].sends_request)
+		return since;
+	g->asked_since = since;
+	g->asked_stack = g->stack;
+	return 0;
+}
+
 void interval_leave(struct analysis *a, struct goroutine *g, const struct goroutine *waker,
 		    uint32_t waker_stack, bool cut_end)
 {
 	bool cut = cut_end || g->cut;
-	uint64_t ns = a->now - g->since;
+	uint64_t ns = a->now - g->since, since;
 	struct row *row;
 
 	if (g->activity == ACT_NONE)
@@ -379,12 +409,15 @@ void interval_leave(struct analysis *a, struct goroutine *g, const struct gorout
 		count_cut(row, ns);
 		return;
 	}
-	count_whole(a, row, g, g->since, waker, ns);
+	since = waited_since(a, g, waker_stack);
+	if (!since)
+		return;
+	count_whole(a, row, g, since, waker, a->now - since);
 	if (intervals_is_wait(g->activity) && (waker || waker_stack)) {
 		struct pair *pair = pair_get(a, row, waker_stack);
 
 		pair->n++;
-		pair->ns += ns;
+		pair->ns += a->now - since;
 		if (waker) {
 			count_meanwhile(a, g, waker, pair);
 			note_answer(a, g, waker, row);

@@ -10,14 +10,31 @@
 #include "trace/ops/gap_log.h"
 
 static const char *const activity_names[ACT_COUNT] = {
-	[ACT_NONE] = "none",           [ACT_CODE] = "run",        [ACT_ASSIST] = "GC assist",
-	[ACT_RUNNABLE] = "runnable",   [ACT_SYSCALL] = "syscall", [ACT_NETWORK] = "network",
-	[ACT_LOCK] = "lock",           [ACT_JOIN] = "join",       [ACT_COND] = "condition",
-	[ACT_SEMAPHORE] = "semaphore", [ACT_SEND] = "chan send",  [ACT_RECEIVE] = "chan receive",
-	[ACT_SELECT] = "select",       [ACT_SLEEP] = "sleep",     [ACT_DISK] = "disk",
-	[ACT_MMAP] = "mmap_lock",      [ACT_GIL] = "GIL",         [ACT_GC] = "GC wait",
-	[ACT_CHILD] = "child process", [ACT_PIPE] = "pipe",       [ACT_FILE] = "file lock",
-	[ACT_FOREVER] = "forever",     [ACT_OTHER] = "other",     [ACT_UNWATCHED] = "not watched",
+	[ACT_NONE] = "none",
+	[ACT_CODE] = "run",
+	[ACT_ASSIST] = "GC assist",
+	[ACT_RUNNABLE] = "runnable",
+	[ACT_SYSCALL] = "syscall",
+	[ACT_NETWORK] = "network",
+	[ACT_LOCK] = "lock",
+	[ACT_JOIN] = "join",
+	[ACT_COND] = "condition",
+	[ACT_SEMAPHORE] = "semaphore",
+	[ACT_SEND] = "chan send",
+	[ACT_RECEIVE] = "chan receive",
+	[ACT_SELECT] = "select",
+	[ACT_SLEEP] = "sleep",
+	[ACT_DISK] = "disk",
+	[ACT_MMAP] = "mmap_lock",
+	[ACT_GIL] = "GIL",
+	[ACT_GC] = "GC wait",
+	[ACT_CHILD] = "child process",
+	[ACT_PIPE] = "pipe",
+	[ACT_FILE] = "file lock",
+	[ACT_STOPPED] = "stopped",
+	[ACT_FOREVER] = "forever",
+	[ACT_OTHER] = "other",
+	[ACT_UNWATCHED] = "not watched",
 };
 
 const char *activity_name(enum activity activity)
@@ -90,6 +107,7 @@ static const struct keyword reason_words[] = {
 	{"sync (join", ACT_JOIN},
 	{"sync (barrier", ACT_JOIN},
 	{"sync (semaphore", ACT_SEMAPHORE},
+	{"sync (file lock", ACT_FILE},
 	{"sync (", ACT_LOCK},
 	{"sync", GO_SYNC},
 	{"sleep", ACT_SLEEP},
@@ -103,6 +121,7 @@ static const struct keyword reason_words[] = {
 	{"vfork", ACT_CHILD},
 	{"clone", ACT_CHILD}, /* with CLONE_VFORK, as posix_spawn(3) does */
 	{"pipe", ACT_PIPE},
+	{"stopped", ACT_STOPPED},
 	{GAP_REASON, ACT_UNWATCHED},
 	{"preempted", GO_SUSPENDED},
 };
@@ -243,6 +262,9 @@ static const struct keyword primitive_words[] = {
 	{"*::Mutex::AwaitCommon", PRIM_COND},
 	{"*::CondVar::Wait", PRIM_COND},
 	{"*::CondVar::Signal", PRIM_NOTIFY},
+	/* Erlang (erts/lib_src): idle schedulers wait for an event. */
+	{"ethr_event_set", PRIM_NOTIFY},
+	{"ethr_event_", PRIM_COND},
 };
 
 enum primitive primitive_of(const char *func)
@@ -381,6 +403,15 @@ enum activity wait_by_outer(const char *func)
 		{"LWLockAcquire", ACT_LOCK},
 		/* SQLite, src/main.c: sleeps until another connection has released the file. */
 		{"sqlite3InvokeBusyHandler", ACT_LOCK},
+		/* Erlang, erts/lib_src and erts/emulator/beam: locks made of events. */
+		{"ethr_mutex_", ACT_LOCK},
+		{"ethr_rwmutex_", ACT_LOCK},
+		{"erts_proc_lock_", ACT_LOCK},
+		/* Java: Thread.sleep is a condition with a time-out. */
+		{"JVM_Sleep", ACT_SLEEP},
+		/* Redis, src/networking.c (stopThreadedIO): the main thread parks an I/O thread by its lock.
+		 */
+		{"IOThreadMain", ACT_COND},
 	};
 
 	return (enum activity)look_up(outer, sizeof(outer) / sizeof(outer[0]), func, ACT_NONE);

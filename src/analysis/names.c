@@ -412,6 +412,9 @@ static void look_at_leaf(struct analysis *a, struct stack_info *info)
 		look_at_lock(a, info);
 	info->for_peer =
 		info->near < info->n && is_for_peer(name_text(a, a->frames[info->first + info->near].func));
+	info->sends_request =
+		info->near < info->n && strcmp(name_text(a, a->frames[info->first + info->near].func),
+					       "net/http.(*persistConn).writeLoop") == 0;
 	info->polled = (uint8_t)polled_for(a, info);
 	info->outside = info->n == 1 && name_text(a, a->frames[info->first].func)[0] == '[';
 }

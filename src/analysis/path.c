@@ -84,7 +84,8 @@ static bool path_is_wait(unsigned activity)
 static bool is_leaf(unsigned activity)
 {
 	return activity == ACT_NETWORK || activity == ACT_SLEEP || activity == ACT_DISK ||
-	       activity == ACT_GC || activity == ACT_CHILD || activity == ACT_FOREVER;
+	       activity == ACT_GC || activity == ACT_CHILD || activity == ACT_STOPPED ||
+	       activity == ACT_FOREVER;
 }
 
 /* Adds a part of a span, which is not empty. Returns NULL if it is, or there is no memory. */

@@ -375,6 +375,36 @@ static uint64_t called_since(struct analysis *a, const struct resource *res, con
 	return line && line < call->line ? last->start : a->now;
 }
 
+/* Whether the wait for a condition is one that gives back this lock: those that it has woken wait for the
+ * lock there. */
+static bool gives_lock_back(const struct analysis *a, const struct resource *res,
+			    const struct past_activity *past)
+{
+	for (unsigned i = 0; past->activity == ACT_COND && i < TOPS; i++) {
+		if (res->waited[i].n && stacks_share_site(a, (uint32_t)res->waited[i].key, past->stack))
+			return true;
+	}
+	return false;
+}
+
+/* Returns the end of the last wait since then in which the goroutine cannot have had the lock; since if there
+ * is none. */
+static uint64_t not_held_until(const struct analysis *a, const struct resource *res,
+			       const struct goroutine *waker, uint64_t since)
+{
+	uint32_t n = waker->npast < PAST ? waker->npast : PAST;
+	uint64_t end = a->now;
+
+	for (uint32_t i = 1; i <= n && end > since; i++) {
+		const struct past_activity *past = &waker->past[(waker->npast - i) % PAST];
+
+		if (gives_lock_back(a, res, past))
+			return end;
+		end = past->start;
+	}
+	return since;
+}
+
 /* Returns the earliest time since which the releasing goroutine is known to have held it. */
 static uint64_t held_since(struct analysis *a, const struct resource *res, struct goroutine *waker,
 			   uint32_t stack)
@@ -393,7 +423,7 @@ static uint64_t held_since(struct analysis *a, const struct resource *res, struc
 	else if (res->woken && woken != waker && woken->activity > ACT_RUNNABLE &&
 		 woken->since >= res->contended_since)
 		since = woken->since;
-	return called < since ? called : since;
+	return not_held_until(a, res, waker, called < since ? called : since);
 }
 
 /* Adds what the holder did since then, times the mean number of waiters. */

@@ -34,6 +34,7 @@ enum activity {
 	ACT_CHILD, /* waits for a child process to end, or to begin */
 	ACT_PIPE,
 	ACT_FILE,    /* the kernel's lock on a file, or on its offset, that another thread had */
+	ACT_STOPPED, /* by a signal or a debugger */
 	ACT_FOREVER, /* nobody can wake it */
 	ACT_OTHER,
 	ACT_UNWATCHED,
@@ -111,8 +112,10 @@ struct stack_info {
 	bool polls;             /* the call is epoll_wait() or the like */
 	bool futex;             /* the system call is that of locks */
 	bool for_peer;          /* waits for what a reader of the same connection passes on */
-	uint8_t waits_for;      /* enum activity: what an outer frame says of the wait; 0 = nothing */
-	bool outside;           /* the frame names a waker outside the program: a process, an interrupt */
+	bool sends_request; /* of a waker that has sent the request: the one that it wakes waits on for the
+			       answer */
+	uint8_t waits_for;  /* enum activity: what an outer frame says of the wait; 0 = nothing */
+	bool outside;       /* the frame names a waker outside the program: a process, an interrupt */
 };
 
 /* The heaviest keys, by weight (Space-Saving, Metwally et al. 2005): any key with over a quarter is in it. */
@@ -224,13 +227,16 @@ struct goroutine {
 	struct holding held[HOLDINGS]; /* the latest first */
 	uint64_t waited_at;            /* ns: start of its last wait */
 	uint64_t burst;                /* burst_begin of the last burst that it was counted in */
-	uint64_t ran_at_wake;          /* ns: its running time when it was woken in a herd */
-	uint32_t herd_stack;           /* of the wait that the herd wake-up ended */
-	uint32_t task;                 /* index of the last one that it began and did not end; 0 = none */
-	uint32_t creator;              /* index; 0 = unknown */
-	uint64_t creator_goid;         /* detects reuse of that index */
-	uint64_t child_end;            /* ns: last end of a goroutine that it created */
-	uint32_t npast;                /* total, including forgotten ones */
+	/* A wait until a request was sent, to which the next one at its stack belongs; 0 = none. */
+	uint64_t asked_since; /* ns */
+	uint32_t asked_stack;
+	uint64_t ran_at_wake;  /* ns: its running time when it was woken in a herd */
+	uint32_t herd_stack;   /* of the wait that the herd wake-up ended */
+	uint32_t task;         /* index of the last one that it began and did not end; 0 = none */
+	uint32_t creator;      /* index; 0 = unknown */
+	uint64_t creator_goid; /* detects reuse of that index */
+	uint64_t child_end;    /* ns: last end of a goroutine that it created */
+	uint32_t npast;        /* total, including forgotten ones */
 	struct thread_call call;
 	struct turn turn;
 	uint32_t reads; /* 1 + index of the connection that its last call reads from; 0 = from none */
@@ -260,6 +266,12 @@ struct proc {
 };
 
 /* All intervals of one activity with one stack. */
+/* Waits of a millisecond or more; those that overlap are one burst. */
+struct bursts {
+	uint64_t n, waits, ns;
+	uint64_t covered_ns, end; /* ns: in which any of them lasted; when the last one ended */
+};
+
 struct row {
 	uint32_t stack;
 	uint8_t activity;
@@ -275,7 +287,6 @@ struct row {
 	struct top functions[TOPS];     /* groups of goroutines that wait here */
 	uint64_t last_end, overlapping; /* ns: end of the last interval; those that began before the one
 					   before them ended */
-	uint64_t covered_ns;            /* in which one or more were here */
 	uint64_t no_waker, no_waker_ns; /* intervals in hist without a known waker */
 	uint64_t after_wait;            /* waits in hist that wakers ended first after a wait of their own */
 	uint64_t to_asker;              /* of these, of who had ended that */
@@ -293,6 +304,7 @@ struct row {
 	uint64_t slack_n, slack_ns;             /* joins; ns after all children but one had ended */
 	uint64_t delayed_acks, delayed_acks_ns; /* waits as long as one, after two writes */
 	struct replies in_two;                  /* that ended with this write, in two or more */
+	struct bursts bursts;
 };
 
 /* The waits of a row that one waker stack ended. */
@@ -406,6 +418,8 @@ struct group {
 	uint64_t delaying, delaying_ns; /* slices of 2 ms or more while goroutines waited for a P */
 	struct top cpu[TOPS];           /* rows of cpu_profile */
 	struct long_turns turns;
+	uint64_t burst; /* burst_begin of the last burst that one of it was in */
+	uint32_t burst_n;
 	bool system, worker;
 };
 
@@ -501,6 +515,7 @@ struct gc_figures {
 	uint64_t heap, heap_max, heap_goal, goal_min, goal_max;
 	uint64_t low;                       /* lowest heap since the last cycle ended: the live heap */
 	double live_of_goal;                /* live share of the heap goal, summed over cycles */
+	double goals;                       /* bytes, summed over the same cycles */
 	uint64_t live_cycles;               /* number of summed cycles */
 	uint64_t slow_stops, slow_stops_ns; /* of 1 ms or more */
 };
@@ -646,6 +661,7 @@ struct analysis {
 	uint64_t unwatched_ns;  /* complete at the end */
 	uint64_t over_limit_ns; /* of unwatched_ns: because of the limit on the cost */
 	bool gap_by_limit;
+	struct kernel_log kernel_log;
 	struct host_log host_log; /* cpus is 0: the trace has none */
 	struct beside_log beside[MAX_BESIDE];
 	unsigned nbeside;
@@ -658,7 +674,8 @@ struct analysis {
 	uint64_t net_wakes, net_wakes_sysmon, net_late_ns;
 	uint64_t timer_wakes, timer_short_runs;
 	uint64_t burst_begin, bursts, burst_most, burst_at;
-	uint32_t burst_n;
+	uint32_t burst_n, burst_of_group;
+	uint32_t burst_group; /* that most of them are of */
 	uint32_t burst_func;
 	uint32_t herd_waker, herd_n; /* the last waker's index; its wake-ups in one slice */
 	uint64_t herd_slice;

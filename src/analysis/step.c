@@ -330,22 +330,36 @@ static void note_late_timer(struct analysis *a, const struct op *op)
 	}
 }
 
+static void count_burst_of_group(struct analysis *a, uint32_t index)
+{
+	struct group *group = &a->groups[index];
+
+	if (group->burst != a->burst_begin)
+		group->burst_n = 0;
+	group->burst = a->burst_begin;
+	if (++group->burst_n <= a->burst_of_group)
+		return;
+	a->burst_of_group = group->burst_n;
+	a->burst_group = index;
+}
+
 /* Goroutines that become runnable within 1 ms. */
 static void count_burst(struct analysis *a, struct goroutine *g)
 {
 	if (a->now - a->burst_begin > 1000000) {
 		a->burst_begin = a->now;
-		a->burst_n = 0;
+		a->burst_n = a->burst_of_group = 0;
 	}
 	if (g->burst == a->burst_begin)
 		return; /* woken again */
 	g->burst = a->burst_begin;
+	count_burst_of_group(a, g->group);
 	if (++a->burst_n == 50)
 		a->bursts++;
 	if (a->burst_n > a->burst_most) {
 		a->burst_most = a->burst_n;
 		a->burst_at = a->burst_begin;
-		a->burst_func = a->groups[g->group].func;
+		a->burst_func = a->groups[a->burst_group].func;
 	}
 }
 
@@ -676,6 +690,7 @@ static void change_unseen(struct analysis *a, struct goroutine *g, const struct 
 static void host_log(struct analysis *a, const char *category, const char *text)
 {
 	struct otel_resource resource = {0};
+	struct kernel_log kernel;
 	struct beside_log beside;
 	struct host_log host;
 
@@ -685,6 +700,8 @@ static void host_log(struct analysis *a, const char *category, const char *text)
 		a->host_log = host;
 		a->nbeside = 0;
 	}
+	if (kernel_log_parse(category, text, &kernel))
+		a->kernel_log = kernel;
 	if (resource_log_take(category, text, &resource) && resource.values[RESOURCE_EXECUTABLE][0])
 		snprintf(a->executable, sizeof(a->executable), "%.15s", resource.values[RESOURCE_EXECUTABLE]);
 	if (a->nbeside < MAX_BESIDE && beside_log_parse(category, text, &beside))

@@ -9,7 +9,7 @@
 
 #include "analysis/state.h"
 
-#define LONG_TURN_NS 20000000
+#define LONG_TURN_NS 10000000
 
 /* The thread's turn ends with a system call with this stack, on this connection (1 + its index; 0 = on none).
  */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/kinds.h"
 #include "flight/finding_eval.h"
 #include "flight/trigger_eval.h"
 #include "flight/snapshot_bytes.h"
@@ -63,15 +64,15 @@ static bool recorder_pipeline_is_system(void *ctx, uint32_t g)
 }
 
 /*
- * The reason says it of threads. Go's "sync" is for sync.Mutex, sync.RWMutex and the lock of a file or socket
- * (internal/poll.fdMutex), but also for sync.WaitGroup.
+ * The reason says it of threads, but some are parked by a lock. Go's "sync" is for sync.Mutex, sync.RWMutex
+ * and the lock of a file or socket (internal/poll.fdMutex), but also for sync.WaitGroup.
  */
 static bool is_lock(void *ctx, const char *reason, uint32_t stack)
 {
 	const struct recorder_pipeline *recorder = ctx;
 
 	if (strcmp(reason, "sync (mutex)") == 0 || strcmp(reason, "sync (rwlock)") == 0)
-		return true;
+		return wait_by_outer(pipeline_place(recorder->pipe, stack).text) != ACT_COND;
 	return strcmp(reason, "sync") == 0 && strstr(pipeline_place(recorder->pipe, stack).text, "Mutex)");
 }
 

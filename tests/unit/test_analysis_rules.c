@@ -544,6 +544,56 @@ static void test_repaired(void **state)
 
 /* --- who used the CPUs --- */
 
+static void check_kernel_log(void)
+{
+	const struct kernel_log log = {400000, 700 * MS};
+	struct kernel_log parsed;
+	char text[HOST_LOG_TEXT];
+
+	kernel_log_print(&log, text);
+	assert_true(kernel_log_parse("gotrace", text, &parsed));
+	assert_int_equal(parsed.faults, 400000);
+	assert_int_equal(parsed.kernel_ns, 700 * MS);
+	assert_false(kernel_log_parse("other", text, &parsed));
+	strcat(text, "!");
+	assert_false(kernel_log_parse("gotrace", text, &parsed));
+}
+
+/* The kernel's count: of 0.8 s of CPU time, in a second. */
+static const struct finding *faulting(uint64_t faults, struct analysis **a)
+{
+	const struct host_log host = {2, 0, 0, 0, 0, 800 * MS, 1000 * MS, 60, 0, 0};
+	const struct kernel_log kernel = {faults, 700 * MS};
+	struct script *s = script_new(1000 * MS);
+	char text[HOST_LOG_TEXT];
+
+	procs(s, 2);
+	create(s, 2, stack(s, "main.decode", NULL, 1, NULL));
+	start(s, 2, 1);
+	host_log_print(&host, text);
+	add_log(s, 999 * MS, text);
+	kernel_log_print(&kernel, text);
+	add_log(s, 999 * MS + 500, text);
+	*a = analyse(s, NULL);
+	script_free(s);
+	return found(*a, "page-faults");
+}
+
+static void test_page_faults(void **state)
+{
+	struct analysis *a;
+	const struct finding *finding = faulting(400000, &a);
+
+	(void)state;
+	assert_non_null(finding);
+	assert_int_equal(finding->level, LEVEL_MEDIUM);
+	assert_non_null(strstr(finding->text, "400000 page faults a second; the kernel has 88 % of its CPU "
+					      "time: 700 ms of 800 ms"));
+	analysis_free(a);
+	assert_null(faulting(100000, &a));
+	analysis_free(a);
+}
+
 static void test_host_log(void **state)
 {
 	const struct host_log log = {2, 150000, 100000, 3, 7000, 1000, 3000000, 98, 1, 0};
@@ -552,6 +602,7 @@ static void test_host_log(void **state)
 	char text[HOST_LOG_TEXT], more[HOST_LOG_TEXT];
 
 	(void)state;
+	check_kernel_log();
 	host_log_print(&log, text);
 	assert_true(host_log_parse("gotrace", text, &parsed));
 	assert_int_equal(parsed.quota_us, 150000);
@@ -1164,6 +1215,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_unwatched),
 	cmocka_unit_test(test_repaired),
 	cmocka_unit_test(test_host_log),
+	cmocka_unit_test(test_page_faults),
 	cmocka_unit_test(test_neighbour_named),
 	cmocka_unit_test(test_neighbour_of_its_kind),
 	cmocka_unit_test(test_no_neighbour_beside_idle_cpus),

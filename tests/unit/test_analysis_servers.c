@@ -411,6 +411,87 @@ static void test_stampede(void **state)
 	analysis_free(a);
 }
 
+/* A batch is full, and goes out when a timer fires: ten wait to send meanwhile. */
+static void test_receiver_that_waits(void **state)
+{
+	struct script *s = script_new(1500 * MS);
+	uint32_t send = stack(s, "runtime.chansend1", "main.insert", 83, "main.client");
+	uint32_t loop = stack(s, "runtime.selectgo", "main.batch", 59, "main.batch");
+	const struct finding *finding;
+	struct analysis *a;
+
+	(void)state;
+	procs(s, 2);
+	for (uint32_t g = 1; g <= 11; g++) {
+		create(s, g, stack(s, g == 1 ? "main.batch" : "main.client", NULL, 1, NULL));
+		start(s, g, 0);
+		block(s, g, 0, g == 1 ? "select" : "chan send", g == 1 ? loop : send);
+	}
+	for (unsigned i = 0; i < 20; i++) {
+		s->now += 50 * MS;
+		wake(s, 0, NO_P, 1, 0);
+		start(s, 1, 0);
+		for (uint32_t g = 2; g <= 11; g++)
+			wake(s, 1, 0, g, loop);
+		block(s, 1, 0, "select", loop);
+		for (uint32_t g = 2; g <= 11; g++) {
+			start(s, g, 0);
+			block(s, g, 0, "chan send", send);
+		}
+	}
+	a = analyse(s, NULL);
+	finding = found(a, "slow-consumer");
+	assert_non_null(finding);
+	assert_int_equal(finding->level, LEVEL_MEDIUM);
+	assert_non_null(strstr(finding->text, "main.insert (:83) waited "));
+	assert_non_null(strstr(finding->text, "g1 in main.batch (:59), which waits meanwhile, too: select in "
+					      "main.batch (:59)."));
+	assert_true(says(finding, "timers end 20 of its 20 waits there"));
+	analysis_free(a);
+	script_free(s);
+}
+
+/* net/http waits at one place until a request is sent, and then for its answer: that is one wait. */
+static void test_request_is_one_wait(void **state)
+{
+	static const char *const call[] = {"runtime.selectgo", "net/http.(*persistConn).roundTrip",
+					   "main.ask", "main.handle", SERVER};
+	struct script *s = script_new(1500 * MS);
+	uint32_t ask = stack_of(s, call, 5, 57);
+	uint32_t sent = stack(s, "runtime.chansend1", "net/http.(*persistConn).writeLoop", 70, NULL);
+	uint32_t answered = stack(s, "runtime.chansend1", "net/http.(*persistConn).readLoop", 80, NULL);
+	const struct row *row = NULL;
+	struct analysis *a;
+
+	(void)state;
+	procs(s, 2);
+	for (uint32_t g = 1; g <= 3; g++)
+		create(s, g, stack(s, g == 1 ? SERVER : "net/http.loop", NULL, 1, NULL));
+	start(s, 2, 1);
+	start(s, 1, 0);
+	for (unsigned i = 0; i < 30; i++) {
+		block(s, 1, 0, "select", ask);
+		s->now += MS / 10;
+		wake(s, 2, 1, 1, sent);
+		start(s, 1, 0);
+		block(s, 1, 0, "select", ask);
+		s->now += 10 * MS;
+		wake(s, 2, 1, 1, answered);
+		start(s, 1, 0);
+		s->now += MS;
+	}
+	s->end = s->now;
+	a = analyse(s, NULL);
+	for (size_t i = 1; i < a->nrows; i++)
+		row = a->rows[i].activity == ACT_SELECT ? &a->rows[i] : row;
+	assert_non_null(row);
+	assert_int_equal(row->hist.n, 30);
+	assert_true(histogram_quantile(&row->hist, 0.5) >= 9 * MS);
+	assert_in_range(row->hist.sum, 303 * MS, 310 * MS);
+	analysis_free(a);
+	script_free(s);
+}
+
 /* What is waited for is a setting of the library. */
 static void test_known_wait(void **state)
 {
@@ -493,7 +574,8 @@ static void test_long_turn(void **state)
 	assert_non_null(finding);
 	assert_int_equal(finding->level, LEVEL_HIGH);
 	assert_non_null(
-		strstr(finding->text, "7 times computed for 80.0 ms (mean), in which it served none"));
+		strstr(finding->text,
+		       "7 times computed for 10 ms or more, 80.0 ms on average, in which it served none"));
 	assert_non_null(strstr(finding->text, "mostly in hash"));
 	analysis_free(a);
 	a = turns("epoll_wait(5)", 4, 30 * MS); /* a collector takes as long */
@@ -506,7 +588,7 @@ static void test_long_turn(void **state)
 	a = turns("futex", 4, 80 * MS); /* a worker of a pool: others serve the other connections */
 	assert_null(found(a, "long-turn"));
 	analysis_free(a);
-	a = turns("epoll_wait(5)", 4, 10 * MS);
+	a = turns("epoll_wait(5)", 4, 8 * MS);
 	assert_null(found(a, "long-turn"));
 	analysis_free(a);
 }
@@ -712,7 +794,41 @@ static void test_locks_of_databases(void **state)
 	check_outer_lock(sqlite, 3, "sleep", "insert (:1) in sqlite3InvokeBusyHandler");
 }
 
+/* Redis parks a thread by a lock, Erlang makes locks of events; a file lock is none of the program's. */
+static void test_kinds_of_waits(void **state)
+{
+	static const struct {
+		const char *reason, *funcs[4];
+		enum activity activity;
+	} waits[] = {
+		{"sync (file lock)", {"flock(3)", "append", "main [app]"}, ACT_FILE},
+		{"stopped", {"compute", "main [app]"}, ACT_STOPPED},
+		{"sync (mutex)", {"futex", "IOThreadMain", "IOThreadMain [io_thd_1]"}, ACT_COND},
+		{"sync (mutex)", {"futex", "pthread_mutex_lock", "work", "work [app]"}, ACT_LOCK},
+		{"sync (futex)", {"futex", "ethr_event_twait", "scheduler_wait", "sched [beam]"}, ACT_COND},
+		{"sync (futex)",
+		 {"futex", "ethr_event_wait", "ethr_mutex_lock_wait__", "x [beam]"},
+		 ACT_LOCK},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+		struct script *s = one_thread("main [app]");
+		uint32_t wait = stack_of(s, waits[i].funcs, 4, 1);
+		struct analysis *a;
+
+		s->frames[wait][0].file = s->frames[wait][0].func;
+		wait_once(s, 1, waits[i].reason, 20 * MS, wait);
+		a = analyse(s, NULL);
+		assert_true(a->nrows >= 2);
+		assert_int_equal(a->rows[a->nrows - 1].activity, waits[i].activity);
+		analysis_free(a);
+		script_free(s);
+	}
+}
+
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_kinds_of_waits),
 	cmocka_unit_test(test_many_questions_of_a_request),
 	cmocka_unit_test(test_share_of_requests),
 	cmocka_unit_test(test_headlines),
@@ -722,6 +838,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_workers_that_ask),
 	cmocka_unit_test(test_workers_that_are_taken_at_times),
 	cmocka_unit_test(test_stampede),
+	cmocka_unit_test(test_receiver_that_waits),
+	cmocka_unit_test(test_request_is_one_wait),
 	cmocka_unit_test(test_known_wait),
 	cmocka_unit_test(test_long_turn),
 	cmocka_unit_test(test_poll_spin),

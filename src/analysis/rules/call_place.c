@@ -99,10 +99,10 @@ void rule_call_place(struct analysis *a)
 	call = io_call_name(a->stacks[most->stack].io_call);
 	finding = finding_add(a, "call-place", share_of_tasks(a, (double)most->hist.sum));
 	finding->level = LEVEL_INFO;
-	finding_text(finding, "%s spends %s in %s: %llu times %s (mean).", label_stack(a, most->stack).text,
+	finding_text(finding, "%s spends %s in %s: %llu %s %s (mean).", label_stack(a, most->stack).text,
 		     label_time(most->hist.sum).text,
 		     most->activity == ACT_DISK      ? "waits for the disk"
-		     : most->activity == ACT_FILE    ? "waits for the kernel's lock on a file that others use"
+		     : most->activity == ACT_FILE    ? "waits for a lock on a file that others use"
 		     : most->activity == ACT_SLEEP   ? "sleeps"
 		     : most->activity == ACT_PIPE    ? "waits for the reader of a pipe"
 		     : most->activity == ACT_SELECT  ? "waits for an answer, one after the other"
@@ -110,7 +110,8 @@ void rule_call_place(struct analysis *a)
 		     : is_into_c(a, most->stack)     ? "calls into C"
 		     : call                          ? call
 						     : "calls",
-		     (unsigned long long)most->hist.n, label_time(most->hist.sum / most->hist.n).text);
+		     (unsigned long long)most->hist.n, most->activity == ACT_DISK ? "waits of" : "times",
+		     label_time(most->hist.sum / most->hist.n).text);
 	row_evidence(a, finding, most);
 	callers_evidence(a, finding, "called by", most->stack);
 	if (is_async_task(a, most->stack))

@@ -39,8 +39,11 @@ static void calls_evidence(const struct analysis *a, struct finding *finding, ui
 		return;
 	call = io_call_name(a->stacks[most->stack].io_call);
 	finding_evidence(finding, "it makes %.0f system calls a second%s%s, which take %s in all",
-			 (double)n * 1e9 / (double)watched_ns(a), call ? ", mostly " : "", call ? call : "",
-			 label_time(ns).text);
+			 (double)n * 1e9 / (double)watched_ns(a),
+			 !call                   ? ""
+			 : most->hist.n * 2 >= n ? ", mostly "
+						 : ", most often ",
+			 call ? call : "", label_time(ns).text);
 }
 
 /* One thread or goroutine alone runs it, all the time, and others wait for that one: a stage that sets their

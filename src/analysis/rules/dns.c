@@ -78,7 +78,7 @@ void rule_dns(struct analysis *a)
 	if (all.working->hist.n)
 		finding_evidence(finding, "%llu %s, %s each (mean); the resolver waits %s (p50) in %s",
 				 (unsigned long long)all.n,
-				 is_of_threads(a) ? "waits for an answer" : "lookups",
+				 all.working->activity == ACT_SYSCALL ? "lookups" : "waits for an answer",
 				 label_time(all.ns / all.n).text,
 				 label_time(histogram_quantile(&all.working->hist, 0.5)).text,
 				 label_near(a, all.working->stack).text);

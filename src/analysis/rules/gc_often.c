@@ -19,6 +19,11 @@ static bool is_tight(const struct gc_figures *gc)
 	return gc_live_share(gc) > 0.65;
 }
 
+static double gc_mean_goal(const struct gc_figures *gc)
+{
+	return gc->live_cycles ? gc->goals / (double)gc->live_cycles : (double)gc->goal_max;
+}
+
 /* If GOGC is not low, the GC workers may only use idle time of the Ps. What calls runtime.GC waits for them.
  */
 static bool costs(const struct analysis *a, double busy, bool forced)
@@ -80,13 +85,16 @@ void rule_gc_often(struct analysis *a)
 	finding_text(
 		finding,
 		"%.0f collections a second for a heap of %.1f MB take %.0f %% of the Ps' time: raise %s.",
-		often, (double)gc->goal_max / 1e6, 100 * busy,
+		often, gc_mean_goal(gc) / 1e6, 100 * busy,
 		gc_may_be_limited(gc) ? "GOMEMLIMIT or GOGC" : "GOGC");
 	finding->n = gc->cycles;
 	finding->total_ns = gc->cycles_ns;
-	finding_evidence(finding, "%llu cycles, %s in all; after a cycle %.0f %% of the goal are in use",
-			 (unsigned long long)gc->cycles, label_time(gc->cycles_ns).text,
-			 100 * gc_live_share(gc));
+	finding_evidence(
+		finding,
+		"%llu cycles, which last %s in all; goal %.1f MB (mean), up to %.1f MB; after a cycle "
+		"%.0f %% of it are in use",
+		(unsigned long long)gc->cycles, label_time(gc->cycles_ns).text, gc_mean_goal(gc) / 1e6,
+		(double)gc->goal_max / 1e6, 100 * gc_live_share(gc));
 	finding_next(finding, gc_may_be_limited(gc) ? "raise GOMEMLIMIT if it is set, else GOGC"
 						    : "GOGC=400, or GOMEMLIMIT with GOGC=off");
 }

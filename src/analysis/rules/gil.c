@@ -13,15 +13,17 @@
  */
 #define SWITCH_INTERVAL_NS 4900000
 
-/* Each has it now and then. One that has it for most of what the others wait keeps them from running. */
+/* Each has it now and then. One that has it for most of what the others wait keeps them from running. Where a
+ * waiter's time-out ends just then, it takes the lock without being woken, and counts as who had it before.
+ */
 static void holder_evidence(const struct analysis *a, struct finding *finding, const struct resource *res)
 {
 	const struct top *holder = top_first(res->holders), *group = top_first(res->holder_groups);
+	double had = 100 * (double)holder->weight / (double)(res->charged_ns + 1);
 
-	if (holder->weight * 2 > res->charged_ns && group->key < a->ngroups)
-		finding_evidence(finding, "%s had it for %.0f %% of that time: %s",
-				 label_who(a, holder->key).text,
-				 100 * (double)holder->weight / (double)res->charged_ns,
+	if (had > 50 && group->key < a->ngroups)
+		finding_evidence(finding, "%s had it for %.0f %% of that time%s: %s",
+				 label_who(a, holder->key).text, had, had < 95 ? " or more" : "",
 				 label_function(a, a->groups[group->key].func).text);
 }
 

@@ -2,6 +2,7 @@
 /* Shared by the rules about locks. */
 #include <string.h>
 
+#include "analysis/cpu.h"
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/intervals.h"
@@ -178,6 +179,20 @@ static bool is_of_unnamed_code(const struct analysis *a, const struct resource *
 	return strcmp(name_text(a, site->func), UNNAMED_CODE) == 0;
 }
 
+/* Whether the holders mostly wait until a file is on disk. */
+static bool holder_syncs(const struct analysis *a, const struct resource *res)
+{
+	uint64_t syncs = 0;
+
+	for (unsigned i = 0; i < TOPS; i++) {
+		const char *call = io_call_name(a->stacks[res->did[i].key >> 8].io_call);
+
+		if (res->did[i].n && call && strstr(call, "sync"))
+			syncs += res->did[i].weight;
+	}
+	return share(res, syncs) >= 0.5;
+}
+
 /* Threads of a library, or that begin or end, wait for each other: no function of the program's is delayed.
  */
 static bool is_beside_program(const struct analysis *a, const struct resource *res)
@@ -200,6 +215,18 @@ const char *lock_called(const struct analysis *a, const struct resource *res, co
 	return may_be_no_lock(a, res) ? "what may be a lock" : lock;
 }
 
+/* Where the holders run, by the CPU samples of their group, if these are mostly at one place; else where the
+ * lock is given back. */
+static struct label holder_runs(const struct analysis *a, const struct resource *res)
+{
+	const struct top *first = top_first(res->holder_groups);
+	const struct group *group = &a->groups[first->n && first->key < a->ngroups ? first->key : 0];
+	uint32_t row = cpu_first(group->cpu);
+	double most = (double)top_first(group->cpu)->weight * cpu_sample_ns(a);
+
+	return row && most >= 0.5 * (double)group->spent[ACT_CODE] ? cpu_place(a, row) : lock_holder(a, res);
+}
+
 void lock_evidence(struct analysis *a, struct finding *finding, const struct resource *res)
 {
 	const struct top *did = top_first(res->did);
@@ -209,7 +236,8 @@ void lock_evidence(struct analysis *a, struct finding *finding, const struct res
 	/* A log on disk is written under a lock: a few percent are how such programs work. */
 	finding->may_be_well = holder_takes_work(a, res) || holder_is_idle(a, res) ||
 			       holder_waits_for_work(a, res) || may_be_no_lock(a, res) ||
-			       is_of_unnamed_code(a, res) || is_beside_program(a, res);
+			       is_beside_program(a, res) ||
+			       (is_of_unnamed_code(a, res) && !holder_syncs(a, res));
 	if (finding->impact < 0.05 || finding->may_be_well)
 		finding->level = LEVEL_INFO;
 	finding->held_up = lock_held_up(res);
@@ -234,9 +262,10 @@ void lock_evidence(struct analysis *a, struct finding *finding, const struct res
 			 label_time(histogram_quantile(&res->min_holds, 0.5)).text,
 			 label_time(res->min_holds.max).text, activity_name((enum activity)(did->key & 0xff)),
 			 is_run ? "" : " in ",
-			 is_run          ? ""
-			 : did->key >> 8 ? label_stack(a, (uint32_t)(did->key >> 8)).text
-					 : lock_holder(a, res).text);
+			 is_run                          ? ""
+			 : did->key >> 8                 ? label_stack(a, (uint32_t)(did->key >> 8)).text
+			 : (did->key & 0xff) == ACT_CODE ? holder_runs(a, res).text
+							 : lock_holder(a, res).text);
 	finding_evidence(finding, "released at %s",
 			 label_stack(a, (uint32_t)top_first(res->released)->key).text);
 	finding_next(finding, "gotrace why %s %s %llu --at %.6fs", a->options.file, words_of(a)->option,

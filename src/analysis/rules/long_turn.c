@@ -27,11 +27,10 @@ static void long_turn_describe(struct analysis *a, const struct group *group)
 	if (turns->most < BLOCKING_NS)
 		finding->level = LEVEL_INFO;
 	finding_text(finding,
-		     "%s serves connections one after the other, and %llu times computed for %s (mean), in "
-		     "which it "
-		     "served none%s%s.",
+		     "%s serves connections one after the other, and %llu times computed for %u ms or more, "
+		     "%s on average, in which it served none%s%s.",
 		     label_function(a, group->func).text, (unsigned long long)turns->n,
-		     label_time(turns->ns / turns->n).text, row ? ": mostly in " : "",
+		     LONG_TURN_NS / 1000000, label_time(turns->ns / turns->n).text, row ? ": mostly in " : "",
 		     row ? cpu_place(a, row).text : "");
 	finding->n = turns->n;
 	finding->total_ns = turns->ns;

@@ -223,6 +223,9 @@ static void of_ready_threads(struct analysis *a)
 	    !others_took(a, off))
 		return;
 	finding = finding_add(a, "neighbour", off / p_time(a));
+	/* An idle program is late for nothing. */
+	if (used < 0.005 * p_time(a))
+		finding->level = LEVEL_INFO;
 	finding_text(
 		finding,
 		"For %s a thread was ready and a CPU not used by the program, which used CPUs for %s: %s.",
@@ -272,6 +275,19 @@ static void neighbour_of_threads(struct analysis *a)
 }
 
 /*
+ * What goroutines can be seen to have lost, ns: those that ran, and had no CPU (regions, or the CPU time that
+ * is missing), and those that were ready with a P that nobody used. The threads that wait for the network,
+ * look for work or watch over others lose time, too, but hardly any of it is a goroutine's.
+ */
+static double goroutines_lost_ns(const struct analysis *a)
+{
+	double on_ps = (double)(a->used_ns[P_CODE] + a->used_ns[P_GC]);
+	double missing = on_ps - (double)a->options.host.cpu_ns - (double)a->slept_ns;
+
+	return fmax((double)a->preempted_ns, missing) + (double)a->queued_idle_ns;
+}
+
+/*
  * Goroutines wait for a CPU in all their states: the thread that makes a system call for one, polls the
  * network or looks for work has no CPU, either. Several threads may wait for the same CPU, and for each
  * other.
@@ -282,23 +298,28 @@ static bool of_go_threads(struct analysis *a)
 	double waited = (double)host->waited_ns, used = (double)host->cpu_ns, off = others_ns(a);
 	double idle = (1 - host->machine_busy - host->machine_stolen) * host->cpus * (double)watched_ns(a);
 	struct finding *finding;
-	char text[200];
+	struct label used_by_others = label_time((uint64_t)off);
+	char text[200], them[sizeof(used_by_others.text) + 16];
 
 	if (off > waited)
 		off = waited;
 	/* Each wake-up takes some time, also on an idle CPU. */
 	if (off < 0.2 * used || off < 0.05 * p_time(a) || idle * 2 > waited || !others_took(a, waited))
 		return false;
-	finding = finding_add(a, "neighbour", off / p_time(a));
+	snprintf(them, sizeof(them), "CPUs for %s", used_by_others.text);
+	finding = finding_add(a, "neighbour", fmin(off, goroutines_lost_ns(a)) / p_time(a));
 	finding_text(finding,
 		     "Threads of the program had CPUs for %s, and were ready without one for %s: %s.",
 		     label_time((uint64_t)used).text, label_time((uint64_t)waited).text,
-		     reason(a, "them", waited, text));
+		     reason(a, them, waited, text));
 	finding->total_ns = (uint64_t)off;
 	if (a->preempted_ns)
-		finding_evidence(finding, "goroutines lost the CPU for %s while they ran; latency p99 %s",
-				 label_time(a->preempted_ns).text,
-				 label_time(histogram_quantile(&a->latency, 0.99)).text);
+		finding_evidence(
+			finding,
+			"goroutines lost the CPU for %s while they ran; one was ready, and a P idle, "
+			"for %s; latency p99 %s",
+			label_time(a->preempted_ns).text, label_time(a->queued_idle_ns).text,
+			label_time(histogram_quantile(&a->latency, 0.99)).text);
 	name_machine(a, finding);
 	finding_next(finding, "top");
 	return true;

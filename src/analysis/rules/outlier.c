@@ -13,7 +13,7 @@
 /* Characters that a shell leaves alone. */
 #define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-"
 
-enum { MIN_N = 100, MIN_EXCESS_NS = 10000000, MIN_SINGLE_NS = 50000000 };
+enum { MIN_N = 100, MIN_EXCESS_NS = 10000000, MIN_SINGLE_NS = 50000000, MAX_LATE_NS = 100000000 };
 
 static const char *const kinds[] = {"task", "region"};
 
@@ -92,6 +92,10 @@ static void outlier_look_at(struct analysis *a, const struct instances *all)
 			      all->kind != INSTANCE_LIFE ? 0.06
 			      : one->ns >= MIN_SINGLE_NS ? 0.02
 							 : 0);
+	/* Who answers may be on this machine, and want a CPU. */
+	if (one->ns <= MAX_LATE_NS &&
+	    (cause == ACT_NETWORK || (cause == ACT_SELECT && a->stacks[one->stack].for_peer)))
+		finding->held_up = WAITED_FOR_CPU;
 	finding_text(finding,
 		     "%u%s of %llu %ss %s took %s%s, the median %s: %.0f %% of the difference is %s.", like,
 		     like == SLOWEST ? " or more" : "", (unsigned long long)all->hist.n,

@@ -85,69 +85,6 @@ static bool is_queue(struct analysis *a, const struct row *row, const struct gro
 	       (double)res->waits.sum > 1.1 * (double)group->peak * (double)res->contended_ns;
 }
 
-/* How long requests waited while each worker had one, ns; 0 if it is not known that they are requests. */
-static uint64_t queued_ns(struct analysis *a, const struct row *row, const struct group *group)
-{
-	uint32_t index = a->stacks[row->stack].resource;
-
-	if (!index || row_is_for_answers(a, row) != ANSWERS_CERTAIN)
-		return 0;
-	return resource_queued_ns(resource_root(a, index), group->peak);
-}
-
-/* Workers that are busy with each question before they answer it, so that all are taken at times. */
-static bool are_taken(const struct row *row, const struct pair *pair, uint64_t queued)
-{
-	return queued * 4 >= row->hist.sum && pair_busy_share(pair) >= 0.8;
-}
-
-/* Workers of one function end the waits, and may be too few. */
-static bool is_pool(const struct analysis *a, const struct row *row, const struct group *group)
-{
-	const struct top *waker = top_first(row->waker_groups);
-
-	return (double)waker->weight >= 0.8 * (double)row->hist.sum && !group->system && group->peak >= 2 &&
-	       group->peak <= MAX_MEMBERS && group->ended * 4 <= group->created + group->at_start &&
-	       top_first(row->functions)->key != waker->key && !is_reader(a, group) && utilisation(a) <= 0.95;
-}
-
-/* They are always busy, or all of them are at times. */
-static bool of_workers(struct analysis *a, const struct row *row, double impact)
-{
-	uint64_t waker = top_first(row->waker_groups)->key, queued;
-	const struct group *group = &a->groups[waker < a->ngroups ? waker : 0];
-	const struct pair *pair = pair_heaviest(a, (uint32_t)(row - a->rows));
-	struct finding *finding;
-	bool always;
-
-	if (!is_pool(a, row, group))
-		return false;
-	always = busy_share(a, group) >= 0.9 && is_queue(a, row, group);
-	queued = always ? 0 : queued_ns(a, row, group);
-	if (!always && !are_taken(row, pair, queued))
-		return false;
-	finding = finding_add(a, "pool-small", always ? impact : share_of_tasks(a, (double)queued));
-	if (always)
-		finding_text(finding,
-			     "%s waited %s for %llu workers of %s, which are busy %.0f %% of the time.",
-			     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
-			     (unsigned long long)group->peak, label_function(a, group->func).text,
-			     100 * busy_share(a, group));
-	else
-		finding_text(finding,
-			     "%s waited %s for %llu workers of %s: for %s of that, none of them was free.",
-			     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
-			     (unsigned long long)group->peak, label_function(a, group->func).text,
-			     label_time(queued).text);
-	if (row->activity == ACT_COND && group->spent[ACT_SLEEP] * 2 > group_lifetime(group) &&
-	    row_is_for_answers(a, row) == ANSWERS_LIKELY)
-		finding->level = LEVEL_INFO;
-	row_evidence(a, finding, row);
-	if (top_first(pair->did)->n)
-		finding_evidence(finding, "meanwhile mostly %s", pair_did(a, pair).text);
-	return true;
-}
-
 /* Another wait for the same item, in the same code by another way, takes longer: one finding is enough. */
 static bool is_heavier_elsewhere(struct analysis *a, const struct row *row, const struct resource *res)
 {
@@ -161,6 +98,106 @@ static bool is_heavier_elsewhere(struct analysis *a, const struct row *row, cons
 			return true;
 	}
 	return false;
+}
+
+/* The same, of all rows at the place together. */
+static uint64_t waited_at_place(struct analysis *a, const struct row *row, const struct resource *res)
+{
+	uint64_t all = 0;
+
+	for (size_t i = 1; i < a->nrows; i++) {
+		const struct row *other = &a->rows[i];
+		uint32_t index = a->stacks[other->stack].resource;
+
+		if (other->activity == row->activity && index && resource_root(a, index) == res &&
+		    stacks_share_site(a, other->stack, row->stack))
+			all += other->hist.sum;
+	}
+	return all;
+}
+
+/*
+ * Requests that wait for one of `workers`, which are busy with each for most of the time until they answer
+ * it: how long they waited while none was free, ns. 0 if they are not known to be requests, if others wait
+ * for the same, or if it is less than a quarter of their time.
+ */
+static uint64_t queued_ns(struct analysis *a, const struct row *row, const struct pair *pair,
+			  uint64_t workers)
+{
+	uint32_t index = a->stacks[row->stack].resource;
+	const struct resource *res = index ? resource_root(a, index) : NULL;
+	uint64_t queued = res ? resource_queued_ns(res, workers) : 0;
+
+	if (!queued || row_is_for_answers(a, row) != ANSWERS_CERTAIN || pair_busy_share(pair) < 0.8 ||
+	    queued * 4 < res->waits.sum || is_heavier_elsewhere(a, row, res) ||
+	    waited_at_place(a, row, res) < res->waits.sum / 10 * 9)
+		return 0;
+	return queued;
+}
+
+/* Workers of one function end the waits, and may be too few. */
+static bool is_pool(const struct analysis *a, const struct row *row, const struct group *group)
+{
+	const struct top *waker = top_first(row->waker_groups);
+
+	return (double)waker->weight >= 0.8 * (double)row->hist.sum && !group->system && group->peak >= 2 &&
+	       group->peak <= MAX_MEMBERS && group->ended * 4 <= group->created + group->at_start &&
+	       top_first(row->functions)->key != waker->key && !is_reader(a, group) && utilisation(a) <= 0.95;
+}
+
+static void workers_evidence(const struct analysis *a, struct finding *finding, const struct row *row,
+			     const struct pair *pair)
+{
+	row_evidence(a, finding, row);
+	if (top_first(pair->did)->n)
+		finding_evidence(finding, "meanwhile mostly %s", pair_did(a, pair).text);
+}
+
+/* At times, none of them is free. */
+static void workers_are_taken(struct analysis *a, const struct row *row, const struct group *group,
+			      const struct pair *pair, uint64_t queued)
+{
+	const struct resource *res = resource_root(a, a->stacks[row->stack].resource);
+	struct finding *finding = finding_add(a, "pool-small", share_of_tasks(a, (double)queued));
+	struct row all = *row;
+
+	all.hist = res->waits;
+	all.first = res->first;
+	all.max_at = res->max_at;
+	all.max_g = res->max_g;
+	finding_text(finding, "%s waited %s for %llu workers of %s: for %s of that, none of them was free.",
+		     label_stack(a, row->stack).text, label_time(res->waits.sum).text,
+		     (unsigned long long)group->peak, label_function(a, group->func).text,
+		     label_time(queued).text);
+	workers_evidence(a, finding, &all, pair);
+}
+
+/* Returns false if the waits are not for workers, or are no longer than the work. */
+static bool of_workers(struct analysis *a, const struct row *row, double impact)
+{
+	uint64_t waker = top_first(row->waker_groups)->key, queued;
+	const struct group *group = &a->groups[waker < a->ngroups ? waker : 0];
+	const struct pair *pair = pair_heaviest(a, (uint32_t)(row - a->rows));
+	struct finding *finding;
+
+	if (!is_pool(a, row, group))
+		return false;
+	if (busy_share(a, group) < 0.9 || !is_queue(a, row, group)) {
+		queued = queued_ns(a, row, pair, group->peak);
+		if (queued)
+			workers_are_taken(a, row, group, pair, queued);
+		return queued;
+	}
+	finding = finding_add(a, "pool-small", impact);
+	finding_text(finding, "%s waited %s for %llu workers of %s, which are busy %.0f %% of the time.",
+		     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
+		     (unsigned long long)group->peak, label_function(a, group->func).text,
+		     100 * busy_share(a, group));
+	if (row->activity == ACT_COND && group->spent[ACT_SLEEP] * 2 > group_lifetime(group) &&
+	    row_is_for_answers(a, row) == ANSWERS_LIKELY)
+		finding->level = LEVEL_INFO;
+	workers_evidence(a, finding, row, pair);
+	return true;
 }
 
 /* What the items are held for: one connection of a pool may be kept while something else is asked. */
@@ -227,6 +264,7 @@ static void of_holders(struct analysis *a, const struct row *row, double impact)
 {
 	uint32_t index = a->stacks[row->stack].resource;
 	const struct resource *res = index ? resource_root(a, index) : NULL;
+	const char *near = name_text(a, stack_near(a, row->stack)->func);
 	uint64_t hold;
 	double many;
 	struct finding *finding;
@@ -261,8 +299,8 @@ static void of_holders(struct analysis *a, const struct row *row, double impact)
 			     "%s waited %s for one of about %.0f, all in use, each held for %s (p50).",
 			     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
 			     many < 2 ? 2 : many, label_time(hold).text);
-	/* go test -parallel is a choice. */
-	if (library_in_package(name_text(a, stack_near(a, row->stack)->func), "testing"))
+	/* go test -parallel is a choice, and what go build takes from its channel is work that it finds. */
+	if (library_in_package(near, "testing") || library_in_package(near, "cmd/go/internal/work"))
 		finding->level = LEVEL_INFO;
 	row_evidence(a, finding, row);
 	if (many < 0.6)

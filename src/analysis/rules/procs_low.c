@@ -41,7 +41,8 @@ void rule_procs_low(struct analysis *a)
 			 label_time(histogram_quantile(&a->latency, 0.99)).text,
 			 label_time(a->latency.max).text);
 	if (low)
-		finding_next(finding, "GOMAXPROCS=%.0f", usable_cpus(host));
+		finding_next(finding, "GOMAXPROCS=%.0f, if the program does not set it itself",
+			     usable_cpus(host));
 	else
 		finding_next(finding, "gotrace flame %s", a->options.file);
 }

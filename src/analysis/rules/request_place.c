@@ -186,6 +186,7 @@ static bool name_first_waker(struct analysis *a, struct finding *finding, const 
 	const struct top *first = res ? top_first(res->released) : NULL;
 
 	if (!first || !first->n || first->weight * 2 < res->charged_ns ||
+	    (!res->lock && res->by_waiters * 2 < res->releases) ||
 	    stacks_share_site(a, (uint32_t)first->key, pair->stack))
 		return false;
 	finding->waker_stack = (uint32_t)first->key;

@@ -42,6 +42,38 @@ static void next_waker_evidence(const struct analysis *a, struct finding *findin
 				 label_function(a, a->groups[top_first(row->waker_groups)->key].func).text);
 }
 
+/*
+ * It waits, too, but for something else, as senders wait: most often for a timer. A limit is made this way,
+ * and a batch that is not sent although it is full.
+ */
+static void receiver_waits(struct analysis *a, const struct row *row, const struct pair *pair, double impact)
+{
+	uint32_t stack = (uint32_t)(top_first(pair->did)->key >> 8);
+	unsigned activity = (unsigned)(top_first(pair->did)->key & 0xff);
+	const uint32_t *index = map64_get(&a->row_of, (uint64_t)stack << 8 | activity);
+	const struct row *own = index ? &a->rows[*index] : NULL;
+	struct finding *finding;
+
+	if (row->activity != ACT_SEND || is_of_threads(a) || !own || !stack ||
+	    (activity != ACT_SELECT && activity != ACT_RECEIVE) ||
+	    pair->meanwhile[activity] * 2 < row->hist.sum)
+		return;
+	finding = finding_add(a, "slow-consumer", impact);
+	/* A limit may be meant. */
+	if (finding->level > LEVEL_MEDIUM)
+		finding->level = LEVEL_MEDIUM;
+	finding_text(finding,
+		     "%s waited %s to send to one %s, %s in %s, which waits meanwhile, too: %s in %s.",
+		     label_stack(a, row->stack).text, label_time(row->hist.sum).text, words_of(a)->one,
+		     label_id(a, top_first(row->wakers)->key).text, label_stack(a, pair->stack).text,
+		     activity_name((enum activity)activity), label_stack(a, stack).text);
+	row_evidence(a, finding, row);
+	finding->waker_stack = pair->stack;
+	if (own->no_waker * 2 >= own->hist.n)
+		finding_evidence(finding, "timers end %llu of its %llu waits there",
+				 (unsigned long long)own->no_waker, (unsigned long long)own->hist.n);
+}
+
 static void slow_consumer_look_at(struct analysis *a, uint32_t index)
 {
 	const struct row *row = &a->rows[index];
@@ -55,8 +87,13 @@ static void slow_consumer_look_at(struct analysis *a, uint32_t index)
 	if ((top_first(pair->did)->key & 0xff) == ACT_OTHER && !is_of_threads(a))
 		return;
 	if ((row->activity != ACT_SEND && !row_is_pipe_write(a, row)) || impact < 0.05 || row->hist.n < 5 ||
-	    (!one && !consumers_sleep(a, row, pair)) || pair_busy_share(pair) < 0.8)
+	    (!one && !consumers_sleep(a, row, pair)))
 		return;
+	if (pair_busy_share(pair) < 0.8) {
+		if (one)
+			receiver_waits(a, row, pair, impact);
+		return;
+	}
 	finding = finding_add(a, "slow-consumer", impact);
 	if (one)
 		finding_text(finding, "%s waited %s to send to one %s, %s in %s; meanwhile mostly %s.",

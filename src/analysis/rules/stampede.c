@@ -34,24 +34,22 @@ static bool most_do_without(const struct analysis *a, const struct row *row)
 	return group->blocks + group->created >= MIN_REQUESTS * row->hist.n;
 }
 
-/* Waits that overlap are one burst. */
-static bool comes_in_bursts(const struct analysis *a, const struct row *row)
+static bool comes_in_bursts(const struct analysis *a, const struct bursts *bursts)
 {
-	uint64_t bursts = row->hist.n - row->overlapping;
-
-	return bursts >= MIN_BURSTS && row->hist.n >= MIN_AT_ONCE * bursts &&
-	       row->hist.sum >= MIN_AT_ONCE * row->covered_ns / 2 && row->covered_ns * 4 <= watched_ns(a);
+	return bursts->n >= MIN_BURSTS && bursts->waits >= MIN_AT_ONCE * bursts->n &&
+	       bursts->ns >= MIN_AT_ONCE * bursts->covered_ns / 2 && bursts->covered_ns * 4 <= watched_ns(a);
 }
 
 void rule_stampede(struct analysis *a)
 {
 	for (size_t i = 1; i < a->nrows; i++) {
 		const struct row *row = &a->rows[i];
-		double impact = share_of_tasks(a, (double)row->hist.sum);
+		const struct bursts *bursts = &row->bursts;
+		double impact = share_of_tasks(a, (double)bursts->ns);
 		struct finding *finding;
 
-		if (!row->hist.n || !may_load(a, row) || !stack_handler(a, row->stack) || impact < 0.02 ||
-		    !comes_in_bursts(a, row) || !most_do_without(a, row))
+		if (!may_load(a, row) || !stack_handler(a, row->stack) || impact < 0.02 ||
+		    !comes_in_bursts(a, bursts) || !most_do_without(a, row))
 			continue;
 		finding = finding_add(a, "stampede", impact);
 		/* What they load is not known. */
@@ -60,9 +58,8 @@ void rule_stampede(struct analysis *a)
 		finding_text(finding,
 			     "%llu times some %.0f requests at once waited in %s, and none between these "
 			     "times: %s.",
-			     (unsigned long long)(row->hist.n - row->overlapping),
-			     (double)row->hist.n / (double)(row->hist.n - row->overlapping),
-			     label_stack(a, row->stack).text, label_time(row->hist.sum).text);
+			     (unsigned long long)bursts->n, (double)bursts->waits / (double)bursts->n,
+			     label_stack(a, row->stack).text, label_time(bursts->ns).text);
 		row_evidence(a, finding, row);
 		finding_evidence(finding, "if all of them load the same, one could do it for all "
 					  "(golang.org/x/sync/singleflight), or before it expires");

@@ -169,6 +169,12 @@ void rule_stuck(struct analysis *a)
 		     (unsigned long long)n, n == 1 ? words_of(a)->one : words_of(a)->many,
 		     label_time(found[0].ns).text, label_stack(a, found[0].stack).text,
 		     places > 1 ? ", " : "", places > 1 ? label_stack(a, found[1].stack).text : "");
+	/* Processes of Apache or uWSGI take turns to accept, by a lock that they share. */
+	if (is_of_threads(a) && places == 1 && n == a->alive) {
+		finding->level = LEVEL_INFO;
+		finding_evidence(finding, "no thread of the process does anything else: another process may "
+					  "hold the lock");
+	}
 	finding->n = n;
 	finding->total_ns = found[0].ns;
 	finding->max_ns = found[0].ns;

@@ -27,7 +27,7 @@ void rule_throttled(struct analysis *a)
 	finding->total_ns = host->throttled_ns;
 	finding->n = host->throttled;
 	finding_evidence(finding, "%s ran, or had a %s, for %s in %s; %s %u", words_of(a)->many,
-			 words_of(a)->place, label_time((uint64_t)user_running_ns(a)).text,
+			 words_of(a)->place, label_time((uint64_t)busy_ns(a)).text,
 			 label_time(watched_ns(a)).text, words_of(a)->most_places, a->procs);
-	finding_next(finding, "cat /sys/fs/cgroup/.../cpu.stat, cpu.max");
+	finding_next(finding, "cat cpu.stat and cpu.max (version 1: cpu.cfs_quota_us) of its cgroup");
 }
