@@ -291,7 +291,7 @@ static void explain_by(struct analysis *a, const struct finding *cause, const st
 		if (!is_weighty(cause, effect, mutual) || !is_in_scope(a, cause, effect, scope))
 			continue;
 		effect->explained_by = cause->id;
-		/* The holder of the lock had no CPU: nothing is wrong with the lock. */
+		/* Who has the lock, or answers, had no CPU: nothing is wrong with them. */
 		if (scope != AT_PLACE && effect->held_up == WAITED_FOR_CPU)
 			effect->level = LEVEL_INFO;
 	}

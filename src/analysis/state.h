@@ -315,12 +315,12 @@ struct pair {
 	struct top did[TOPS];          /* stack << 8 | activity */
 };
 
+enum { MOST_QUEUED = 64 };
+
 /*
  * A lock, or a channel on which goroutines wait. A trace does not identify it: all lock and unlock sites that
  * wake each other count as one resource (union-find), and so do all instances of a type.
  */
-enum { MOST_QUEUED = 64 };
-
 struct resource {
 	uint32_t parent;            /* index of the one it was merged into, or its own */
 	bool lock;                  /* else a channel, identified by the site of the wait */
@@ -675,9 +675,9 @@ struct analysis {
 	uint64_t timer_wakes, timer_short_runs;
 	uint64_t burst_begin, bursts, burst_most, burst_at;
 	uint32_t burst_n, burst_of_group;
-	uint32_t burst_group; /* that most of them are of */
-	uint32_t burst_func;
-	uint32_t herd_waker, herd_n; /* the last waker's index; its wake-ups in one slice */
+	uint32_t burst_group;              /* that most of them are of */
+	uint32_t burst_func, burst_func_n; /* of the greatest burst: that function, and how many of it */
+	uint32_t herd_waker, herd_n;       /* the last waker's index; its wake-ups in one slice */
 	uint64_t herd_slice;
 	struct last_on_thread last_on_thread[RECENT_MS]; /* by thread id modulo RECENT_MS; the latest */
 	struct {

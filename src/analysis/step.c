@@ -360,6 +360,7 @@ static void count_burst(struct analysis *a, struct goroutine *g)
 		a->burst_most = a->burst_n;
 		a->burst_at = a->burst_begin;
 		a->burst_func = a->groups[a->burst_group].func;
+		a->burst_func_n = a->burst_of_group;
 	}
 }
 

@@ -23,7 +23,7 @@ const svg=draw(main,'svg',{viewBox:'0 0 '+Math.max(n,1)+' 90',preserveAspectRati
 const base=new Array(n).fill(0);
 uses.forEach(([cls],k)=>{let d='';line.uses.forEach((u,i)=>{const sum=u.reduce((a,b)=>a+b,0),h=sum?u[k]/sum*90:0;if(h)d+='M'+i+' '+(90-base[i])+'h1v'+-h+'h-1z';base[i]+=h;});draw(svg,'path',{d,class:cls});});
 legend(main,uses.map(([cls,name],k)=>[cls,name+' '+Math.round(100*total[k]/all)+' %']));}
-const classes={run:'run','GC assist':'gc',runnable:'ready',syscall:'call',network:'net',disk:'call',lock:'lock',join:'lock',condition:'lock',semaphore:'lock',mmap_lock:'lock',GIL:'lock',pipe:'call','file lock':'lock','child process':'call','not watched':'gap','GC wait':'gc'};
+const classes={run:'run','GC assist':'gc',runnable:'ready',syscall:'call',network:'net',disk:'call',lock:'lock',join:'lock',condition:'lock',semaphore:'lock',mmap_lock:'lock',GIL:'lock',pipe:'call','file lock':'lock','child process':'call',stopped:'call','not watched':'gap','GC wait':'gc'};
 const stateClass=name=>classes[name]||'wait';
 function mostly(lane,s){const sum={};for(const [,n,k] of lane.runs)sum[k]=(sum[k]||0)+n;const ns=(s.to_ns-s.from_ns)/s.columns;return Object.entries(sum).sort((a,b)=>b[1]-a[1]).slice(0,2).map(([k,n])=>strips.states[k]+' '+time(n*ns)).join(', ');}
 function strip(parent,s){const span=(s.to_ns-s.from_ns)||1,at=ns=>(ns-s.from_ns)/span*s.columns,framed=s.goroutine&&s.lanes.length&&s.lanes[0].g===s.goroutine&&s.end_ns>s.begin_ns;

@@ -16,10 +16,10 @@ void rule_burst(struct analysis *a)
 	finding = finding_add(a, "burst", a->latency.max >= 5000000 ? 0.04 : 0);
 	finding_text(
 		finding,
-		"%llu %s are woken, or started by timers, within 1 ms, most of them of %s, and wait up to "
-		"%s to run.",
-		(unsigned long long)a->burst_most, words_of(a)->many, label_function(a, a->burst_func).text,
-		label_time(a->latency.max).text);
+		"%llu %s are woken, or started by timers, within 1 ms, %u of them of %s, and wait up to %s "
+		"to run.",
+		(unsigned long long)a->burst_most, words_of(a)->many, a->burst_func_n,
+		label_function(a, a->burst_func).text, label_time(a->latency.max).text);
 	finding->n = a->bursts;
 	finding->p99_ns = p99;
 	/* Where most were woken; the longest wait may have been at another time. */
