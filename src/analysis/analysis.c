@@ -12,6 +12,7 @@
 #include "analysis/instances.h"
 #include "analysis/state.h"
 #include "analysis/step.h"
+#include "code/symbol/frame.h"
 #include "trace/ops/own_names.h"
 #include "util/array.h"
 
@@ -52,8 +53,10 @@ struct analysis *analysis_new(const struct analysis_options *options)
 
 static void free_tables(struct analysis *a)
 {
-	for (size_t i = 0; a->rows && i < a->nrows; i++)
+	for (size_t i = 0; a->rows && i < a->nrows; i++) {
 		histogram_free(&a->rows[i].hist);
+		histogram_free(&a->rows[i].answers);
+	}
 	for (size_t i = 0; i < a->nresources; i++) {
 		histogram_free(&a->resources[i].waits);
 		histogram_free(&a->resources[i].holds);
@@ -119,6 +122,24 @@ void analysis_free(struct analysis *a)
 	free(a);
 }
 
+/* Where nothing runs: by the functions that goroutines began with. */
+static bool names_are_of_threads(const struct tables *tables)
+{
+	struct name_votes votes = {0};
+
+	for (size_t i = 1; i < tables->nstacks; i++) {
+		const struct stack *stack = &tables->stacks[i];
+		size_t len;
+		const char *name;
+
+		if (!stack->n)
+			continue;
+		name = strtab_get(tables->strings, stack->frames[stack->n - 1].func, &len);
+		name_vote(&votes, name, len);
+	}
+	return votes_for_threads(&votes);
+}
+
 /* Looks ahead for the ids of what runs: a thread's is that of its goroutine. */
 static bool starts_with_threads(const struct generation *gen)
 {
@@ -134,7 +155,7 @@ static bool starts_with_threads(const struct generation *gen)
 		runs++;
 		as_thread += tables->goids[op->g] == op->m;
 	}
-	return as_thread * 2 > runs;
+	return runs ? as_thread * 2 > runs : names_are_of_threads(tables);
 }
 
 int analysis_generation(struct analysis *a, const struct generation *gen)

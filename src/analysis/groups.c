@@ -203,8 +203,12 @@ void groups_end(struct analysis *a)
 
 		/* A thread that runs all the time has no stack. A goroutine of which no more is known may be
 		 * the runtime's. */
-		if (g->activity != ACT_NONE && !g->group && (of_threads || g->named_by))
+		if (g->activity == ACT_NONE || g->group)
+			continue;
+		if (of_threads || g->named_by)
 			join_at_last(a, g);
+		else
+			a->nameless += !goid_is_own(g->goid);
 	}
 	for (size_t i = 0; i < a->ngroups; i++)
 		after[i] = suspect_after(a, &a->groups[i]);

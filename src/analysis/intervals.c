@@ -254,7 +254,6 @@ static void count_whole(struct analysis *a, struct row *row, const struct gorout
 		a->oom = true;
 	row->overlapping += since < row->last_end;
 	row->last_end = a->now;
-	count_burst_of(&row->bursts, since, a->now);
 	if (row->hist.n == 1)
 		row->first = since;
 	if (ns >= row->hist.max) {
@@ -363,29 +362,30 @@ void call_end(struct analysis *a, struct goroutine *g)
 }
 
 /*
- * Since when g has waited, ns. net/http waits at one place until a request is sent, and then for its answer:
- * that is one wait. Returns 0 for the first part, which counts with the second.
+ * net/http waits at one place until a request is sent, and then for its answer: two waits for one answer.
+ * Counts a wait as the answer's, whole, and those that are none.
  */
-static uint64_t waited_since(const struct analysis *a, struct goroutine *g, uint32_t waker_stack)
+static void count_answer(struct analysis *a, struct row *row, struct goroutine *g, uint32_t waker_stack)
 {
 	uint64_t since = g->asked_since && g->asked_stack == g->stack ? g->asked_since : g->since;
+	bool asks = g->activity == ACT_SELECT && a->stacks[g->stack].for_peer;
 
-	if (g->activity == ACT_RUNNABLE)
-		return g->since;
 	g->asked_since = 0;
-	if (g->activity != ACT_SELECT || !a->stacks[g->stack].for_peer ||
-	    !a->stacks[waker_stack].sends_request)
-		return since;
-	g->asked_since = since;
-	g->asked_stack = g->stack;
-	return 0;
+	if (asks && a->stacks[waker_stack].sends_request) {
+		g->asked_since = since;
+		g->asked_stack = g->stack;
+		return;
+	}
+	count_burst_of(&row->bursts, since, a->now);
+	if (asks && histogram_add(&row->answers, a->now - since))
+		a->oom = true;
 }
 
 void interval_leave(struct analysis *a, struct goroutine *g, const struct goroutine *waker,
 		    uint32_t waker_stack, bool cut_end)
 {
 	bool cut = cut_end || g->cut;
-	uint64_t ns = a->now - g->since, since;
+	uint64_t ns = a->now - g->since;
 	struct row *row;
 
 	if (g->activity == ACT_NONE)
@@ -409,15 +409,14 @@ void interval_leave(struct analysis *a, struct goroutine *g, const struct gorout
 		count_cut(row, ns);
 		return;
 	}
-	since = waited_since(a, g, waker_stack);
-	if (!since)
-		return;
-	count_whole(a, row, g, since, waker, a->now - since);
+	count_whole(a, row, g, g->since, waker, ns);
+	if (g->activity != ACT_RUNNABLE)
+		count_answer(a, row, g, waker_stack);
 	if (intervals_is_wait(g->activity) && (waker || waker_stack)) {
 		struct pair *pair = pair_get(a, row, waker_stack);
 
 		pair->n++;
-		pair->ns += a->now - since;
+		pair->ns += ns;
 		if (waker) {
 			count_meanwhile(a, g, waker, pair);
 			note_answer(a, g, waker, row);

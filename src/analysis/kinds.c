@@ -412,6 +412,8 @@ enum activity wait_by_outer(const char *func)
 		/* Redis, src/networking.c (stopThreadedIO): the main thread parks an I/O thread by its lock.
 		 */
 		{"IOThreadMain", ACT_COND},
+		/* uWSGI, core/protocol.c: by the thunder lock, whose holder waits for the next connection. */
+		{"wsgi_req_accept", ACT_COND},
 	};
 
 	return (enum activity)look_up(outer, sizeof(outer) / sizeof(outer[0]), func, ACT_NONE);

@@ -187,11 +187,14 @@ static void report_text_head(const struct page *page)
 	if (!is_of_threads(a))
 		fprintf(page->out, "GC %u, ", percent((double)a->used_ns[P_GC], all));
 	/* What was not recorded as a call counts as code. */
-	fprintf(page->out, "%ssyscalls %u%s); %s %llu > %llu, %llu created\n",
+	fprintf(page->out, "%ssyscalls %u%s); %s %llu > %llu, %llu created",
 		a->options.short_calls ? "other " : "", percent((double)a->used_ns[P_IN_SYSCALL], all),
 		a->left_out & DETAIL_CALLS ? " and more" : "", words_of(a)->many,
 		(unsigned long long)a->alive_start, (unsigned long long)a->alive,
 		(unsigned long long)a->created);
+	if (a->nameless)
+		fprintf(page->out, ", %llu without a name", (unsigned long long)a->nameless);
+	fputc('\n', page->out);
 }
 
 static void print_latency(const struct page *page)

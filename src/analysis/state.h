@@ -305,6 +305,7 @@ struct row {
 	uint64_t delayed_acks, delayed_acks_ns; /* waits as long as one, after two writes */
 	struct replies in_two;                  /* that ended with this write, in two or more */
 	struct bursts bursts;
+	struct histogram answers; /* the same waits, where several are for one answer: until that */
 };
 
 /* The waits of a row that one waker stack ended. */
@@ -685,6 +686,8 @@ struct analysis {
 		uint64_t slice, ns;
 	} shared_wake; /* waits at one stack that one goroutine ends in one slice */
 	uint64_t alive, alive_start, created, ended;
+	uint64_t nameless; /* that exist, and of which the format (go 1.22) says no more; may be the runtime's
+			    */
 	uint64_t total_spent[ACT_COUNT]; /* user goroutines */
 
 	struct finding findings[MAX_FINDINGS];

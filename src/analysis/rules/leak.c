@@ -8,7 +8,7 @@
 #include "analysis/rules/rules.h"
 #include "code/symbol/library.h"
 
-enum { LEAST = 20, SLICES = 10 };
+enum { LEAST = 20, SLICES = 10, MOST_LEAKS = 16 };
 
 /* A wait that something may yet end weighs less. */
 static double weight(unsigned activity)
@@ -72,14 +72,30 @@ static bool is_of_connection(const struct analysis *a, const struct group *group
 	       library_owner(name_text(a, group->func), name_text(a, group->file)) != CODE_OF_PROGRAM;
 }
 
-static void leak_describe(struct analysis *a, const struct group *group, double rate)
+/* Returns the group of before, of those that leak, of which as many more live: what holds the one holds the
+ * other. */
+static const struct group *as_many_of(const struct group *const *leaks, unsigned n, const struct group *group)
+{
+	uint64_t more = group->created - group->ended;
+
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t other = leaks[i]->created - leaks[i]->ended;
+
+		if (more * 10 >= other * 9 && other * 10 >= more * 9)
+			return leaks[i];
+	}
+	return NULL;
+}
+
+static void leak_describe(struct analysis *a, const struct group *group, double rate,
+			  const struct group *first)
 {
 	const struct top *where = top_first(group->suspect_stacks);
 	double impact = 0.05 + rate * weight((unsigned)(where->key & 0xff)) / 500;
 	struct finding *finding = finding_add(a, "leak", impact > 0.5 ? 0.5 : impact);
 
 	if (weight((unsigned)(where->key & 0xff)) < 0.2 ||
-	    is_of_connection(a, group, (unsigned)(where->key & 0xff)))
+	    is_of_connection(a, group, (unsigned)(where->key & 0xff)) || first)
 		finding->level = LEVEL_INFO;
 	finding_text(
 		finding, "%s: %llu were created and %llu ended, %.3g more per second; most are in %s at %s.",
@@ -93,6 +109,9 @@ static void leak_describe(struct analysis *a, const struct group *group, double 
 	finding_evidence(finding, "%llu alive at the start, %llu at the end; %llu have waited for long",
 			 (unsigned long long)group->at_start, (unsigned long long)group->alive,
 			 (unsigned long long)group->suspects);
+	if (first)
+		finding_evidence(finding, "as many more as of %s: each may have one of the other",
+				 label_function(a, first->func).text);
 	if (group->creator)
 		finding_evidence(finding, "created in %s", label_stack(a, group->creator).text);
 	finding_next(finding, "gotrace report %s --all", a->options.file);
@@ -100,6 +119,9 @@ static void leak_describe(struct analysis *a, const struct group *group, double 
 
 void rule_leak(struct analysis *a)
 {
+	const struct group *leaks[MOST_LEAKS];
+	unsigned n = 0;
+
 	for (size_t i = 1; i < a->ngroups; i++) {
 		const struct group *group = &a->groups[i];
 		double seconds = (double)watched_ns(a) / 1e9;
@@ -107,6 +129,9 @@ void rule_leak(struct analysis *a)
 		if (group->system || group->suspects < LEAST || group->created <= group->ended ||
 		    !grows(a, group))
 			continue;
-		leak_describe(a, group, (double)(group->created - group->ended) / seconds);
+		leak_describe(a, group, (double)(group->created - group->ended) / seconds,
+			      as_many_of(leaks, n, group));
+		if (n < MOST_LEAKS)
+			leaks[n++] = group;
 	}
 }

@@ -241,7 +241,7 @@ static void describe_wait(struct analysis *a, const struct handler *handler, con
 		     label_time(most->ns).text);
 	row_evidence(a, finding, most->most);
 	name_waker(a, finding, most->most);
-	requests_evidence(a, finding, handler, most->most->hist.n);
+	requests_evidence(a, finding, handler, row_waits(most->most)->n);
 	known_wait_evidence(a, finding);
 	finding->n = most->n;
 	finding->total_ns = most->ns;

@@ -132,6 +132,8 @@ void short_of_cpu_evidence(const struct analysis *a, struct finding *finding,
 /* Returns the stack in which one that did this mostly waited for others; 0 if it mostly did something else.
  */
 uint32_t did_wait(const struct top did[TOPS], const uint64_t meanwhile[ACT_COUNT]);
+/* The row's waits; of those for answers of net/http, of which two may be for one, each until its answer. */
+const struct histogram *row_waits(const struct row *row);
 /* Adds count, percentiles, worst wait, stack, and the command that shows more. */
 void row_evidence(const struct analysis *a, struct finding *finding, const struct row *row);
 

@@ -67,9 +67,23 @@ static bool add_to_same(const struct analysis *a, struct stuck *found, unsigned 
 	return false;
 }
 
+/* Rust's std::sync::mpsc (Receiver, Channel): it waits for the next job. */
+static bool stack_receives(const struct analysis *a, uint32_t stack)
+{
+	const struct stack_info *info = &a->stacks[stack];
+
+	for (uint32_t i = 0; i < info->n; i++) {
+		const char *func = name_text(a, a->frames[info->first + i].func);
+
+		if (strstr(func, "::recv") && (strstr(func, "Channel<") || strstr(func, "Receiver<")))
+			return true;
+	}
+	return false;
+}
+
 /*
- * Whether one waits for the next connection or event in the function that asks for the lock: it holds it, and
- * the others have no work, either.
+ * Whether one waits for the next connection, event or job in the function that asks for the lock: it holds
+ * it, and the others have no work, either.
  */
 static bool is_turn(const struct analysis *a, uint32_t stack)
 {
@@ -78,8 +92,8 @@ static bool is_turn(const struct analysis *a, uint32_t stack)
 	for (size_t i = 1; i < a->ngs; i++) {
 		const struct goroutine *g = &a->gs[i];
 
-		if (g->stack && a->now - g->since >= least_wait(a) && stack_takes_work(a, g->stack) &&
-		    stack_calls(a, g->stack, func))
+		if (g->stack && a->now - g->since >= least_wait(a) && stack_calls(a, g->stack, func) &&
+		    (stack_takes_work(a, g->stack) || stack_receives(a, g->stack)))
 			return true;
 	}
 	return false;
