@@ -9,7 +9,7 @@
 #include "analysis/rules/rules.h"
 #include "analysis/top.h"
 
-enum { MIN_BURSTS = 2, MIN_AT_ONCE = 8, MIN_REQUESTS = 6 };
+enum { MIN_BURSTS = 2, MIN_AT_ONCE = 8, MIN_REQUESTS = 6, MIN_MEAN_NS = 10000000 };
 
 /* A request that waits for another one, or for a lock, loads nothing. */
 static bool may_load(const struct analysis *a, const struct row *row)
@@ -34,9 +34,13 @@ static bool most_do_without(const struct analysis *a, const struct row *row)
 	return group->blocks + group->created >= MIN_REQUESTS * row->hist.n;
 }
 
-static bool comes_in_bursts(const struct analysis *a, const struct bursts *bursts)
+/* A place where waits are short, too, is one where many requests wait, and are slow now and then. */
+static bool comes_in_bursts(const struct analysis *a, const struct row *row)
 {
-	return bursts->n >= MIN_BURSTS && bursts->waits >= MIN_AT_ONCE * bursts->n &&
+	const struct bursts *bursts = &row->bursts;
+
+	return bursts->waits * 10 >= row_waits(row)->n * 9 && bursts->ns >= MIN_MEAN_NS * bursts->waits &&
+	       bursts->n >= MIN_BURSTS && bursts->waits >= MIN_AT_ONCE * bursts->n &&
 	       bursts->ns >= MIN_AT_ONCE * bursts->covered_ns / 2 && bursts->covered_ns * 4 <= watched_ns(a);
 }
 
@@ -49,7 +53,7 @@ void rule_stampede(struct analysis *a)
 		struct finding *finding;
 
 		if (!may_load(a, row) || !stack_handler(a, row->stack) || impact < 0.02 ||
-		    !comes_in_bursts(a, bursts) || !most_do_without(a, row))
+		    !comes_in_bursts(a, row) || !most_do_without(a, row))
 			continue;
 		finding = finding_add(a, "stampede", impact);
 		/* What they load is not known. */
