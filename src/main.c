@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* gotrace: sets up the process, then runs a command. */
+#include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -34,6 +37,15 @@ static void hold_standard_files(void)
 	}
 }
 
+/* What a command has printed, --help too, must have arrived, unless the reader wanted no more. */
+static int flush_output(int status)
+{
+	if (status != STATUS_WHOLE || !fflush(stdout) || errno == EPIPE || errno == EBADF)
+		return status;
+	message("cannot write to standard output: %s", strerror(errno));
+	return STATUS_NONE;
+}
+
 int main(int argc, char **argv)
 {
 	struct error err;
@@ -44,5 +56,5 @@ int main(int argc, char **argv)
 		return STATUS_NONE;
 	}
 	set_up_memory();
-	return run_commands(argc, argv);
+	return flush_output(run_commands(argc, argv));
 }

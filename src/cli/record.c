@@ -430,7 +430,13 @@ static int exit_status_of(const struct record *record, int status)
 
 	if (!record->options->command || !record->child.reaped || status != STATUS_WHOLE)
 		return status;
-	own = WIFSIGNALED(own) ? 128 + WTERMSIG(own) : WEXITSTATUS(own);
+	if (WIFSIGNALED(own)) {
+		if (record->options->quiet)
+			message("the trace is complete; %s was killed by signal %d",
+				text_path(record->path).bytes, WTERMSIG(own));
+		return 128 + WTERMSIG(own);
+	}
+	own = WEXITSTATUS(own);
 	if (own && record->options->quiet)
 		message("the trace is complete; %s exited with status %d", text_path(record->path).bytes,
 			own);

@@ -419,6 +419,8 @@ case_disk_full() {
 	says 'the raw log ends early'
 	strict "$W/again"
 	still_lives
+	"$GOTRACE" --help >/dev/full 2>"$W/err" && die "--help is lost, and the status is 0"
+	says 'cannot write to standard output: No space left on device'
 }
 
 # --- the end of a run ---
