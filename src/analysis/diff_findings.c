@@ -36,14 +36,15 @@ static void print_finding_change(const char *verdict, const struct finding *befo
 				 const struct finding *after, FILE *out)
 {
 	const struct finding *one = after ? after : before;
+	int fits = text_fit(one->text, 150);
 	char levels[40];
 
 	if (before && after && before->level != after->level)
 		snprintf(levels, sizeof(levels), "%s > %s", finding_level(before), finding_level(after));
 	else
 		snprintf(levels, sizeof(levels), "%s", finding_level(one));
-	fprintf(out, "%-8s %-14s %s\n  %s\n", verdict, levels, one->id,
-		text_name(one->text, strlen(one->text), 150).bytes);
+	fprintf(out, "%-8s %-14s %s\n  %.*s%s\n", verdict, levels, one->id, fits, one->text,
+		one->text[fits] ? "..." : "");
 }
 
 /* What is information in both says nothing about the change. */

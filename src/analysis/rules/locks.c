@@ -227,9 +227,24 @@ static struct label holder_runs(const struct analysis *a, const struct resource 
 	return row && most >= 0.5 * (double)group->spent[ACT_CODE] ? cpu_place(a, row) : lock_holder(a, res);
 }
 
+/* What the holders did most but to want a CPU; NULL if that is nothing, or has no place. */
+static const struct top *did_with_cpu(const struct resource *res)
+{
+	const struct top *most = NULL;
+
+	for (unsigned i = 0; i < TOPS; i++) {
+		const struct top *did = &res->did[i];
+
+		if (did->n && did->key >> 8 && (did->key & 0xff) != ACT_RUNNABLE &&
+		    (!most || did->weight > most->weight))
+			most = did;
+	}
+	return most;
+}
+
 void lock_evidence(struct analysis *a, struct finding *finding, const struct resource *res)
 {
-	const struct top *did = top_first(res->did);
+	const struct top *did = top_first(res->did), *other;
 	/* Who has the interpreter runs all of the program, and not what releases it. */
 	bool is_run = res == &a->resources[a->gil] && (did->key & 0xff) == ACT_CODE;
 
@@ -266,6 +281,11 @@ void lock_evidence(struct analysis *a, struct finding *finding, const struct res
 			 : did->key >> 8                 ? label_stack(a, (uint32_t)(did->key >> 8)).text
 			 : (did->key & 0xff) == ACT_CODE ? holder_runs(a, res).text
 							 : lock_holder(a, res).text);
+	other = (did->key & 0xff) == ACT_RUNNABLE ? did_with_cpu(res) : NULL;
+	if (other)
+		finding_evidence(finding, "and then %s in %s",
+				 activity_name((enum activity)(other->key & 0xff)),
+				 label_stack(a, (uint32_t)(other->key >> 8)).text);
 	finding_evidence(finding, "released at %s",
 			 label_stack(a, (uint32_t)top_first(res->released)->key).text);
 	finding_next(finding, "gotrace why %s %s %llu --at %.6fs", a->options.file, words_of(a)->option,
