@@ -90,10 +90,13 @@ double annotated_ns(const struct analysis *a, enum instance_kind kind)
 
 double share_of_tasks(const struct analysis *a, double lost_ns)
 {
-	double all = annotated_ns(a, INSTANCE_TASK), share;
+	double all = annotated_ns(a, INSTANCE_TASK), least = (double)watched_ns(a) / 4, share;
 
 	if (all <= 0)
 		all = p_time(a);
+	/* What takes most of hardly any time is worth little. */
+	if (all < least)
+		all = least;
 	share = all > 0 ? lost_ns / all : 0;
 	return share > 1 ? 1 : share;
 }

@@ -493,6 +493,28 @@ static void test_request_is_one_wait(void **state)
 	script_free(s);
 }
 
+/* What takes half of hardly any time is worth little. */
+static void test_share_of_little(void **state)
+{
+	struct script *s = script_new(1000 * MS);
+	struct analysis *a;
+	struct op *op;
+
+	(void)state;
+	procs(s, 1);
+	create(s, 1, stack(s, "main.handle", NULL, 1, NULL));
+	start(s, 1, 0);
+	op = add(s, OP_TASK_BEGIN, 1, 0);
+	op->arg = 1;
+	op->string = str(s, "handle");
+	s->now += 10 * MS;
+	add(s, OP_TASK_END, 1, 0)->arg = 1;
+	a = analyse(s, NULL);
+	assert_true(share_of_tasks(a, 5 * MS) > 0.019 && share_of_tasks(a, 5 * MS) < 0.021);
+	analysis_free(a);
+	script_free(s);
+}
+
 /* What is waited for is a setting of the library. */
 static void test_known_wait(void **state)
 {
@@ -841,6 +863,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_stampede),
 	cmocka_unit_test(test_receiver_that_waits),
 	cmocka_unit_test(test_request_is_one_wait),
+	cmocka_unit_test(test_share_of_little),
 	cmocka_unit_test(test_known_wait),
 	cmocka_unit_test(test_long_turn),
 	cmocka_unit_test(test_poll_spin),

@@ -96,6 +96,8 @@ static void outlier_look_at(struct analysis *a, const struct instances *all)
 	if (one->ns <= MAX_LATE_NS &&
 	    (cause == ACT_NETWORK || (cause == ACT_SELECT && a->stacks[one->stack].for_peer)))
 		finding->held_up = WAITED_FOR_CPU;
+	if ((cause == ACT_SYSCALL || cause == ACT_DISK) && one->ns < MIN_SINGLE_NS)
+		finding->level = LEVEL_INFO;
 	finding_text(finding,
 		     "%u%s of %llu %ss %s took %s%s, the median %s: %.0f %% of the difference is %s.", like,
 		     like == SLOWEST ? " or more" : "", (unsigned long long)all->hist.n,
@@ -124,11 +126,23 @@ static void outlier_look_at(struct analysis *a, const struct instances *all)
 		instances_suggest_why(a, finding, all);
 }
 
+/* Regions that requests=auto makes of the tasks. */
+static bool are_tasks(const struct analysis *a, const struct instances *all)
+{
+	for (size_t i = 1; i < a->ninstances && all->kind == INSTANCE_REGION; i++) {
+		const struct instances *tasks = &a->instances[i];
+
+		if (tasks->kind == INSTANCE_TASK && tasks->name == all->name && tasks->hist.n == all->hist.n)
+			return true;
+	}
+	return false;
+}
+
 void rule_outlier(struct analysis *a)
 {
 	/* Instances of a label may be anything; tasks, regions and goroutines are expected to be alike. */
 	for (size_t i = 1; i < a->ninstances; i++) {
-		if (a->instances[i].kind == INSTANCE_LABEL)
+		if (a->instances[i].kind == INSTANCE_LABEL || are_tasks(a, &a->instances[i]))
 			continue;
 		outlier_look_at(a, &a->instances[i]);
 	}
