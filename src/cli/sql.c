@@ -151,6 +151,13 @@ static int sql_answer(sqlite3 *db, const struct sql_options *options, struct err
 	return rc == SQLITE_DONE ? 0 : -EINVAL;
 }
 
+static bool has_query_inside(const char *query)
+{
+	const char *first = strcasestr(query, "SELECT");
+
+	return first && strcasestr(first + 1, "SELECT");
+}
+
 static int load_and_answer(sqlite3 *db, const struct sql_options *options, struct error *err)
 {
 	const struct export_options into = {.format = EXPORT_SQLITE, .database = db};
@@ -165,7 +172,11 @@ static int load_and_answer(sqlite3 *db, const struct sql_options *options, struc
 		rc = export_file(&file, &into, err);
 	if (!rc || rc == -EBADMSG) {
 		status = trace_file_status(&file);
-		rc = sql_answer(db, options, err);
+		rc = has_query_inside(options->query) ? export_sqlite_index(db) : 0;
+		if (rc)
+			error_set(err, -rc, "cannot index: %s", sqlite3_errmsg(db));
+		else
+			rc = sql_answer(db, options, err);
 	}
 	trace_file_close(&file);
 	return rc ? rc : status;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "export/export.h"
+
 struct database {
 	sqlite3 *db;
 	bool owned;
@@ -45,7 +47,8 @@ static const char finish[] =
 	"CREATE VIEW thread_state AS SELECT s.ts, s.dur, s.thread, s.p, s.g, s.state"
 	" FROM state s WHERE s.state IN ('running', 'syscall') AND s.thread IS NOT NULL;";
 
-/* Only in files. For a single query they cost more than they save: SQLite itself indexes for a join. */
+/* In files. For a single query they cost more than they save, as SQLite itself indexes for a join, unless it
+ * has another one inside, which SQLite may run for each row. */
 static const char indices[] = "CREATE INDEX state_by_g ON state(g, ts);"
 			      "CREATE INDEX label_by_g ON label(g, ts);"
 			      "CREATE INDEX wakeup_by_g ON wakeup(g, ts);"
@@ -176,7 +179,12 @@ int database_finish(struct database *database)
 {
 	if (sqlite3_exec(database->db, finish, NULL, NULL, NULL))
 		return fail(database);
-	return database->owned && sqlite3_exec(database->db, indices, NULL, NULL, NULL) ? fail(database) : 0;
+	return database->owned && export_sqlite_index(database->db) ? fail(database) : 0;
+}
+
+int export_sqlite_index(sqlite3 *db)
+{
+	return sqlite3_exec(db, indices, NULL, NULL, NULL) ? -EIO : 0;
 }
 
 int database_write(struct database *database, const struct byte_sink *out)

@@ -67,6 +67,9 @@ const char *profile_name(enum profile_kind kind);
 
 struct exporter;
 
+/* Adds the indices that a file has to a database that was given. Returns 0 or -EIO. */
+int export_sqlite_index(struct sqlite3 *db);
+
 /* census: of the same trace; not owned. Returns NULL and sets *err on failure. */
 struct exporter *exporter_new(const struct export_options *options, const struct census *census,
 			      struct error *err);
