@@ -91,6 +91,10 @@ case_export_sql() { # totals are those of x/exp/trace; a query cannot do more th
 		one_line
 	done
 	[ ! -e "$W/other.db" ] || die "a query wrote a file"
+	# What SQLite runs once for each row finds its rows by an index.
+	run_gotrace sql "$W/native-$release" "EXPLAIN QUERY PLAN SELECT (SELECT max(ts) FROM wakeup w WHERE w.g = s.g AND w.ts < s.ts) FROM state s"
+	want 0
+	grep -q 'SEARCH w USING COVERING INDEX' "$W/out" || die "no index: $(tail -n 1 "$W/out")"
 	run_gotrace convert "$W/native-$release" -o "$W/x.db" --format sqlite
 	want 0
 	[ "$(sqlite3 "$W/x.db" 'PRAGMA integrity_check')" = ok ] || die "sqlite3 does not find the file good"
