@@ -69,6 +69,9 @@ var modes = map[string]mode{
 	"forced-gc":     forcedGC,
 	"accept-loop":   acceptLoop,
 	"memstats":      memStats,
+	"two-kinds":     twoKinds,
+	"stampede":      stampede,
+	"batch-timer":   batchTimer,
 }
 
 func main() {
