@@ -7,7 +7,7 @@
 
 /* One repaired event in this many, and less than so many, say nothing about the program or the figures; the
  * summary has their number. */
-enum { FEW = 1000, LEAST_REPAIRED = 10 };
+enum { FEW = 200, LEAST_REPAIRED = 10 };
 
 /* By the kernel's count, if it is there: a goroutine that has a P may have no CPU. */
 static double ran_ns(const struct analysis *a)
