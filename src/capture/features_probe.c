@@ -32,6 +32,8 @@ void features_probe(struct features *features, const struct features_options *op
 	probe_unprivileged_bpf(features, root);
 	probe_tracefs(features, root);
 	probe_clock(features, root);
+	if (options->thorough)
+		probe_clock_skew(features);
 	probe_yama(features, root);
 	probe_priority(features);
 }

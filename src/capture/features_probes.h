@@ -15,6 +15,7 @@ void probe_unprivileged_bpf(struct features *features, const char *root);
 void probe_tracefs(struct features *features, const char *root);
 void probe_proc(struct features *features, const char *root);
 void probe_clock(struct features *features, const char *root);
+void probe_clock_skew(struct features *features);
 void probe_yama(struct features *features, const char *root);
 void probe_priority(struct features *features);
 

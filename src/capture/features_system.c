@@ -16,6 +16,7 @@
 #include <linux/btf.h>
 #include <linux/capability.h>
 
+#include "capture/clock_skew.h"
 #include "capture/features_probes.h"
 #include "util/rights.h"
 #include "util/utf8.h"
@@ -225,6 +226,25 @@ void probe_clock(struct features *features, const char *root)
 	snprintf(found, sizeof(found), "%lld s from the kernel's, because of a time namespace", sec);
 	feature_missing(feature, NEED_GO | NEED_C, found, "nothing can be traced",
 			"run gotrace outside that namespace");
+}
+
+void probe_clock_skew(struct features *features)
+{
+	struct clock_skew skew = clock_skew_measure(clock_of_cpu, 2000000000);
+	struct feature *feature;
+	char found[96];
+
+	if (!skew.cpus)
+		return;
+	feature = feature_add(features, "clocks of the CPUs");
+	snprintf(found, sizeof(found), "those of CPU %u and CPU %u differ by %.1f us or more", skew.first,
+		 skew.cpu, (double)skew.ns / 1000);
+	if (skew.ns < LEAST_SKEW_NS)
+		feature_available(feature, "%u agree to %.1f us or better", skew.cpus + 1,
+				  (double)skew.within / 1000);
+	else
+		feature_replaced(feature, found, "events of these CPUs may be in the wrong order",
+				 "see /sys/devices/system/clocksource/clocksource0/current_clocksource");
 }
 
 /* security/yama: 1 = descendants only, 2 = with CAP_SYS_PTRACE only, 3 = never. Applies to

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "capture/clock_skew.h"
 #include "cli/layout_file.h"
 #include "cli/signals.h"
 #include "sandbox/privilege.h"
@@ -23,6 +24,23 @@ void session_init(struct session *session, const struct record_options *options,
 	*session = (struct session){.options = options, .pid = pid, .pidfd = -1};
 }
 
+/* Says it once, also where many processes are traced. */
+static void check_clocks(void)
+{
+	static bool checked;
+	struct clock_skew skew;
+
+	if (checked)
+		return;
+	checked = true;
+	skew = clock_skew_measure(clock_of_cpu, 30000000);
+	if (skew.ns >= LEAST_SKEW_NS)
+		message("the clocks of CPU %u and CPU %u differ by %.1f us or more: events of these CPUs may "
+			"be "
+			"in the wrong order",
+			skew.first, skew.cpu, (double)skew.ns / 1000);
+}
+
 int session_check_machine(struct session *session, struct error *err)
 {
 	const struct feature *go, *c;
@@ -31,7 +49,10 @@ int session_check_machine(struct session *session, struct error *err)
 		       &(struct features_options){.root = "", .btf = session->options->btf});
 	go = features_find_missing(&session->features, NEED_GO);
 	c = features_find_missing(&session->features, NEED_C);
-	return go && go == c ? error_set(err, ENOTSUP, "%s", features_line(go).text) : 0;
+	if (go && go == c)
+		return error_set(err, ENOTSUP, "%s", features_line(go).text);
+	check_clocks();
+	return 0;
 }
 
 /*
