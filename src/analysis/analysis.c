@@ -122,22 +122,19 @@ void analysis_free(struct analysis *a)
 	free(a);
 }
 
-/* Where nothing runs: by the functions that goroutines began with. */
-static bool names_are_of_threads(const struct tables *tables)
+/* Where nothing runs: whether a stack ends with a thread's name. */
+static bool has_names_of_threads(const struct tables *tables)
 {
-	struct name_votes votes = {0};
-
 	for (size_t i = 1; i < tables->nstacks; i++) {
 		const struct stack *stack = &tables->stacks[i];
 		size_t len;
-		const char *name;
+		const char *name =
+			stack->n ? strtab_get(tables->strings, stack->frames[stack->n - 1].func, &len) : NULL;
 
-		if (!stack->n)
-			continue;
-		name = strtab_get(tables->strings, stack->frames[stack->n - 1].func, &len);
-		name_vote(&votes, name, len);
+		if (name && has_thread_name(name, len))
+			return true;
 	}
-	return votes_for_threads(&votes);
+	return false;
 }
 
 /* Looks ahead for the ids of what runs: a thread's is that of its goroutine. */
@@ -155,7 +152,7 @@ static bool starts_with_threads(const struct generation *gen)
 		runs++;
 		as_thread += tables->goids[op->g] == op->m;
 	}
-	return runs ? as_thread * 2 > runs : names_are_of_threads(tables);
+	return runs ? as_thread * 2 > runs : has_names_of_threads(tables);
 }
 
 int analysis_generation(struct analysis *a, const struct generation *gen)

@@ -176,6 +176,7 @@ static uint32_t place_in_queue(const struct path_tree *tree, const struct analys
 
 struct in_tree {
 	uint32_t node, behind;
+	bool is_explained; /* it has parts */
 };
 
 /* Returns false when out of memory. */
@@ -190,13 +191,19 @@ static bool tree_fill(struct path_tree *tree, const struct why *why, const struc
 	tree->nodes[0] = (struct path_node){.shown = true};
 	tree->n = 1;
 	for (size_t i = 0; i < why->nsegments; i++) {
+		if (why->segments[i].parent)
+			in_tree[why->segments[i].parent - 1].is_explained = true;
+	}
+	for (size_t i = 0; i < why->nsegments; i++) {
 		const struct path_segment *segment = &why->segments[i];
 		uint64_t ns = segment->end - segment->start;
 		const struct in_tree *above = segment->parent ? &in_tree[segment->parent - 1] : NULL;
 		uint32_t parent = above ? above->node : 0, index = 0;
 		struct path_node *node;
 
-		in_tree[i].behind = place_in_queue(tree, a, parent, segment, above ? above->behind : 0);
+		if (in_tree[i].is_explained)
+			in_tree[i].behind =
+				place_in_queue(tree, a, parent, segment, above ? above->behind : 0);
 		if (in_tree[i].behind) {
 			in_tree[i].node = parent;
 			node = &tree->nodes[parent];
