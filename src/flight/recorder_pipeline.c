@@ -76,6 +76,14 @@ static bool is_lock(void *ctx, const char *reason, uint32_t stack)
 	return strcmp(reason, "sync") == 0 && strstr(pipeline_place(recorder->pipe, stack).text, "Mutex)");
 }
 
+/* Java's Thread.sleep is a condition with a time-out. */
+static bool is_sleep(void *ctx, uint32_t stack)
+{
+	const struct recorder_pipeline *recorder = ctx;
+
+	return strstr(pipeline_place(recorder->pipe, stack).text, "JVM_Sleep") != NULL;
+}
+
 static bool recorder_is_of_threads(const struct recorder_pipeline *recorder)
 {
 	const struct log_target *target = model_target(pipeline_model(recorder->pipe));
@@ -332,6 +340,7 @@ static bool make_eval(struct recorder_pipeline *recorder)
 		.ntriggers = flight->ntriggers,
 		.is_system = recorder_pipeline_is_system,
 		.is_lock = is_lock,
+		.is_sleep = is_sleep,
 		.string = string_of,
 		.fire = fire,
 		.ctx = recorder,

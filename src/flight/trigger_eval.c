@@ -218,7 +218,9 @@ static bool is_meant(const struct trigger_eval *eval, const struct trigger *trig
 						     interval->others ? 0 : interval->stack);
 		if (trigger->name[0])
 			return begins_with_words(reason, trigger->name);
-		return is_wait_for_others(reason);
+		return is_wait_for_others(reason) &&
+		       !(eval->options.is_sleep &&
+			 eval->options.is_sleep(eval->options.ctx, interval->others ? 0 : interval->stack));
 	default:
 		return false;
 	}

@@ -39,6 +39,8 @@ struct trigger_eval_options {
 	/* Returns true if what waits for this reason, with this stack, waits for a lock, and not for a group.
 	 */
 	bool (*is_lock)(void *ctx, const char *reason, uint32_t stack);
+	/* Returns true if this stack is that of a sleep, whatever the reason says. NULL: there are none. */
+	bool (*is_sleep)(void *ctx, uint32_t stack);
 	/* Returns the text of a string id. */
 	const char *(*string)(void *ctx, uint32_t string);
 	/* By trigger, for TRIGGER_FUNCTION: the name of the user regions that represent its calls. */

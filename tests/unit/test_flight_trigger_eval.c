@@ -40,7 +40,13 @@ static bool is_system(void *ctx, uint32_t g)
 	return g == SYSTEM_G;
 }
 
-enum { LOCK_STACK = 7 };
+enum { LOCK_STACK = 7, SLEEP_STACK };
+
+static bool is_sleep(void *ctx, uint32_t stack)
+{
+	(void)ctx;
+	return stack == SLEEP_STACK;
+}
 
 static bool is_lock(void *ctx, const char *reason, uint32_t stack)
 {
@@ -65,7 +71,13 @@ static void fire(void *ctx, const struct trigger_match *match)
 static void begin(struct world *world, const char *const *texts)
 {
 	struct trigger_eval_options options = {
-		.is_system = is_system, .is_lock = is_lock, .string = string_of, .fire = fire, .ctx = world};
+		.is_system = is_system,
+		.is_lock = is_lock,
+		.is_sleep = is_sleep,
+		.string = string_of,
+		.fire = fire,
+		.ctx = world,
+	};
 
 	*world = (struct world){.n = 0};
 	for (; texts[world->ntriggers]; world->ntriggers++)
@@ -225,6 +237,21 @@ static void locks_can_be_asked_for(void **state)
 	assert_int_equal(world.n, 2);
 	assert_int_equal(world.fired[0].g, 1);
 	assert_int_equal(world.fired[1].g, 3);
+	trigger_eval_free(world.eval);
+}
+
+static void a_sleep_may_be_a_condition(void **state)
+{
+	struct world world;
+	struct op sleep = block(1, 1, CONDITION);
+
+	(void)state;
+	sleep.stack = SLEEP_STACK;
+	BEGIN(world, "blocked>50ms");
+	GENERATION(world, 1000 * MS, status(0, 1, G_RUNNING), status(0, 2, G_RUNNING), sleep,
+		   block(2, 2, CONDITION));
+	assert_int_equal(world.n, 1);
+	assert_int_equal(world.fired[0].g, 2);
 	trigger_eval_free(world.eval);
 }
 
@@ -765,6 +792,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(one_reason_can_be_asked_for),
 	cmocka_unit_test(a_reason_is_whole_words),
 	cmocka_unit_test(locks_can_be_asked_for),
+	cmocka_unit_test(a_sleep_may_be_a_condition),
 	cmocka_unit_test(who_ends_an_inferred_wait_is_not_known),
 	cmocka_unit_test(what_a_timer_ends_is_no_wait_for_others),
 	cmocka_unit_test(who_may_work_by_the_clock_is_silent),
