@@ -21,6 +21,17 @@ static bool is_throttled(const struct analysis *a, double off)
 	return (double)a->options.host.throttled_ns >= off / 2;
 }
 
+/* For how long the CPUs that the program may use were idle, if they were as idle as the machine's; 0 = not
+ * known. */
+static double host_idle_ns(const struct analysis *a)
+{
+	const struct analysis_host *host = &a->options.host;
+
+	return host->known
+		       ? (1 - host->machine_busy - host->machine_stolen) * host->cpus * (double)watched_ns(a)
+		       : 0;
+}
+
 /* What the hypervisor gave to others, of the CPUs that the program may use. */
 static double stolen_ns(const struct analysis *a)
 {
@@ -223,8 +234,10 @@ static void of_ready_threads(struct analysis *a)
 	    !others_took(a, off))
 		return;
 	finding = finding_add(a, "neighbour", off / p_time(a));
-	/* An idle program is late for nothing. */
-	if (used < 0.005 * p_time(a))
+	/* An idle program is late for nothing. And where CPUs were idle for longer, a thread that was ready
+	 * for one had only just been woken, or waited to be moved there. */
+	if (used < 0.005 * p_time(a) ||
+	    (host_idle_ns(a) > 2 * off && !is_throttled(a, off) && !is_stolen(a, off)))
 		finding->level = LEVEL_INFO;
 	finding_text(
 		finding,
@@ -296,7 +309,7 @@ static bool of_go_threads(struct analysis *a)
 {
 	const struct analysis_host *host = &a->options.host;
 	double waited = (double)host->waited_ns, used = (double)host->cpu_ns, off = others_ns(a);
-	double idle = (1 - host->machine_busy - host->machine_stolen) * host->cpus * (double)watched_ns(a);
+	double idle = host_idle_ns(a);
 	struct finding *finding;
 	struct label used_by_others = label_time((uint64_t)off);
 	char text[200], them[sizeof(used_by_others.text) + 16];
