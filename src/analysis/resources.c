@@ -15,7 +15,7 @@
 #include "analysis/names.h"
 #include "util/array.h"
 
-enum { MAX_RESOURCES = 4096, QUEUE = 4, LONG_NS = 500000, MEDIUM_NS = 100000, MAX_LINES = 200 };
+enum { MAX_RESOURCES = 4096, LONG_NS = 500000, MEDIUM_NS = 100000, MAX_LINES = 200 };
 
 static bool is_resource(unsigned activity)
 {
@@ -114,8 +114,6 @@ static void resources_pass_time(struct analysis *a, struct resource *res)
 	res->open_ns += ns * res->waiting;
 	if (res->waiting)
 		res->contended_ns += ns;
-	if (res->waiting >= QUEUE)
-		res->queue_ns += ns;
 	res->with[res->waiting < MOST_QUEUED ? res->waiting : MOST_QUEUED - 1] += ns;
 	res->changed = a->now;
 }
@@ -132,7 +130,6 @@ static void merge_sums(struct resource *to, const struct resource *from)
 {
 	to->waiting += from->waiting;
 	to->open_ns += from->open_ns;
-	to->queue_ns += from->queue_ns;
 	to->contended_ns += from->contended_ns;
 	to->writers += from->writers;
 	to->writers_ns += from->writers_ns;
@@ -153,6 +150,15 @@ static void merge_sums(struct resource *to, const struct resource *from)
 		to->meanwhile[i] += from->meanwhile[i];
 	for (unsigned i = 0; i < MOST_QUEUED; i++)
 		to->with[i] += from->with[i];
+}
+
+uint64_t resource_crowded_ns(const struct resource *res, unsigned least)
+{
+	uint64_t all = 0;
+
+	for (unsigned i = least; i < MOST_QUEUED; i++)
+		all += res->with[i];
+	return all;
 }
 
 uint64_t resource_queued_ns(const struct resource *res, uint64_t servers)

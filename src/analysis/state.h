@@ -338,7 +338,6 @@ struct resource {
 	uint64_t wanted_since;             /* ns: the first wait after it was idle */
 	uint64_t held_at;                  /* ns: a moment since then at which it was held; 0 = none */
 	uint32_t woken;                    /* index of the goroutine that the last release woke; 0 = none */
-	uint64_t queue_ns;                 /* with 4 or more waiters */
 	uint64_t releases, by_waiters;     /* wake-ups; those by goroutines that had waited for it */
 	uint64_t released_at, released_by; /* ns; goid: the last one */
 	uint64_t overlaps;                 /* holds in which another goroutine gave one back */

@@ -53,6 +53,8 @@ bool lock_is_held(const struct lock *lock); /* true if its form has a holder */
 /* --- resources.c: locks and channels, inferred from wake-ups: which goroutine wakes which --- */
 
 struct resource *resource_root(struct analysis *a, uint32_t index);
+/* Returns for how long so many or more have waited, ns. */
+uint64_t resource_crowded_ns(const struct resource *res, unsigned least);
 /* Returns how long all but so many at a time have waited, ns: those who have nobody that serves them. */
 uint64_t resource_queued_ns(const struct resource *res, uint64_t servers);
 void resource_got(struct analysis *a, struct goroutine *g); /* g runs again */

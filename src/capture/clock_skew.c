@@ -18,7 +18,7 @@ struct clock_exchange {
 	uint64_t theirs; /* time of the answer */
 	atomic_bool over;
 	cpu_clock clock;
-	unsigned cpu;
+	unsigned cpu; /* of the one that answers */
 };
 
 uint64_t clock_of_cpu(unsigned cpu)
@@ -27,21 +27,20 @@ uint64_t clock_of_cpu(unsigned cpu)
 	return now_ns();
 }
 
-static bool move_to(unsigned cpu)
+static bool move_to(pthread_t thread, unsigned cpu)
 {
 	cpu_set_t set;
 
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
-	return sched_setaffinity(0, sizeof(set), &set) == 0;
+	return pthread_setaffinity_np(thread, sizeof(set), &set) == 0;
 }
 
 static void *answer(void *ctx)
 {
 	struct clock_exchange *exchange = ctx;
-	bool there = move_to(exchange->cpu);
 
-	for (uint32_t next = 1; there && !atomic_load(&exchange->over);) {
+	for (uint32_t next = 1; !atomic_load(&exchange->over);) {
 		if (atomic_load_explicit(&exchange->turn, memory_order_acquire) != next)
 			continue;
 		exchange->theirs = exchange->clock(exchange->cpu);
@@ -82,12 +81,16 @@ static void compare(struct clock_skew *skew, unsigned cpu, cpu_clock clock)
 	struct closest closest = {.length = UINT64_MAX};
 	uint64_t limit = now_ns() + PATIENCE_NS, off, unsure;
 	pthread_t thread;
+	bool there;
 
 	if (thread_start(&thread, answer, &exchange))
 		return;
-	for (uint32_t i = 0; i < ROUNDS && ask(&exchange, skew->first, 2 * i + 1, limit, &closest); i++) {
-	}
+	there = move_to(thread, cpu);
+	for (uint32_t i = 0; there && i < ROUNDS; i++)
+		there = ask(&exchange, skew->first, 2 * i + 1, limit, &closest);
 	atomic_store(&exchange.over, true);
+	/* A CPU that a real-time thread has for good would never let it end. */
+	move_to(thread, skew->first);
 	pthread_join(thread, NULL);
 	if (closest.length == UINT64_MAX)
 		return;
@@ -106,21 +109,16 @@ struct clock_skew clock_skew_measure(cpu_clock clock, uint64_t budget_ns)
 {
 	uint64_t limit = now_ns() + budget_ns;
 	struct clock_skew skew = {0};
+	int here = sched_getcpu();
 	cpu_set_t allowed;
-	bool found = false;
 
-	if (sched_getaffinity(0, sizeof(allowed), &allowed))
+	if (here < 0 || sched_getaffinity(0, sizeof(allowed), &allowed) ||
+	    !move_to(pthread_self(), (unsigned)here))
 		return skew;
+	skew.first = (unsigned)here;
 	for (unsigned cpu = 0; cpu < CPU_SETSIZE && skew.cpus < MOST_CPUS && now_ns() < limit; cpu++) {
-		if (!CPU_ISSET(cpu, &allowed))
-			continue;
-		if (found)
+		if (CPU_ISSET(cpu, &allowed) && cpu != skew.first)
 			compare(&skew, cpu, clock);
-		else if (!move_to(cpu))
-			break;
-		else
-			skew.first = cpu;
-		found = true;
 	}
 	sched_setaffinity(0, sizeof(allowed), &allowed);
 	return skew;

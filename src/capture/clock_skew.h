@@ -13,7 +13,7 @@
 #define LEAST_SKEW_NS 1000
 
 struct clock_skew {
-	unsigned cpus;   /* whose clocks were compared with that of the first one; 0 = none */
+	unsigned cpus;   /* whose clocks were compared with that of the CPU this thread was on; 0 = none */
 	unsigned first;  /* number of that CPU */
 	unsigned cpu;    /* whose clock differs most */
 	uint64_t ns;     /* by at least so much, ns: what the exchange itself can explain is not in it */
@@ -26,9 +26,9 @@ typedef uint64_t (*cpu_clock)(unsigned cpu);
 /* CLOCK_MONOTONIC, as bpf_ktime_get_ns() reads it. */
 uint64_t clock_of_cpu(unsigned cpu);
 /*
- * Compares the clocks of the CPUs that this thread may use, 64 at most, by messages that a thread on the
- * first one exchanges with one on each of the others: some 10 us on both. A CPU that does not answer in 20 ms
- * is left out, and all others when the budget is used up. Has no lasting effects.
+ * Compares the clocks of the CPUs that this thread may use, 64 at most, by messages that it exchanges with a
+ * thread on each of the others: some 10 us on both. A CPU that does not answer in 20 ms is left out, and all
+ * others when the budget is used up. Has no lasting effects.
  */
 struct clock_skew clock_skew_measure(cpu_clock clock, uint64_t budget_ns);
 

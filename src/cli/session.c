@@ -36,8 +36,7 @@ static void check_clocks(void)
 	skew = clock_skew_measure(clock_of_cpu, 30000000);
 	if (skew.ns >= LEAST_SKEW_NS)
 		message("the clocks of CPU %u and CPU %u differ by %.1f us or more: events of these CPUs may "
-			"be "
-			"in the wrong order",
+			"be in the wrong order",
 			skew.first, skew.cpu, (double)skew.ns / 1000);
 }
 

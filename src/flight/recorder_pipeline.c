@@ -80,8 +80,10 @@ static bool is_lock(void *ctx, const char *reason, uint32_t stack)
 static bool is_sleep(void *ctx, uint32_t stack)
 {
 	const struct recorder_pipeline *recorder = ctx;
+	struct place_text place = pipeline_place(recorder->pipe, stack);
+	const char *called = strstr(place.text, " in ");
 
-	return strstr(pipeline_place(recorder->pipe, stack).text, "JVM_Sleep") != NULL;
+	return wait_by_outer(called ? called + strlen(" in ") : place.text) == ACT_SLEEP;
 }
 
 static bool recorder_is_of_threads(const struct recorder_pipeline *recorder)

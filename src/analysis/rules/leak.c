@@ -72,8 +72,8 @@ static bool is_of_connection(const struct analysis *a, const struct group *group
 	       library_owner(name_text(a, group->func), name_text(a, group->file)) != CODE_OF_PROGRAM;
 }
 
-/* Returns the group of before, of those that leak, of which as many more live: what holds the one holds the
- * other. */
+/* Returns the first of the groups that leak that has grown by as many: what holds the one holds the other.
+ * NULL if there is none. */
 static const struct group *as_many_of(const struct group *const *leaks, unsigned n, const struct group *group)
 {
 	uint64_t more = group->created - group->ended;

@@ -6,14 +6,17 @@
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/rules/rules.h"
+#include "analysis/tables.h"
 #include "analysis/words.h"
 
+enum { QUEUE = 4 }; /* waiters */
 #define SLOW_TURN_NS 200000
 
 static bool lock_convoy_applies(const struct analysis *a, const struct resource *res)
 {
-	return res->queue_ns * 10 >= watched_ns(a) && res->by_waiters * 10 >= res->releases * 6 &&
-	       !lock_is_held_some_time(res) && lock_share_calls(res) < 0.5;
+	return resource_crowded_ns(res, QUEUE) * 10 >= watched_ns(a) &&
+	       res->by_waiters * 10 >= res->releases * 6 && !lock_is_held_some_time(res) &&
+	       lock_share_calls(res) < 0.5;
 }
 
 /*
