@@ -44,10 +44,11 @@ static int by_use(const void *a, const void *b)
 	return one->ticks > other->ticks ? -1 : one->ticks < other->ticks;
 }
 
-/* gotrace and its workers: what they use is the cost of tracing, which the summary has. */
-static bool is_own_process(const struct proc_stat *stat)
+/* gotrace and its workers, but not the program that it has started: what they use is the cost of tracing,
+ * which the summary has. */
+static bool is_own_process(const struct proc_stat *stat, pid_t pid)
 {
-	return stat->pid == (uint32_t)getpid() || stat->parent == getpid();
+	return stat->pid == (uint32_t)getpid() || (stat->parent == getpid() && stat->pid != (uint32_t)pid);
 }
 
 static struct cpu_user user_of(const struct proc_stat *stat)
@@ -86,7 +87,7 @@ static size_t read_users(pid_t pid, struct cpu_user **users, uint64_t *own)
 		snprintf(path, sizeof(path), "/proc/%lu/stat", id);
 		if (!proc_stat_read(path, &stat))
 			continue;
-		if (is_own_process(&stat))
+		if (is_own_process(&stat, pid))
 			*own += stat.cpu_ticks;
 		else if (!array_grow(users, &capacity, n + 1, sizeof(**users)))
 			(*users)[n++] = id == (unsigned long)pid ? children_of(&stat) : user_of(&stat);
