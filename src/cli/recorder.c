@@ -99,11 +99,12 @@ static void take_result(struct recorder *recorder, const struct recording *recor
 	if (!recorder->writing || !snapshot_files_result(recording->files, wait, &result))
 		return;
 	recorder->writing = false;
-	if (result.code)
+	/* -ENODATA: a client has asked for a time that is not kept, and gets the answer. */
+	if (result.code && result.code != -ENODATA)
 		report_failure(recorder, &result);
-	else if (!result.entry.path[0])
+	else if (!result.code && !result.entry.path[0])
 		recorder_report_left_out(recorder, recording);
-	else
+	else if (!result.code)
 		report_written(recorder, &result.entry);
 	snapshot_socket_answer(&recorder->server, result.code ? NULL : result.entry.path, &result.error);
 }

@@ -568,7 +568,8 @@ static void count_change(struct trigger_eval *eval, const struct ledger_change *
 	eval->gs[change->g].has_deferred = eval->gs[change->g].timed = false;
 	if (!appears)
 		end_calls(eval, change->g, change->time);
-	eval->alive += appears ? 1 : (uint64_t)-1;
+	if (!ledger_is_own(&eval->ledger.gs[change->g]))
+		eval->alive += appears ? 1 : (uint64_t)-1;
 }
 
 /* In a gap, nothing counts as runnable; after it, only what an op has moved since: it may have run. */
