@@ -36,7 +36,7 @@ int trace_input_begin(struct trace_input *input, struct error *err)
 {
 	int rc = input->child ? take_recording(input, err) : 0;
 
-	return rc ? rc : input_begin(&input->in, err);
+	return rc ? rc : input_begin_trace(&input->in, err);
 }
 
 void trace_input_close(struct trace_input *input)

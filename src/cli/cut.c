@@ -36,11 +36,13 @@ struct cut {
 	enum wire_format format;
 	bool measuring; /* the pass writes nothing */
 	unsigned pieces;
-	uint64_t total;      /* bytes of all pieces */
-	uint64_t nops;       /* of the trace, without statuses */
-	bool full;           /* --max-size is reached */
-	uint64_t bytes;      /* of the open piece */
-	uint64_t last_bytes; /* of its last generation */
+	uint64_t total;                 /* bytes of all pieces */
+	uint64_t nops;                  /* of the trace, without statuses */
+	uint64_t written;               /* ops of all pieces, without statuses */
+	bool found[MAX_CUT_GOROUTINES]; /* the goroutines that are asked for, in the trace */
+	bool full;                      /* --max-size is reached */
+	uint64_t bytes;                 /* of the open piece */
+	uint64_t last_bytes;            /* of its last generation */
 	uint64_t largest;
 	struct error *err;
 };
@@ -110,6 +112,11 @@ static bool is_too_much(const struct cut *cut)
 	return cut->pieces > most_files(cut) || cut->total > most_bytes(cut);
 }
 
+static bool is_status(const struct op *op)
+{
+	return op->kind == OP_GO_STATUS || op->kind == OP_PROC_STATUS;
+}
+
 static int take_cut(void *ctx, const struct generation *gen)
 {
 	struct cut *cut = ctx;
@@ -128,6 +135,8 @@ static int take_cut(void *ctx, const struct generation *gen)
 	if (wire_generation(cut->wire, &other, cut->err))
 		return cut->piece.error ? cannot_write(cut, cut->piece.error) : -EIO;
 	cut->last_bytes = cut->bytes - before;
+	for (size_t i = 0; i < gen->nops; i++)
+		cut->written += !is_status(&gen->ops[i]);
 	if (!gen->last)
 		return 0;
 	cut->full = cut->options->max_bytes > 0;
@@ -146,6 +155,14 @@ static bool piece_is_full(void *ctx, size_t nops)
 
 /* --- passes --- */
 
+static void look_for_goroutines(struct cut *cut, const struct tables *tables)
+{
+	for (size_t i = 0; i < cut->options->ngoids; i++) {
+		for (uint32_t g = 1; g < tables->ngoroutines && !cut->found[i]; g++)
+			cut->found[i] = tables->goids[g] == cut->options->goids[i];
+	}
+}
+
 static int take_scope(void *ctx, const struct generation *gen)
 {
 	struct cut *cut = ctx;
@@ -155,7 +172,8 @@ static int take_scope(void *ctx, const struct generation *gen)
 	wall_moment_take(&cut->from, gen);
 	wall_moment_take(&cut->to, gen);
 	for (size_t i = 0; i < gen->nops; i++)
-		cut->nops += gen->ops[i].kind != OP_GO_STATUS && gen->ops[i].kind != OP_PROC_STATUS;
+		cut->nops += !is_status(&gen->ops[i]);
+	look_for_goroutines(cut, gen->tables);
 	return cut_scope_generation(&cut->scope, gen) ? error_set(cut->err, ENOMEM, "out of memory") : 0;
 }
 
@@ -199,6 +217,11 @@ static int find_scope(struct cut *cut)
 		return rc;
 	if (cut_scope_finish(&cut->scope))
 		return error_set(cut->err, ENOMEM, "out of memory");
+	for (size_t i = 0; i < cut->options->ngoids; i++) {
+		if (!cut->found[i])
+			return error_set(cut->err, ENOENT, "%s has no goroutine %llu", cut->file.path,
+					 (unsigned long long)cut->options->goids[i]);
+	}
 	if (cut->options->task && !cut->scope.n)
 		return error_set(cut->err, ENOENT, "%s has no task %llu", cut->file.path,
 				 (unsigned long long)cut->options->task);
@@ -267,7 +290,7 @@ static int make_pieces(struct cut *cut)
 	int rc;
 
 	cut->pieces = 0;
-	cut->bytes = cut->last_bytes = cut->total = cut->largest = 0;
+	cut->bytes = cut->last_bytes = cut->total = cut->largest = cut->written = 0;
 	cut->cutter = cutter_new(&options);
 	if (cut->options->anonymize)
 		cut->anonymizer = anonymizer_new();
@@ -319,9 +342,9 @@ static int cut_measure(struct cut *cut)
 
 static void cut_report(const struct cut *cut)
 {
-	message("wrote %s events in %u file%s, %s in all, the largest has %s",
-		text_count(cutter_ops(cut->cutter)).bytes, cut->pieces, cut->pieces == 1 ? "" : "s",
-		text_bytes(cut->total).bytes, text_bytes(cut->largest).bytes);
+	message("wrote %s events in %u file%s, %s in all, the largest has %s", text_count(cut->written).bytes,
+		cut->pieces, cut->pieces == 1 ? "" : "s", text_bytes(cut->total).bytes,
+		text_bytes(cut->largest).bytes);
 }
 
 /* Over such a gap, the states in the piece are not reliable. */

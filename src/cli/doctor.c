@@ -110,10 +110,13 @@ static void print_lines(const struct features *features, const struct doctor_pro
 		printf("NO   process %d: %s\n", (int)process->pid, process->fault.text);
 	else if (process->pid)
 		printf("ok   process %d: %s\n", (int)process->pid,
-		       process->go ? "a Go program" : "not a Go program: its threads");
+		       process->go ? "a Go program" : "not a Go program: its threads can be traced");
 	print_requests(process);
-	printf("Go programs %s be traced, C and C++ programs %s.\n", go ? "can" : "cannot",
-	       c ? "can" : "cannot");
+	if (go == c)
+		printf("Go programs and programs in C and C++ %s be traced here.\n", go ? "can" : "cannot");
+	else
+		printf("%s can be traced here, %s cannot.\n", go ? "Go programs" : "Programs in C and C++",
+		       go ? "programs in C and C++" : "Go programs");
 }
 
 static void json_or_null(struct json *json, const char *name, const char *text)

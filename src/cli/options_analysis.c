@@ -81,7 +81,8 @@ static int parse_live(const struct option_parser *parser, int argc, char **argv,
 {
 	int rc = options_parse(parser, argc, argv, options, recording, recording->err);
 
-	if (rc == 0 && !recording->options->duration_ns)
+	recording->timed = recording->options->duration_ns != 0;
+	if (rc == 0 && !recording->timed)
 		recording->options->duration_ns = DEFAULT_NS;
 	return rc;
 }
@@ -91,6 +92,10 @@ static int check_input(const char *input, const struct recording_parse *recordin
 {
 	if (!input == !recording->options->pid)
 		return error_set(recording->err, EINVAL, "give a trace file, or a process with -p");
+	if (input && recording->timed)
+		return error_set(recording->err, EINVAL,
+				 "-d says how long a process is recorded: it needs -p PID instead of a trace "
+				 "file");
 	if (input)
 		return recording_refuse(recording, recording->err);
 	return recording_check(recording->options, recording->err);

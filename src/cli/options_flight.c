@@ -336,12 +336,22 @@ static int set_at(void *member, const char *option, const char *text, struct err
 	return parse_wall_time(option, text, &((struct snapshot_options *)member)->at_ns, err);
 }
 
+static int set_last_part(void *member, const char *option, const char *text, struct error *err)
+{
+	struct snapshot_options *options = member;
+	int rc = parse_time(option, text, &options->last_ns, err);
+
+	if (rc == 0 && !options->last_ns)
+		return error_set(err, EINVAL, "%s: a snapshot of no time would be empty", option);
+	return rc;
+}
+
 static const struct option_binding snapshot_bindings[] = {
 	{OPTION_WITH('p', set_recorder)},
 	{OPTION_WITH(ARGP_KEY_ARG, set_recorder)},
 	{OPTION_TRUE(KEY_ALL, snapshot_options, all)},
 	{OPTION_WITH(KEY_AT, set_at)},
-	{OPTION_TIME(KEY_LAST, snapshot_options, last_ns)},
+	{OPTION_WITH(KEY_LAST, set_last_part)},
 	{OPTION_END},
 };
 

@@ -13,7 +13,8 @@
 struct recording_parse {
 	struct record_options *options;
 	struct error *err;
-	int given; /* key of the first of these options that was given; 0 = none */
+	int given;  /* key of the first of these options that was given; 0 = none */
+	bool timed; /* a duration was given */
 };
 
 /* For gotrace and gotrace flight. */

@@ -238,8 +238,9 @@ static int refuse_several(const struct function_search *search, const struct fun
 	size_t len = 0;
 
 	for (unsigned i = 0; i < found->different; i++)
-		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%.*s", i ? ", " : "",
-					text_fit(found->names[i], 90), found->names[i]);
+		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%.*s%s", i ? ", " : "",
+					text_fit(found->names[i], 90), found->names[i],
+					found->names[i][text_fit(found->names[i], 90)] ? "..." : "");
 	return error_set(search->err, EEXIST, "%.*s is the name of several functions: %s",
 			 text_fit(want->text, 100), want->text, list);
 }

@@ -15,25 +15,28 @@ static void report_close_file(struct output *out, struct error *failure)
 		error_set(failure, -rc, "cannot write %s: %s", output_name(out), strerror(-rc));
 }
 
-static int end_without_trace(struct report *report, const struct error *failure)
-{
-	struct error none;
-
-	output_discard(report->trace);
-	if (failure->text[0])
-		message_error(failure);
-	error_set(&none, ENODATA, "no trace was written: %s",
-		  report->summary.cut ? report->summary.cut : "no complete generation was recorded");
-	message_error(&none);
-	return STATUS_NONE;
-}
-
 /* True if the trace reached --max-size: it is valid, but does not cover the requested time. */
 static bool ended_by_size(const struct summary *sum)
 {
 	const struct log_end *end = pipeline_end(sum->pipe);
 
 	return end && end->reason == LOG_END_SIZE;
+}
+
+static int end_without_trace(struct report *report, const struct error *failure)
+{
+	const char *cut = report->summary.cut;
+	struct error none;
+
+	if (!cut)
+		cut = ended_by_size(&report->summary) ? "--max-size is too little for a whole generation"
+						      : "no complete generation was recorded";
+	output_discard(report->trace);
+	if (failure->text[0])
+		message_error(failure);
+	error_set(&none, ENODATA, "no trace was written: %s", cut);
+	message_error(&none);
+	return STATUS_NONE;
 }
 
 static int decide_status(const struct report *report, const struct error *failure, const struct error *raw)

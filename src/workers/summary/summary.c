@@ -71,7 +71,7 @@ const char *summary_end_name(const struct summary *sum)
 static const char *describe_end(const struct summary *sum)
 {
 	static const char *const lines[] = {
-		"the log ends early",     "stopped by request",
+		"the log ends early",     "stopped as requested",
 		"the program ended",      "the process started another program (exec)",
 		"--max-size was reached", "stopped by an error",
 	};
