@@ -10,6 +10,9 @@
 
 enum { COUNTS = 6 };
 
+#define MUCH 0.2 /* impact */
+#define FAR  4.0 /* times as much */
+
 /* --- findings --- */
 
 static bool part_is_same(const char *one, const char *other)
@@ -32,8 +35,18 @@ static const struct finding *same_finding(const struct analysis *a, const struct
 	return NULL;
 }
 
+/* By how much more is lost in a second; 0 if one does not say how much. */
+static double finding_growth(const struct analysis *a, const struct finding *before, const struct analysis *b,
+			     const struct finding *after)
+{
+	if (!before || !after || !before->total_ns || !after->total_ns)
+		return 0;
+	return (double)after->total_ns / (double)before->total_ns * (double)watched_ns(a) /
+	       ((double)watched_ns(b) + 1);
+}
+
 static void print_finding_change(const char *verdict, const struct finding *before,
-				 const struct finding *after, FILE *out)
+				 const struct finding *after, double growth, FILE *out)
 {
 	const struct finding *one = after ? after : before;
 	int fits = text_fit(one->text, 150);
@@ -41,16 +54,21 @@ static void print_finding_change(const char *verdict, const struct finding *befo
 
 	if (before && after && before->level != after->level)
 		snprintf(levels, sizeof(levels), "%s > %s", finding_level(before), finding_level(after));
+	else if (growth)
+		snprintf(levels, sizeof(levels), "%s x%.3g", finding_level(one), growth);
 	else
 		snprintf(levels, sizeof(levels), "%s", finding_level(one));
 	fprintf(out, "%-8s %-14s %s\n  %.*s%s\n", verdict, levels, one->id, fits, one->text,
 		one->text[fits] ? "..." : "");
 }
 
-/* What is information in both says nothing about the change. */
-static bool is_worth_it(const struct finding *before, const struct finding *after, bool all)
+/* Information that is much of one trace, and nothing or far less of the other, is a change, too. */
+static bool is_worth_it(const struct finding *before, const struct finding *after, double growth)
 {
-	return all || (before && before->level > LEVEL_INFO) || (after && after->level > LEVEL_INFO);
+	bool much = (before && before->impact >= MUCH) || (after && after->impact >= MUCH);
+
+	return (before && before->level > LEVEL_INFO) || (after && after->level > LEVEL_INFO) ||
+	       (much && (!before || !after || growth >= FAR || (growth && growth * FAR <= 1)));
 }
 
 static void print_finding_changes(const struct analysis *before, const struct analysis *after, FILE *out,
@@ -62,17 +80,19 @@ static void print_finding_changes(const struct analysis *before, const struct an
 	for (unsigned i = 0; i < after->nfindings; i++) {
 		const struct finding *now = &after->findings[i], *then = same_finding(before, after, now);
 
-		if (!is_worth_it(then, now, style->all))
+		double growth = finding_growth(before, then, after, now);
+
+		if (!style->all && !is_worth_it(then, now, growth))
 			continue;
-		print_finding_change(then ? "in both" : "new", then, now, out);
+		print_finding_change(then ? "in both" : "new", then, now, growth, out);
 		any = true;
 	}
 	for (unsigned i = 0; i < before->nfindings; i++) {
 		const struct finding *then = &before->findings[i];
 
-		if (same_finding(after, before, then) || !is_worth_it(then, NULL, style->all))
+		if (same_finding(after, before, then) || (!style->all && !is_worth_it(then, NULL, 0)))
 			continue;
-		print_finding_change("gone", then, NULL, out);
+		print_finding_change("gone", then, NULL, 0, out);
 		any = true;
 	}
 	if (!any)

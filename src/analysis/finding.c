@@ -110,3 +110,8 @@ void finding_not_applicable(struct analysis *a, const char *id, const char *why)
 	if (a->nnot_applicable < MAX_FINDINGS)
 		a->not_applicable[a->nnot_applicable++] = (struct not_applicable){id, why};
 }
+
+bool finding_is_of_others(const struct finding *finding)
+{
+	return strcmp(finding->id, "neighbour") == 0;
+}

@@ -11,6 +11,8 @@ void finding_evidence(struct finding *finding, const char *fmt, ...) __attribute
 void finding_text(struct finding *finding, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void finding_next(struct finding *finding, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 const char *finding_level(const struct finding *finding); /* "high" */
+/* Whether it is about other programs, and not about this one's code. */
+bool finding_is_of_others(const struct finding *finding);
 void finding_not_applicable(struct analysis *a, const char *id, const char *why);
 
 /* --- findings.c: applies the rules, and ranks what they find --- */

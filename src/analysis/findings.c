@@ -39,6 +39,7 @@ static const struct rule rules[] = {
 	{"burst", rule_burst, DETAIL_WAKERS, false},
 	{"slow-consumer", rule_slow_consumer, 0, false},
 	{"pool-small", rule_pool_small, 0, false},
+	{"pool-small", rule_few_threads, DETAIL_WAKERS, false},
 	{"outlier", rule_outlier, 0, false},
 	{"netpoll", rule_netpoll, DETAIL_WAKERS | DETAIL_CALLS, true},
 	{"timer-late", rule_timer_late, DETAIL_WAKERS, true},
@@ -69,6 +70,7 @@ static const struct rule rules[] = {
 	{"poll-spin", rule_poll_spin, DETAIL_CALLS, false},
 	{"vm-gc", rule_vm_gc, 0, false},
 	{"database-lock", rule_database_lock, 0, false},
+	{"executor-blocked", rule_executor, 0, false},
 	{"call-place", rule_call_place, DETAIL_CALLS, false},
 	{"cpu-place", rule_cpu_place, 0, false},
 };
@@ -213,6 +215,10 @@ static const struct explanation at_place[] = {
 	{"long-turn", "cpu-place"},
 	{"busy-owner", "call-place"},
 	{"busy-owner", "timer-bound"},
+	{"finalizer", "busy-owner"},
+	{"finalizer", "pool-small"},
+	{"finalizer", "request-place"},
+	{"finalizer", "call-place"},
 	{"pool-small", "timer-bound"},
 };
 
@@ -315,8 +321,9 @@ static void findings_explain(struct analysis *a, const struct explanation *table
 /* True if a finding is about waits at a place, and so can be why those wait in turn that others wait for. */
 static bool is_cause_of_waits(const struct finding *finding)
 {
-	static const char *const ids[] = {"lock-io",       "lock-long",  "lock-syscall", "rw-writer",
-					  "slow-consumer", "pool-small", "busy-owner",   "mmap-lock"};
+	static const char *const ids[] = {"lock-io",    "lock-long",     "lock-syscall",
+					  "rw-writer",  "slow-consumer", "pool-small",
+					  "busy-owner", "mmap-lock",     "finalizer"};
 
 	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
 		if (strcmp(finding->id, ids[i]) == 0)
@@ -369,38 +376,40 @@ static void explain_chains(struct analysis *a)
 		explain_chain(a, &a->findings[i]);
 }
 
-/* The order of findings of level info: why goroutines wait, then where they wait, then what is about the
- * recording or about single delays by the scheduler. */
+/* The order of findings of level info: why goroutines wait, also where another finding explains it, then
+ * where they wait or run, then what is about the recording or about single delays by the scheduler. */
 static int info_rank(const struct finding *finding)
 {
 	if (finding->level != LEVEL_INFO)
 		return 0;
 	if (strcmp(finding->id, "trust") == 0 || strcmp(finding->id, "idle-p") == 0)
 		return 2;
-	return strcmp(finding->id, "timer-bound") != 0 &&
-	       (strncmp(finding->id, "lock-", 5) != 0 || finding->impact < 0.05);
+	if (strcmp(finding->id, "timer-bound") == 0)
+		return 0;
+	return finding->impact < 0.05 || !(finding->explained_by || strncmp(finding->id, "lock-", 5) == 0 ||
+					   strcmp(finding->id, "pool-small") == 0);
 }
 
-/* Other programs are not what this one's code is to blame for: what they do not explain comes first. */
-static bool is_of_others(const struct finding *finding)
-{
-	return strcmp(finding->id, "neighbour") == 0;
-}
-
+/* Findings before those that another one explains, before information. Other programs are not what this
+ * one's code is to blame for: what they do not explain comes first. */
 static int findings_by_weight(const void *one, const void *other)
 {
 	const struct finding *a = one, *b = other;
 
+	if ((a->level == LEVEL_INFO) != (b->level == LEVEL_INFO))
+		return a->level == LEVEL_INFO ? 1 : -1;
+	if (info_rank(a) != info_rank(b))
+		return info_rank(a) - info_rank(b);
 	if (!a->explained_by != !b->explained_by)
 		return a->explained_by ? 1 : -1;
 	if (a->level != b->level)
 		return a->level > b->level ? -1 : 1;
-	if (info_rank(a) != info_rank(b))
-		return info_rank(a) - info_rank(b);
-	if (is_of_others(a) != is_of_others(b))
-		return is_of_others(a) ? 1 : -1;
+	if (finding_is_of_others(a) != finding_is_of_others(b))
+		return finding_is_of_others(a) ? 1 : -1;
 	if (a->impact < b->impact || a->impact > b->impact)
 		return a->impact > b->impact ? -1 : 1;
+	if (a->total_ns != b->total_ns) /* an impact is at most 1 */
+		return a->total_ns > b->total_ns ? -1 : 1;
 	return strcmp(a->text, b->text);
 }
 

@@ -113,6 +113,9 @@ static void gc_note_goal(struct gc_figures *gc, uint64_t bytes)
 	gc->is_off = !bytes;
 	if (!bytes || bytes == UINT64_MAX)
 		return;
+	/* The one that holds when the trace begins may be that of a heap long ago. */
+	if (bytes != gc->heap_goal && gc->ngoals++ == 1)
+		gc->goal_min = gc->goal_max = 0;
 	if (!gc->goal_min || bytes < gc->goal_min)
 		gc->goal_min = bytes;
 	if (bytes > gc->goal_max)

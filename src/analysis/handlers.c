@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "analysis/figures.h"
 #include "analysis/names.h"
 #include "code/symbol/library.h"
 
@@ -107,4 +108,13 @@ void handler_spend(struct analysis *a, const struct goroutine *g, uint64_t ns)
 {
 	if (g->handler && g->activity != ACT_UNWATCHED)
 		a->handlers.all[g->handler - 1].spent[g->activity] += ns;
+}
+
+double handler_share(const struct analysis *a, uint32_t stack, uint64_t ns)
+{
+	uint32_t handler = stack_handler(a, stack);
+	const struct handler_requests *requests = handler ? handler_requests_of(a, handler) : NULL;
+	uint64_t all = requests ? activities_ns(requests->spent) : 0;
+
+	return all ? (double)ns / (double)all : 1;
 }

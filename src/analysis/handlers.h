@@ -18,5 +18,8 @@ void handler_enter(struct analysis *a, struct goroutine *g);
 void handler_spend(struct analysis *a, const struct goroutine *g, uint64_t ns);
 /* Returns the requests of a handler (a string); NULL if there are too many handlers, or none of this name. */
 const struct handler_requests *handler_requests_of(const struct analysis *a, uint32_t func);
+/* The share of `ns`, which requests waited with that stack, in the time of all requests of their handler:
+ * many at a time wait longer, in all, than the program has CPUs. 1 if the stack is of no handler. */
+double handler_share(const struct analysis *a, uint32_t stack, uint64_t ns);
 
 #endif

@@ -217,6 +217,8 @@ static const struct keyword primitive_words[] = {
 	{"lock_contended", PRIM_LOCK},
 	{"*::lock_shared_slow", PRIM_READ_LOCK},
 	{"*::lock_exclusive_slow", PRIM_LOCK},
+	{"*::wait_optional_timeout", PRIM_COND},
+	{"wait_optional_timeout", PRIM_COND},
 	{"*RawMutex::lock_slow", PRIM_LOCK},
 	{"*RawMutex>::lock_slow", PRIM_LOCK},
 	/* LLVM's OpenMP, GLib, Qt, Boost, and Abseil in a namespace of its release. */
@@ -366,6 +368,8 @@ static enum activity of_call(const struct analysis *a, uint32_t stack)
 		{"epoll_wait", ACT_NETWORK}, {"epoll_pwait", ACT_NETWORK}, {"accept", ACT_NETWORK},
 		{"recvfrom", ACT_NETWORK},   {"recvmsg", ACT_NETWORK},     {"clock_nanosleep", ACT_SLEEP},
 		{"nanosleep", ACT_SLEEP},    {"wait4", ACT_CHILD},         {"waitid", ACT_CHILD},
+		{"poll", ACT_NETWORK},       {"ppoll", ACT_NETWORK},       {"select", ACT_NETWORK},
+		{"pselect6", ACT_NETWORK},
 	};
 	const struct stack_info *info = &a->stacks[stack];
 	size_t len;

@@ -227,10 +227,10 @@ static void print_gc(const struct page *page)
 
 	if (!gc->cycles && !gc->stops.n)
 		return;
-	fprintf(page->out, "GC %llu cycles, pause p50 %s max %s, stopping max %s, assists %u%%",
-		(unsigned long long)gc->cycles, label_time(histogram_quantile(&gc->pauses, 0.5)).text,
-		label_time(gc->pauses.max).text, label_time(gc->stops.max).text,
-		percent((double)a->total_spent[ACT_ASSIST], running));
+	fprintf(page->out, "GC %llu cycle%s, pause p50 %s max %s, stopping max %s, assists %u%%",
+		(unsigned long long)gc->cycles, gc->cycles == 1 ? "" : "s",
+		label_time(histogram_quantile(&gc->pauses, 0.5)).text, label_time(gc->pauses.max).text,
+		label_time(gc->stops.max).text, percent((double)a->total_spent[ACT_ASSIST], running));
 	if (gc->heap_max)
 		fprintf(page->out, ", heap max %s", text_bytes(gc->heap_max).bytes);
 	fputc('\n', page->out);
@@ -247,6 +247,12 @@ static bool is_for_file(const struct page *page, const struct finding *finding)
 	       strstr(finding->next, " " ANALYSIS_NO_FILE " ");
 }
 
+/* What else is known of other programs takes lines that say more of this one. */
+static bool is_brief(const struct page *page, const struct finding *finding)
+{
+	return !page->style->all && finding_is_of_others(finding);
+}
+
 static void print_finding(const struct page *page, const struct finding *finding, unsigned number)
 {
 	static const char *const colors[] = {"\033[2m", "\033[36m", "\033[33m", "\033[1;31m"};
@@ -258,7 +264,7 @@ static void print_finding(const struct page *page, const struct finding *finding
 	wrap(page, text, 9, 2);
 	if (finding->explained_by)
 		fprintf(page->out, "  (explained by %s)\n", finding->explained_by);
-	for (unsigned i = 0; i < finding->nevidence; i++) {
+	for (unsigned i = 0; i < finding->nevidence && !is_brief(page, finding); i++) {
 		fprintf(page->out, "  ");
 		wrap(page, finding->evidence[i], 2, 4);
 	}
@@ -392,8 +398,7 @@ static bool findings_name_no_place(const struct analysis *a)
 	return true;
 }
 
-/* A line with the place of each of those that are not printed whole, from number `from` on, unless it is
- * information that another one explains. */
+/* A line with the place of each of those that are not printed whole, from number `from` on. */
 static void print_headlines(const struct page *page, unsigned from)
 {
 	const struct analysis *a = page->a;
@@ -408,8 +413,6 @@ static void print_headlines(const struct page *page, unsigned from)
 						   level_names[finding->level], finding->id);
 		unsigned fits = 10;
 
-		if (finding->explained_by && finding->level == LEVEL_INFO)
-			continue;
 		if (finding->explained_by)
 			used += (unsigned)snprintf(tail, sizeof(tail), " (explained by %s)",
 						   finding->explained_by);
@@ -641,10 +644,10 @@ static void print_spent(const struct page *page, const char *n, const uint64_t s
 {
 	uint64_t running = spent[ACT_CODE] + spent[ACT_ASSIST], waiting = waits_of(spent);
 
-	fprintf(page->out, "%7s%8s%8s%9s%7s%8s  %s\n", n,
+	fprintf(page->out, "%7s%8s%8s%9s %7s%8s  %s\n", n,
 		time_cell(running + spent[ACT_RUNNABLE] + spent[ACT_SYSCALL] + waiting).text,
 		time_cell(running).text, time_cell(spent[ACT_RUNNABLE]).text,
-		time_cell(spent[ACT_SYSCALL]).text, time_cell(waiting).text, fit(page, name, 49).bytes);
+		time_cell(spent[ACT_SYSCALL]).text, time_cell(waiting).text, fit(page, name, 50).bytes);
 }
 
 static void print_label(const struct page *page, uint32_t i)
@@ -721,7 +724,7 @@ static const struct {
 	 " start   peak    end  created     ran  mostly                       function", report_text_group},
 	{TABLE_LEAKS, "NOT ENDED", "waiting created   ended  function", print_leak},
 	{TABLE_ASSISTS, "GC ASSISTS", "      n   total     p50     p99      max             where", NULL},
-	{TABLE_LABELS, "LABELS", "      n   total running runnable  calls waiting  label", print_label},
+	{TABLE_LABELS, "LABELS", "      n   total running runnable   calls waiting  label", print_label},
 };
 
 static void report_text_table(const struct page *page, size_t which)
@@ -784,6 +787,8 @@ static void print_by_label(const struct page *page)
 	for (size_t i = 0; i < n && i < ROWS_OF_ALL; i++)
 		print_label(page, order[i]);
 	print_unlabelled(page);
+	if (!n)
+		fprintf(page->out, "No goroutine has this label.\n");
 	free(order);
 }
 

@@ -411,9 +411,29 @@ static uint64_t not_held_until(const struct analysis *a, const struct resource *
 	return since;
 }
 
-/* Returns the earliest time since which the releasing goroutine is known to have held it. */
-static uint64_t held_since(struct analysis *a, const struct resource *res, struct goroutine *waker,
-			   uint32_t stack)
+/*
+ * Returns since when the one that releases the lock must have had it because g waited for it, and nobody
+ * released it meanwhile; a->now if that is not known: the last one that was woken may have it. A writer of an
+ * RWMutex lets all readers in, one after the other (Go 1.4 to 1.27 sync/rwmutex.go).
+ */
+static uint64_t waited_since(const struct analysis *a, const struct resource *res, const struct goroutine *g,
+			     const struct goroutine *waker, uint32_t stack)
+{
+	const struct goroutine *woken = &a->gs[res->woken];
+	bool lets_in = a->stacks[g->stack].primitive == PRIM_READ_LOCK &&
+		       a->stacks[stack].primitive == PRIM_UNLOCK && !is_of_threads(a);
+
+	bool may_be_woken = res->woken && woken != waker && woken->activity != ACT_NONE &&
+			    woken->activity <= ACT_RUNNABLE;
+
+	if (g->cut || (!lets_in && (res->released_at >= g->since || may_be_woken)))
+		return a->now;
+	return g->since > res->contended_since ? g->since : res->contended_since;
+}
+
+/* Returns the earliest time since which the goroutine that releases it to g is known to have held it. */
+static uint64_t held_since(struct analysis *a, const struct resource *res, const struct goroutine *g,
+			   struct goroutine *waker, uint32_t stack)
 {
 	const struct holding *held = held_of(a, waker, (uint32_t)(res - a->resources));
 	const struct goroutine *woken = &a->gs[res->woken];
@@ -429,6 +449,8 @@ static uint64_t held_since(struct analysis *a, const struct resource *res, struc
 	else if (res->woken && woken != waker && woken->activity > ACT_RUNNABLE &&
 		 woken->since >= res->contended_since)
 		since = woken->since;
+	else
+		since = waited_since(a, res, g, waker, stack);
 	return not_held_until(a, res, waker, called < since ? called : since);
 }
 
@@ -461,11 +483,11 @@ static void charge_time(struct analysis *a, struct resource *res, const struct g
 	res->io_calls += io;
 }
 
-static void resources_charge(struct analysis *a, struct resource *res, struct goroutine *waker,
-			     uint32_t stack)
+static void resources_charge(struct analysis *a, struct resource *res, const struct goroutine *g,
+			     struct goroutine *waker, uint32_t stack)
 {
 	/* A sender does not hold its channel. */
-	uint64_t since = res->lock ? held_since(a, res, waker, stack) : res->contended_since;
+	uint64_t since = res->lock ? held_since(a, res, g, waker, stack) : res->contended_since;
 	uint64_t span = a->now - since;
 
 	if (res->lock)
@@ -570,12 +592,13 @@ static void count_hold(struct analysis *a, struct resource *res, struct goroutin
 	held_drop(waker, held);
 }
 
-static void count_release(struct analysis *a, uint32_t index, struct goroutine *waker, uint32_t stack)
+static void count_release(struct analysis *a, uint32_t index, const struct goroutine *g,
+			  struct goroutine *waker, uint32_t stack)
 {
 	struct resource *res = &a->resources[index];
 	struct holding *held;
 
-	resources_charge(a, res, waker, stack);
+	resources_charge(a, res, g, waker, stack);
 	res->releases++;
 	if (!res->lock)
 		count_use(a, res, waker, stack);
@@ -655,7 +678,7 @@ void resource_wake(struct analysis *a, struct goroutine *g, struct goroutine *wa
 	if (!g->cut && (waker || !res->lock || is_of_threads(a)))
 		resources_count_wait(a, res, g, waker, waker_stack);
 	if (waker)
-		count_release(a, index, waker, waker_stack);
+		count_release(a, index, g, waker, waker_stack);
 	res->woken = (uint32_t)(g - a->gs);
 	resources_leave(a, res, g);
 	held_add(a, g,

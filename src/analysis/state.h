@@ -513,6 +513,7 @@ struct gc_figures {
 	bool is_off;          /* by GOGC */
 	unsigned stws;
 	uint64_t heap, heap_max, heap_goal, goal_min, goal_max;
+	uint64_t ngoals;                    /* changes of the goal, with the one that the trace begins with */
 	uint64_t low;                       /* lowest heap since the last cycle ended: the live heap */
 	double live_of_goal;                /* live share of the heap goal, summed over cycles */
 	double goals;                       /* bytes, summed over the same cycles */

@@ -150,10 +150,101 @@ static void test_busy_machine(void **state)
 	check_busy(HELD_WITHOUT_CPU, 790 * MS, "lock-long", NULL); /* little was lost */
 }
 
+/* In each of 25 rounds, `requests` wait 30 ms for an answer, and then the first one 10 ms for a lock, which
+ * is held across a read. */
+static const struct finding *lock_beside(struct script *s, uint32_t requests, struct analysis **a)
+{
+	uint32_t entry = stack(s, "main.get", NULL, 1, NULL);
+	const char *const frames[] = {"internal/poll.runtime_pollWait", "main.ask", "main.get", SERVE};
+	uint32_t answer = stack_of(s, frames, 4, 3);
+	uint32_t wait = stack(s, "sync.(*Mutex).Lock", "main.get", 7, SERVE);
+	uint32_t release = stack(s, "sync.(*Mutex).Unlock", "main.refresh", 9, "main.main");
+	uint32_t net = stack(s, "internal/poll.runtime_pollWait", "main.refresh", 5, "main.main");
+
+	procs(s, 2);
+	create(s, HOLDER, entry);
+	for (uint32_t g = WAITER; g < WAITER + requests; g++)
+		create(s, g, entry);
+	for (uint64_t i = 0; i < 25; i++) {
+		at(s, i * 40 * MS + MS);
+		start(s, HOLDER, 0);
+		block(s, HOLDER, 0, "network", net);
+		for (uint32_t g = WAITER; g < WAITER + requests; g++) {
+			start(s, g, 0);
+			block(s, g, 0, "network", answer);
+		}
+		at(s, i * 40 * MS + 26 * MS);
+		wake(s, 0, NO_P, WAITER, 0);
+		start(s, WAITER, 0);
+		block(s, WAITER, 0, "sync", wait);
+		at(s, i * 40 * MS + 36 * MS);
+		wake(s, 0, NO_P, HOLDER, 0);
+		start(s, HOLDER, 0);
+		wake(s, HOLDER, 0, WAITER, release);
+		block(s, HOLDER, 0, "network", net);
+		for (uint32_t g = WAITER + 1; g < WAITER + requests; g++)
+			wake(s, 0, NO_P, g, 0);
+		wake(s, 0, NO_P, HOLDER, 0);
+	}
+	*a = analyse(s, NULL);
+	return found_like(*a, "lock-io");
+}
+
+/* A wait of 10 ms is much of one request, and little of 40. */
+static void test_lock_in_requests(void **state)
+{
+	struct script *few = script_new(1000 * MS), *many = script_new(1000 * MS);
+	struct analysis *a;
+
+	(void)state;
+	assert_int_equal(lock_beside(few, 1, &a)->level, LEVEL_MEDIUM);
+	analysis_free(a);
+	assert_int_equal(lock_beside(many, 40, &a)->level, LEVEL_INFO);
+	analysis_free(a);
+	script_free(few);
+	script_free(many);
+}
+
+static char *first_report_of(struct analysis *a, bool all)
+{
+	const struct report_style style = {.width = 80, .all = all};
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	report_text(a, out, &style);
+	fclose(out);
+	return text;
+}
+
+/* Twelve lines are enough for the other programs and for what holds this one up; the rest is for --all. */
+static void test_first_lines(void **state)
+{
+	struct script *s = held(HELD_WITHOUT_CPU, true);
+	struct analysis *a = on_busy_machine(s, 200 * MS);
+	char *text = first_report_of(a, false), *all = first_report_of(a, true), *line = text;
+	const char *lock = strstr(text, " lock-long: main.refresh (:9) ");
+
+	(void)state;
+	for (unsigned i = 0; i < 12; i++)
+		line = strchr(line, '\n') + 1;
+	assert_non_null(lock);
+	assert_true(strstr(text, " neighbour: ") < lock && lock < line);
+	assert_null(strstr(text, "the machine's CPUs were"));
+	assert_non_null(strstr(all, "the machine's CPUs were 98 % busy"));
+	free(text);
+	free(all);
+	analysis_free(a);
+	script_free(s);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_cause_at_the_same_place),
 	cmocka_unit_test(test_cause_at_another_place),
 	cmocka_unit_test(test_busy_machine),
+	cmocka_unit_test(test_lock_in_requests),
+	cmocka_unit_test(test_first_lines),
 };
 
 UNIT_TESTS(tests, NULL, NULL);

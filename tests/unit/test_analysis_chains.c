@@ -382,8 +382,8 @@ static struct analysis *accepts(struct script *s, bool serial, const char *sleep
 	return analyse(s, NULL);
 }
 
-/* The loop takes an event every 5 ms, and is blocked for `ns` after each twentieth. */
-static struct analysis *loops(struct script *s, uint64_t ns)
+/* The loop takes an event every 5 ms, and is blocked for `ns` after one in `every`. */
+static struct analysis *loops(struct script *s, uint64_t ns, uint32_t every)
 {
 	uint32_t take = stack(s, "syscall.accept4", "main.acceptLoop", 5, "main.main");
 	uint32_t net =
@@ -395,7 +395,7 @@ static struct analysis *loops(struct script *s, uint64_t ns)
 	create(s, STAGE, stack(s, "main.entry", NULL, 1, NULL));
 	start(s, STAGE, 0);
 	for (uint32_t i = 0; i < ROUNDS; i++) {
-		bool blocked = i % 20 == 19;
+		bool blocked = i % every == every - 1;
 
 		call(s, STAGE, 0, 10000, take);
 		block(s, STAGE, 0, blocked ? "sleep" : "network", blocked ? nap : net);
@@ -408,8 +408,9 @@ static struct analysis *loops(struct script *s, uint64_t ns)
 
 static void test_loop_blocked_now_and_then(void **state)
 {
-	struct script *s = script_new(ROUNDS * 8 * MS), *clean = script_new(ROUNDS * 8 * MS);
-	struct analysis *a = loops(s, 40 * MS);
+	struct script *s = script_new(ROUNDS * 8 * MS), *clean = script_new(ROUNDS * 8 * MS),
+		      *brief = script_new(ROUNDS * 8 * MS), *often = script_new(ROUNDS * 8 * MS);
+	struct analysis *a = loops(s, 40 * MS, 20);
 	const struct finding *finding = found(a, "serial-loop");
 
 	(void)state;
@@ -418,11 +419,19 @@ static void test_loop_blocked_now_and_then(void **state)
 	assert_non_null(strstr(finding->text, "10 times 40.0 ms (p50), sleep in main.compact (:7)"));
 	assert_string_equal(finding->evidence[1], "called by main.acceptLoop (:7), by main.main (:7)");
 	analysis_free(a);
-	a = loops(clean, 2 * MS);
+	a = loops(brief, 4 * MS, 20);
+	assert_null(found(a, "serial-loop"));
+	analysis_free(a);
+	a = loops(often, 4 * MS, 4);
+	assert_non_null(found(a, "serial-loop"));
+	analysis_free(a);
+	a = loops(clean, 2 * MS, 20);
 	assert_null(found(a, "serial-loop"));
 	analysis_free(a);
 	script_free(s);
 	script_free(clean);
+	script_free(brief);
+	script_free(often);
 }
 
 static void test_serial_loop(void **state)

@@ -159,6 +159,60 @@ static void test_lock_taken_without_wait(void **state)
 	script_free(before);
 }
 
+/* A goroutine takes a lock without a wait, and has it while it waits for the network: what it waits for is
+ * known by those that want the lock meanwhile. */
+static void check_janitor(const char *lock, const char *unlock)
+{
+	struct script *s = script_new(2000 * MS);
+	uint32_t entry = stack(s, "main.get", NULL, 1, NULL);
+	uint32_t wait = stack(s, lock, "main.get", 7, "main.main");
+	uint32_t release = stack(s, unlock, "main.janitor", 9, "main.main");
+	uint32_t net = stack(s, "internal/poll.runtime_pollWait", "main.ask", 3, "main.janitor");
+	uint32_t nap = stack(s, "time.Sleep", "main.janitor", 6, "main.main");
+	const struct finding *finding;
+	struct analysis *a;
+
+	procs(s, 2);
+	create(s, 1, entry);
+	start(s, 1, 0);
+	for (uint32_t i = 0, g = 2; i < 20; i++, g += 2) {
+		block(s, 1, 0, "network", net);
+		for (uint32_t k = g; k < g + 2; k++) {
+			create(s, k, entry);
+			start(s, k, 1);
+			block(s, k, 1, "sync", wait);
+		}
+		s->now += 30 * MS;
+		wake(s, 0, NO_P, 1, 0);
+		start(s, 1, 0);
+		for (uint32_t k = g; k < g + 2; k++)
+			wake(s, 1, 0, k, release);
+		block(s, 1, 0, "sleep", nap);
+		for (uint32_t k = g; k < g + 2; k++) {
+			start(s, k, 1);
+			add(s, OP_GO_DESTROY, k, 1);
+		}
+		s->now += 30 * MS;
+		wake(s, 0, NO_P, 1, 0);
+		start(s, 1, 0);
+	}
+	s->end = s->now > s->end ? s->now : s->end;
+	a = analyse(s, NULL);
+	finding = found(a, "lock-io");
+	assert_non_null(finding);
+	assert_int_equal(finding->level, LEVEL_HIGH);
+	assert_non_null(strstr(finding->text, "main.janitor (:9), which holds the lock across network I/O"));
+	analysis_free(a);
+	script_free(s);
+}
+
+static void test_janitor(void **state)
+{
+	(void)state;
+	check_janitor("sync.(*RWMutex).RLock", "sync.(*RWMutex).Unlock");
+	check_janitor("sync.(*Mutex).Lock", "sync.(*Mutex).Unlock");
+}
+
 /* A goroutine waits under a lock for `reason`, 20 ms each time. Without `wakers`, nobody is seen to release
  * it. */
 static struct analysis *waits_under_lock(struct script *s, const char *reason, bool wakers)
@@ -731,7 +785,7 @@ static void test_neighbour_named(void **state)
 
 	(void)state;
 	assert_non_null(finding);
-	assert_non_null(strstr(finding->text, "among them loop (800 ms in all)"));
+	assert_non_null(strstr(finding->text, "among them loop (PID 7, 800 ms)"));
 	assert_non_null(strstr(finding->evidence[1], "loop (PID 7) 800 ms"));
 	assert_string_equal(finding->next, "top");
 	analysis_free(a);
@@ -1207,6 +1261,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_lock_own_calls),
 	cmocka_unit_test(test_lock_while_woken),
 	cmocka_unit_test(test_lock_taken_without_wait),
+	cmocka_unit_test(test_janitor),
 	cmocka_unit_test(test_single_flight),
 	cmocka_unit_test(test_flights_in_passing),
 	cmocka_unit_test(test_locked_thread),

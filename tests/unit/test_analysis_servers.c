@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* What is said of servers: requests, their pools and connections, and loops that serve many. */
+#include "analysis/diff.h"
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 
@@ -61,6 +62,30 @@ static void test_many_questions_of_a_request(void **state)
 	assert_non_null(found(a, "request-place"));
 	assert_false(says(found(a, "request-place"), "each of which"));
 	analysis_free(a);
+}
+
+/* Information that is much of one trace alone is a change; what is alike in both is none. */
+static void test_information_that_changes(void **state)
+{
+	const struct report_style style = {.width = 80};
+	struct analysis *few = asking(0, 100), *many = asking(20, 15);
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	assert_int_equal(found(many, "request-place")->level, LEVEL_INFO);
+	diff_findings_text(few, many, out, &style);
+	fflush(out);
+	assert_non_null(strstr(text, "info"));
+	assert_non_null(strstr(text, "request-place"));
+	rewind(out);
+	diff_findings_text(many, many, out, &style);
+	fclose(out);
+	assert_non_null(strstr(text, "none above info in either"));
+	free(text);
+	analysis_free(few);
+	analysis_free(many);
 }
 
 /* What does not fit has a line each, three of them, and says what explains it. */
@@ -854,6 +879,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_kinds_of_waits),
 	cmocka_unit_test(test_many_questions_of_a_request),
 	cmocka_unit_test(test_share_of_requests),
+	cmocka_unit_test(test_information_that_changes),
 	cmocka_unit_test(test_headlines),
 	cmocka_unit_test(test_shared_call_has_no_straggler),
 	cmocka_unit_test(test_straggler_is_called_by),

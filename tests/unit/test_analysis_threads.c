@@ -1122,33 +1122,139 @@ static void test_no_reason(void **state)
 }
 
 /* A thread of Python waits for the interpreter's lock, 5 ms each time, until the other one gives it up. */
-static void test_gil(void **state)
+static struct analysis *waits_for_gil(struct script *s, uint32_t times)
 {
-	struct script *s = two_threads("main [python3]", "work [python3]");
 	uint32_t take =
 		stack(s, "pthread_cond_timedwait", "python3.11+0x4f92c0", 0, "_PyEval_EvalFrameDefault");
 	uint32_t drop = stack(s, "pthread_cond_signal", "python3.11+0x634310", 0, "_PyEval_EvalFrameDefault");
-	const struct finding *finding;
-	struct analysis *a;
 
-	(void)state;
-	for (uint32_t i = 0; i < 100; i++) {
+	for (uint32_t i = 0; i < times; i++) {
 		at(s, i * 9 * MS + MS);
 		block(s, 2, 1, "sync (condition)", take);
 		s->now += 5 * MS;
 		wake(s, i % 2 ? 1 : 0, i % 2 ? 0 : NO_P, 2, i % 2 ? drop : 0);
 		start(s, 2, 1);
 	}
-	a = analyse(s, NULL);
-	finding = found(a, "gil");
+	return analyse(s, NULL);
+}
+
+static void test_gil(void **state)
+{
+	struct script *s = two_threads("main [python3]", "work [python3]");
+	struct script *rare = two_threads("main [python3]", "work [python3]");
+	struct analysis *a = waits_for_gil(s, 100);
+	const struct finding *finding = found(a, "gil");
+
+	(void)state;
 	assert_non_null(finding);
+	assert_int_equal(finding->level, LEVEL_HIGH);
 	assert_int_equal(finding->n, 100);
 	assert_non_null(strstr(finding->text, "waited 500 ms for the lock of their interpreter"));
 	assert_string_equal(finding->evidence[3],
 			    "thread 5000 had it for 100 % of that time: main [python3]");
 	assert_null(found(a, "timer-bound"));
 	analysis_free(a);
+	/* 90 ms of a second. */
+	a = waits_for_gil(rare, 18);
+	finding = found(a, "gil");
+	assert_non_null(finding);
+	assert_int_equal(finding->level, LEVEL_INFO);
+	analysis_free(a);
 	script_free(s);
+	script_free(rare);
+}
+
+/*
+ * Four threads of one function wait for a condition, 10 ms each time, until one of two others of that
+ * function, which read from a socket meanwhile, ends it. With `idle`, these wait for work half of the time.
+ */
+static const struct finding *waits_for_two(bool idle, struct analysis **made)
+{
+	struct script *s = script_new(1000 * MS);
+	uint32_t entry = stack(s, "run [python3]", NULL, 1, NULL);
+	uint32_t wait = stack(s, "pthread_cond_wait", "future_result", 3, "run [python3]");
+	uint32_t work = stack(s, "pthread_cond_wait", "queue_get", 5, "run [python3]");
+	uint32_t post = stack(s, "pthread_cond_signal", "set_result", 4, "run [python3]");
+	uint32_t net = stack(s, "recv", "sock_recv", 7, "run [python3]");
+
+	procs(s, 6);
+	for (uint32_t g = 1; g <= 6; g++) {
+		s->goids[g] = 4999 + g;
+		create(s, g, entry);
+	}
+	for (uint32_t g = 3; g <= 6; g++) {
+		start(s, g, (int32_t)g - 1);
+		block(s, g, (int32_t)g - 1, "sync (condition)", wait);
+	}
+	for (uint32_t i = 0; i < 80; i++) {
+		uint32_t worker = 1 + i % 2, waiter = 3 + i % 4;
+		int32_t on = (int32_t)worker - 1, by = (int32_t)waiter - 1;
+
+		start(s, worker, on);
+		wake(s, worker, on, waiter, post);
+		start(s, waiter, by);
+		block(s, waiter, by, "sync (condition)", wait);
+		block(s, worker, on, idle ? "sync (condition)" : "network", idle ? work : net);
+		s->now += 10 * MS;
+		wake(s, 0, NO_P, worker, 0);
+	}
+	*made = analyse(s, NULL);
+	script_free(s);
+	return found(*made, "pool-small");
+}
+
+static void test_few_threads(void **state)
+{
+	struct analysis *a;
+	const struct finding *finding = waits_for_two(false, &a);
+
+	(void)state;
+	assert_non_null(finding);
+	assert_int_equal(finding->level, LEVEL_INFO);
+	assert_non_null(strstr(finding->text, "for 2 threads, which are busy more than 85 %"));
+	analysis_free(a);
+	assert_null(waits_for_two(true, &a));
+	analysis_free(a);
+}
+
+/* A thread of Tokio reads from a socket, 20 times for 10 ms, in a task that `by` runs. */
+static const struct finding *reads_in_task(struct script *s, const char *by, struct analysis **a)
+{
+	const char *const frames[] = {"recv", "svc::render", "tokio::runtime::task::core::Core<T,S>::poll",
+				      by, "main [tokio-rt-worker]"};
+	uint32_t wait = stack_of(s, frames, 5, 8);
+
+	for (uint32_t i = 0; i < 20; i++) {
+		at(s, i * 40 * MS + MS);
+		block(s, 2, 1, "network", wait);
+		s->now += 10 * MS;
+		wake(s, 0, NO_P, 2, 0);
+		start(s, 2, 1);
+	}
+	*a = analyse(s, NULL);
+	return found(*a, "executor-blocked");
+}
+
+static void test_executor(void **state)
+{
+	struct script *s = two_threads("main [svc]", "main [tokio-rt-worker]");
+	struct script *apart = two_threads("main [svc]", "main [tokio-rt-worker]");
+	struct analysis *a;
+	const struct finding *finding =
+		reads_in_task(s, "tokio::runtime::scheduler::multi_thread::worker::Context::run_task", &a);
+
+	(void)state;
+	assert_non_null(finding);
+	assert_int_equal(finding->level, LEVEL_HIGH);
+	assert_non_null(strstr(finding->text, "for 200 ms, mostly network in svc::render (:8)"));
+	analysis_free(a);
+	/* A thread of its own pool may block. */
+	assert_null(reads_in_task(
+		apart, "<tokio::runtime::blocking::task::BlockingTask<T> as core::future::Future>::poll",
+		&a));
+	analysis_free(a);
+	script_free(s);
+	script_free(apart);
 }
 
 /* Threads that wait for the memory map, in a call or for a page, wait for one lock, which is not the
@@ -1274,6 +1380,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_mmap_lock),
 	cmocka_unit_test(test_no_reason),
 	cmocka_unit_test(test_gil),
+	cmocka_unit_test(test_executor),
+	cmocka_unit_test(test_few_threads),
 	cmocka_unit_test(test_team),
 	cmocka_unit_test(test_primitives),
 	cmocka_unit_test(test_library_locks),

@@ -34,8 +34,9 @@ void rule_database_lock(struct analysis *a)
 	sqlite = stack_calls(a, most->stack, "sqlite3InvokeBusyHandler");
 	finding = finding_add(a, "database-lock", share_of_tasks(a, (double)ns));
 	finding->level = LEVEL_INFO;
-	finding_text(finding, "Sessions waited %s for locks of %s, most of it in %s.", label_time(ns).text,
-		     sqlite ? "SQLite" : "PostgreSQL", label_stack(a, most->stack).text);
+	finding_text(finding, "Sessions waited %s for locks of %s, %s of it in one stack: %s.",
+		     label_time(ns).text, sqlite ? "SQLite" : "PostgreSQL", label_time(most->hist.sum).text,
+		     label_stack(a, most->stack).text);
 	row_evidence(a, finding, most);
 	callers_evidence(a, finding, "called by", most->stack);
 	finding->total_ns = ns;

@@ -52,11 +52,12 @@ static void of_server(struct analysis *a, const struct row *row)
 
 void rule_delayed_ack(struct analysis *a)
 {
+	bool clients = false;
+
 	for (size_t i = 1; i < a->nrows; i++) {
 		const struct row *row = &a->rows[i];
 		struct finding *finding;
 
-		of_server(a, row);
 		/* One that serves waits for the next request, not for an answer. */
 		if (row->delayed_acks < MIN_N || row->delayed_acks_ns * 2 < row->hist.sum ||
 		    row_is_idle(a, row))
@@ -72,5 +73,9 @@ void rule_delayed_ack(struct analysis *a)
 			(unsigned long long)row->hist.n);
 		row_evidence(a, finding, row);
 		finding_next(finding, "one write for each request, or TCP_NODELAY");
+		clients = true;
 	}
+	/* The reads that follow a client's writes are its answers, and no requests. */
+	for (size_t i = 1; i < a->nrows && !clients; i++)
+		of_server(a, &a->rows[i]);
 }

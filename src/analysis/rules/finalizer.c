@@ -23,6 +23,32 @@ static bool is_run_as_finalizer(const struct analysis *a, uint32_t stack)
 	return false;
 }
 
+/* Those that wait for what a finalizer gives back. */
+static void add_waiters(struct analysis *a, struct finding *finding)
+{
+	const struct row *most = NULL;
+	uint64_t ns = 0;
+	double impact;
+
+	for (size_t i = 1; i < a->nrows; i++) {
+		const struct row *row = &a->rows[i];
+		const struct pair *pair = row->activity > ACT_SYSCALL ? pair_heaviest(a, (uint32_t)i) : NULL;
+
+		if (!pair || !pair->stack || !is_run_as_finalizer(a, pair->stack))
+			continue;
+		ns += pair->ns;
+		if (!most || row->hist.sum > most->hist.sum)
+			most = row;
+	}
+	impact = share_of_tasks(a, (double)ns);
+	if (impact <= finding->impact)
+		return;
+	finding_weigh(finding, impact);
+	finding_evidence(finding, "%s waited %s for what finalizers give back",
+			 label_stack(a, most->stack).text, label_time(ns).text);
+	finding->waker_stack = most->stack;
+}
+
 void rule_finalizer(struct analysis *a)
 {
 	const struct row *most = NULL;
@@ -47,5 +73,6 @@ void rule_finalizer(struct analysis *a)
 		     label_stack(a, most->stack).text);
 	row_evidence(a, finding, most);
 	finding->total_ns = ns;
+	add_waiters(a, finding);
 	finding_evidence(finding, "memory and descriptors of the objects behind it are not released");
 }

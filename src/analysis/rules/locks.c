@@ -5,6 +5,7 @@
 #include "analysis/cpu.h"
 #include "analysis/figures.h"
 #include "analysis/finding.h"
+#include "analysis/handlers.h"
 #include "analysis/intervals.h"
 #include "analysis/kinds.h"
 #include "analysis/names.h"
@@ -247,7 +248,10 @@ void lock_evidence(struct analysis *a, struct finding *finding, const struct res
 	const struct top *did = top_first(res->did), *other;
 	/* Who has the interpreter runs all of the program, and not what releases it. */
 	bool is_run = res == &a->resources[a->gil] && (did->key & 0xff) == ACT_CODE;
+	double share = handler_share(a, (uint32_t)top_first(res->waited)->key, res->waits.sum);
 
+	if (share < finding->impact)
+		finding_weigh(finding, share);
 	/* A log on disk is written under a lock: a few percent are how such programs work. */
 	finding->may_be_well = holder_takes_work(a, res) || holder_is_idle(a, res) ||
 			       holder_waits_for_work(a, res) || may_be_no_lock(a, res) ||

@@ -37,7 +37,7 @@ void rule_long_runs(struct analysis *a)
 		row ? ", mostly in " : "", row ? cpu_place(a, row).text : "");
 	finding->n = most->delaying;
 	finding->total_ns = most->delaying_ns;
-	finding_evidence(finding, "latency p50 %s, p99 %s; all waited %s for a P",
+	finding_evidence(finding, "latency p50 %s, p99 %s; all together waited %s for a P",
 			 label_time(histogram_quantile(&a->latency, 0.5)).text,
 			 label_time(histogram_quantile(&a->latency, 0.99)).text,
 			 label_time((uint64_t)waited).text);

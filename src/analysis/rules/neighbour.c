@@ -53,9 +53,9 @@ static double unused_ns(const struct analysis *a, double used)
 	return host->known ? fmax(host->cpus * (double)watched_ns(a) - used, 0) : INFINITY;
 }
 
-/* "3 processes of bash (1.20 s in all)": the first of those that used CPUs, and the others of its name that
- * the trace has. They may use more than is missing here. A server of several processes is its own neighbour.
- */
+/* "bash (PID 4711, 1.20 s)" or "3 of bash (1.20 s in all)": the first of those that used CPUs, and the others
+ * of its name that the trace has. They may use more than is missing here. A server of several processes is
+ * its own neighbour. */
 static struct label name_beside(const struct analysis *a, unsigned first)
 {
 	const char *name = a->beside[first].name;
@@ -77,7 +77,8 @@ static struct label name_beside(const struct analysis *a, unsigned first)
 		snprintf(label.text, sizeof(label.text), "%u of %s (%.10s in all)", n, name,
 			 label_time(ns).text);
 	else
-		snprintf(label.text, sizeof(label.text), "%s (%.10s in all)", name, label_time(ns).text);
+		snprintf(label.text, sizeof(label.text), "%s (PID %u, %.10s)", name, a->beside[first].pid,
+			 label_time(ns).text);
 	return label;
 }
 
@@ -113,7 +114,7 @@ static double others_ns(const struct analysis *a)
 }
 
 /* Names one that used the CPUs, if the trace has it; those that have ended are not known: "other processes
- * used them, among them bash (1.20 s in all)". */
+ * used them, among them bash (PID 4711, 1.20 s)". */
 static const char *reason(const struct analysis *a, const char *them, double off, char text[200])
 {
 	bool own = a->nbeside && strcmp(a->beside[0].name, ENDED_CHILDREN) == 0;
@@ -226,7 +227,6 @@ static double ready_ns(const struct analysis *a)
 static void of_ready_threads(struct analysis *a)
 {
 	double off = ready_ns(a), used = used_cpus_ns(a);
-	uint64_t p99 = histogram_quantile(&a->latency, 0.99);
 	struct finding *finding;
 	char text[200];
 
@@ -237,7 +237,7 @@ static void of_ready_threads(struct analysis *a)
 	/* An idle program is late for nothing. And where CPUs were idle for longer, a thread that was ready
 	 * for one had only just been woken, or waited to be moved there. */
 	if (used < 0.005 * p_time(a) ||
-	    (host_idle_ns(a) > 2 * off && !is_throttled(a, off) && !is_stolen(a, off)))
+	    (host_idle_ns(a) > 2 * off && !is_throttled(a, off) && stolen_ns(a) < off))
 		finding->level = LEVEL_INFO;
 	finding_text(
 		finding,
@@ -248,8 +248,6 @@ static void of_ready_threads(struct analysis *a)
 	/* Nobody can act on a few ms a second, which each virtual machine loses. */
 	if (is_stolen(a, off) && !is_throttled(a, off) && off < 0.05 * (double)watched_ns(a))
 		finding->level = LEVEL_INFO;
-	finding_evidence(finding, "CPUs %.0f %% used by this program; latency p99 %s, max %s",
-			 100 * used / p_time(a), label_time(p99).text, label_time(a->latency.max).text);
 	name_machine(a, finding);
 	finding_next(finding, "top");
 }

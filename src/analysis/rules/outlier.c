@@ -82,6 +82,9 @@ static void outlier_look_at(struct analysis *a, const struct instances *all)
 	/* How long a connection lives is up to its other end. */
 	if (all->kind == INSTANCE_LIFE && (cause == ACT_NETWORK || cause == ACT_PIPE))
 		return;
+	/* Those of a library that wait for work live as long as what they serve. */
+	if (all->kind == INSTANCE_LIFE && one->stack && !stack_is_in_program(a, one->stack))
+		return;
 	/* A wait for a goroutine that did not get a CPU is only bad luck. */
 	if (!is_cause(cause) || one->ns - p50 < 2 * a->latency.max || excess < 0.5 * (double)(one->ns - p50))
 		return;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* A few workers, or a few connections, are all taken, and others wait for one. */
+#include <math.h>
 #include <string.h>
 
 #include "analysis/figures.h"
 #include "analysis/finding.h"
+#include "analysis/handlers.h"
 #include "analysis/intervals.h"
 #include "analysis/kinds.h"
 #include "analysis/names.h"
@@ -259,13 +261,24 @@ static enum waited_for use_held_up(const struct resource *res)
 	return waits * 2 > all ? WAITED_FOR_OTHERS : WAITED_FOR_CPU;
 }
 
+/* How long each is held: the median, or where some are held for far longer, the mean. */
+static struct label usual_hold(const struct resource *res)
+{
+	uint64_t p50 = histogram_quantile(&res->holds, 0.5), mean = res->holds.sum / res->holds.n;
+	struct label label;
+
+	snprintf(label.text, sizeof(label.text), "%.24s (%s)", label_time(mean > 2 * p50 ? mean : p50).text,
+		 mean > 2 * p50 ? "mean" : "p50");
+	return label;
+}
+
 /* A goroutine that ends a wait gives back an item for which it had waited itself. */
-static void of_holders(struct analysis *a, const struct row *row, double impact)
+static void of_holders(struct analysis *a, const struct row *row)
 {
 	uint32_t index = a->stacks[row->stack].resource;
 	const struct resource *res = index ? resource_root(a, index) : NULL;
 	const char *near = name_text(a, stack_near(a, row->stack)->func);
-	uint64_t hold;
+	uint64_t waited;
 	double many;
 	struct finding *finding;
 
@@ -276,8 +289,8 @@ static void of_holders(struct analysis *a, const struct row *row, double impact)
 	if (!res || res->lock || res->holds.n < 5 ||
 	    res->by_waiters * (row->activity == ACT_SEMAPHORE ? 4 : 2) < res->releases)
 		return;
-	hold = histogram_quantile(&res->holds, 0.5);
-	if (histogram_quantile(&row->hist, 0.99) < hold || row->hist.max < 1000000)
+	if (histogram_quantile(&row->hist, 0.99) < histogram_quantile(&res->holds, 0.5) ||
+	    row->hist.max < 1000000)
 		return;
 	many = items_held(res);
 	if ((many < 0.6 && items_used(res) < 0.6) || many > MAX_MEMBERS || many > (double)most_members(a) ||
@@ -286,23 +299,28 @@ static void of_holders(struct analysis *a, const struct row *row, double impact)
 	/* What is mostly waited for is a CPU, by those that were woken. */
 	if (res->given_ns > 2 * res->holds.sum)
 		return;
-	finding = finding_add(a, "pool-small", impact);
+	waited = waited_at_place(a, row, res);
+	finding = finding_add(
+		a, "pool-small",
+		fmin(share_of_tasks(a, (double)waited), handler_share(a, row->stack, row->hist.sum)));
 	if (many < 0.6)
 		finding_text(finding, "%s waited %s for an item of a pool, all of which are in use.",
-			     label_stack(a, row->stack).text, label_time(row->hist.sum).text);
+			     label_stack(a, row->stack).text, label_time(waited).text);
 	else if (many < 1.5 && res->overlaps * 20 < res->holds.n)
-		finding_text(finding, "%s waited %s for a pool of one, held for %s each time (p50).",
-			     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
-			     label_time(hold).text);
+		finding_text(finding, "%s waited %s for a pool of one, held for %s each time.",
+			     label_stack(a, row->stack).text, label_time(waited).text, usual_hold(res).text);
 	else
-		finding_text(finding,
-			     "%s waited %s for one of about %.0f, all in use, each held for %s (p50).",
-			     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
-			     many < 2 ? 2 : many, label_time(hold).text);
+		finding_text(finding, "%s waited %s for one of about %.0f, all in use, each held for %s.",
+			     label_stack(a, row->stack).text, label_time(waited).text, many < 2 ? 2 : many,
+			     usual_hold(res).text);
 	/* go test -parallel is a choice, and what go build takes from its channel is work that it finds. */
 	if (library_in_package(near, "testing") || library_in_package(near, "cmd/go/internal/work"))
 		finding->level = LEVEL_INFO;
 	row_evidence(a, finding, row);
+	if (waited > row->hist.sum)
+		finding_evidence(finding, "in other stacks that end there: %s",
+				 label_time(waited - row->hist.sum).text);
+	finding->total_ns = waited;
 	if (many < 0.6)
 		finding_evidence(finding, "given back at %s",
 				 label_stack(a, (uint32_t)top_first(res->released)->key).text);
@@ -395,6 +413,6 @@ void rule_pool_small(struct analysis *a)
 		    impact < 0.02)
 			continue;
 		if (!of_workers(a, row, impact))
-			of_holders(a, row, impact);
+			of_holders(a, row);
 	}
 }

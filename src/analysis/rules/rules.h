@@ -71,6 +71,8 @@ void rule_long_turn(struct analysis *a);
 void rule_poll_spin(struct analysis *a);
 void rule_vm_gc(struct analysis *a);
 void rule_database_lock(struct analysis *a);
+void rule_executor(struct analysis *a);
+void rule_few_threads(struct analysis *a);
 void rule_stampede(struct analysis *a);
 void rule_page_faults(struct analysis *a);
 

@@ -16,7 +16,8 @@
 
 enum { MIN_N = 20, MIN_LONG_N = 5, MOST_LOOPS = 16 };
 
-#define LONG_NS 5000000
+#define LONG_NS  5000000
+#define SHORT_NS 1000000 /* still noticed if it takes a tenth of the time */
 
 /*
  * What the functions below a loop's own do, in ns. Of a thread that is alone in its group all counts: the
@@ -28,7 +29,7 @@ struct loop {
 	bool epoll; /* it takes events by epoll: what it waits for in poll is an answer, as in a library */
 	uint64_t takes, waits_ns, blocked_ns;
 	const struct row *most;    /* where it is blocked most */
-	const struct row *longest; /* where it is blocked most of those that take LONG_NS */
+	const struct row *longest; /* where it is blocked most of those that take long */
 };
 
 /* The function, or the system call as gotrace names it ("epoll_wait(5)"), waits for connections or events. */
@@ -81,9 +82,12 @@ static bool row_is_blocked(const struct row *row)
 	       row->activity != ACT_GIL;
 }
 
-static bool row_is_long(const struct row *row)
+static bool row_is_long(const struct analysis *a, const struct row *row)
 {
-	return row->hist.n >= MIN_LONG_N && histogram_quantile(&row->hist, 0.5) >= LONG_NS;
+	uint64_t usual = histogram_quantile(&row->hist, 0.5);
+
+	return row->hist.n >= MIN_LONG_N &&
+	       (usual >= LONG_NS || (usual >= SHORT_NS && row->hist.sum * 10 >= watched_ns(a)));
 }
 
 static bool is_in_loop(const struct analysis *a, const struct loop *loop, const struct row *row)
@@ -113,7 +117,7 @@ static struct loop loop_of(const struct analysis *a, const struct row *take)
 		loop.blocked_ns += row->hist.sum;
 		if (!loop.most || row->hist.sum > loop.most->hist.sum)
 			loop.most = row;
-		if (row_is_long(row) && (!loop.longest || row->hist.sum > loop.longest->hist.sum))
+		if (row_is_long(a, row) && (!loop.longest || row->hist.sum > loop.longest->hist.sum))
 			loop.longest = row;
 	}
 	return loop;
@@ -165,10 +169,11 @@ static void describe_loop(struct analysis *a, const struct row *row, const struc
 	finding->total_ns = loop->blocked_ns;
 }
 
-static bool loop_is_known(const uint32_t *funcs, unsigned n, uint32_t func)
+/* One thread may take events in functions of several libraries, as an interpreter's does. */
+static bool loop_is_known(const struct loop *known, unsigned n, const struct loop *loop)
 {
 	for (unsigned i = 0; i < n; i++) {
-		if (funcs[i] == func)
+		if (known[i].func == loop->func || (loop->thread && known[i].thread == loop->thread))
 			return true;
 	}
 	return false;
@@ -176,19 +181,19 @@ static bool loop_is_known(const uint32_t *funcs, unsigned n, uint32_t func)
 
 void rule_serial_loop(struct analysis *a)
 {
-	uint32_t funcs[MOST_LOOPS];
+	struct loop known[MOST_LOOPS];
 	unsigned n = 0;
 
 	for (size_t i = 1; i < a->nrows && n < MOST_LOOPS; i++) {
 		const struct row *row = &a->rows[i];
-		uint32_t func = stack_site(a, row->stack)->func;
 		struct loop loop;
 
-		if (row->activity != ACT_SYSCALL || !stack_takes_by(a, row->stack) ||
-		    loop_is_known(funcs, n, func))
+		if (row->activity != ACT_SYSCALL || !stack_takes_by(a, row->stack))
 			continue;
-		funcs[n++] = func;
 		loop = loop_of(a, row);
+		if (loop_is_known(known, n, &loop))
+			continue;
+		known[n++] = loop;
 		if (loop.takes >= MIN_N && (hardly_waits(a, &loop) || blocks_long(a, &loop)))
 			describe_loop(a, row, &loop);
 	}

@@ -74,6 +74,13 @@ static void receiver_waits(struct analysis *a, const struct row *row, const stru
 				 (unsigned long long)own->no_waker, (unsigned long long)own->hist.n);
 }
 
+static bool waits_for_others(const struct pair *pair)
+{
+	unsigned activity = (unsigned)(top_first(pair->did)->key & 0xff);
+
+	return activity >= ACT_LOCK && activity <= ACT_SELECT;
+}
+
 static void slow_consumer_look_at(struct analysis *a, uint32_t index)
 {
 	const struct row *row = &a->rows[index];
@@ -105,6 +112,10 @@ static void slow_consumer_look_at(struct analysis *a, uint32_t index)
 			     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
 			     (unsigned long long)a->groups[top_first(row->waker_groups)->key].peak,
 			     words_of(a)->many, label_stack(a, pair->stack).text, pair_did(a, pair).text);
+	/* Where the program uses most of its CPUs, one that waits for a limit, or for those that compute, is
+	 * not slow. */
+	if (waits_for_others(pair) && utilisation(a) >= 0.7)
+		finding->level = LEVEL_INFO;
 	finding->n = row->hist.n;
 	finding->total_ns = row->hist.sum;
 	finding->p50_ns = histogram_quantile(&row->hist, 0.5);

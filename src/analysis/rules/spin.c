@@ -26,7 +26,7 @@ void rule_spin(struct analysis *a)
 		finding = finding_add(a, "spin", lost / p_time(a));
 		finding_text(
 			finding,
-			"%s polls channels in a loop instead of waiting for them: %s of CPU time, at %s.",
+			"%s polls channels in a loop instead of waiting for them: it has a P for %s, at %s.",
 			label_function(a, group->func).text, label_time((uint64_t)lost).text,
 			label_near(a, group->polling_stack).text);
 		finding->n = group->polling;

@@ -106,10 +106,10 @@ static void of_conditions(struct analysis *a, const struct row *row, const struc
 				 label_function(a, a->groups[top_first(row->functions)->key].func).text);
 }
 
-/* Most of the waits, or those that take half of the time: a condition may be signalled now and then. */
+/* Most of the waits, or those that take two fifths of the time: a condition may be signalled now and then. */
 static bool mostly_by_timer(const struct row *row, const struct timed *timed)
 {
-	return timed->n >= MIN_N && (timed->n * 10 >= row->hist.n * 7 || timed->ns * 2 >= row->hist.sum);
+	return timed->n >= MIN_N && (timed->n * 10 >= row->hist.n * 7 || timed->ns * 5 >= row->hist.sum * 2);
 }
 
 void rule_timer_bound(struct analysis *a)
