@@ -321,9 +321,8 @@ static void findings_explain(struct analysis *a, const struct explanation *table
 /* True if a finding is about waits at a place, and so can be why those wait in turn that others wait for. */
 static bool is_cause_of_waits(const struct finding *finding)
 {
-	static const char *const ids[] = {"lock-io",    "lock-long",     "lock-syscall",
-					  "rw-writer",  "slow-consumer", "pool-small",
-					  "busy-owner", "mmap-lock",     "finalizer"};
+	static const char *const ids[] = {"lock-io",       "lock-long",  "lock-syscall", "rw-writer",
+					  "slow-consumer", "pool-small", "busy-owner",   "mmap-lock"};
 
 	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
 		if (strcmp(finding->id, ids[i]) == 0)

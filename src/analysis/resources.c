@@ -422,11 +422,10 @@ static uint64_t waited_since(const struct analysis *a, const struct resource *re
 	const struct goroutine *woken = &a->gs[res->woken];
 	bool lets_in = a->stacks[g->stack].primitive == PRIM_READ_LOCK &&
 		       a->stacks[stack].primitive == PRIM_UNLOCK && !is_of_threads(a);
+	bool woken_may = res->woken && woken != waker && woken->activity != ACT_NONE &&
+			 woken->activity <= ACT_RUNNABLE;
 
-	bool may_be_woken = res->woken && woken != waker && woken->activity != ACT_NONE &&
-			    woken->activity <= ACT_RUNNABLE;
-
-	if (g->cut || (!lets_in && (res->released_at >= g->since || may_be_woken)))
+	if (g->cut || (!lets_in && (res->released_at >= g->since || woken_may)))
 		return a->now;
 	return g->since > res->contended_since ? g->since : res->contended_since;
 }

@@ -95,11 +95,22 @@ static int run_named(int argc, char **argv)
 	return refuse_word(argv[0], names);
 }
 
+/* "gotrace help" and "gotrace help COMMAND" */
+static int run_help(int argc, char **argv)
+{
+	char help[] = "--help";
+	char *arguments[] = {argv[argc > 2 ? 2 : 0], help, NULL};
+
+	return argc > 2 ? run_named(2, arguments) : run_command(&commands[0], "gotrace", 2, arguments);
+}
+
 /* Without a name it is record, the first of the table. */
 int run_commands(int argc, char **argv)
 {
 	char *no_arguments[] = {NULL, NULL};
 
+	if (argc > 1 && strcmp(argv[1], "help") == 0)
+		return run_help(argc, argv);
 	if (argc > 1 && argv[1][0] != '-')
 		return run_named(argc - 1, argv + 1);
 	return argc < 1 ? run_command(&commands[0], "gotrace", 1, no_arguments)

@@ -149,7 +149,14 @@ case_help() { # names every command, each of which has a help of its own
 		run_gotrace "$name" --help
 		want 0
 		grep -q '^Usage: gotrace' "$W/out" || die "gotrace $name --help has no usage"
+		cp "$W/out" "$W/its"
+		run_gotrace help "$name"
+		want 0
+		cmp -s "$W/out" "$W/its" || die "gotrace help $name is not its --help"
 	done
+	run_gotrace help
+	want 0
+	cmp -s "$W/out" "$W/help" || die "gotrace help is not gotrace --help"
 	[ -n "$name" ] || die "no commands found in src/cli/commands.c"
 	[ "$(wc -l <"$W/help")" -le 60 ] && [ "$(wc -L <"$W/help")" -le 80 ] || die "gotrace --help does not fit a screen"
 	grep -q 'gotrace COMMAND --help' "$W/help" || die "gotrace --help does not say that commands have a help"

@@ -54,8 +54,8 @@ static unsigned busy_workers(const struct analysis *a, const struct row *row)
 	return n < TOPS && known * 10 >= row->hist.sum * 9 ? n : 0;
 }
 
-/* Workers that only have a function in common are pool_small.c's. */
-static bool are_of_one_function(const struct row *row)
+/* Workers that have a function of their own are pool_small.c's. */
+static bool have_own_function(const struct row *row)
 {
 	const struct top *wakers = top_first(row->waker_groups);
 
@@ -73,7 +73,7 @@ void rule_few_threads(struct analysis *a)
 		unsigned workers;
 
 		if ((row->activity != ACT_COND && row->activity != ACT_SEMAPHORE) || row->hist.n < MIN_N ||
-		    are_of_one_function(row))
+		    waiting < MIN_WORKERS || have_own_function(row))
 			continue;
 		workers = busy_workers(a, row);
 		if (workers < MIN_WORKERS || waiting < workers)

@@ -169,11 +169,20 @@ static void describe_loop(struct analysis *a, const struct row *row, const struc
 	finding->total_ns = loop->blocked_ns;
 }
 
-/* One thread may take events in functions of several libraries, as an interpreter's does. */
-static bool loop_is_known(const struct loop *known, unsigned n, const struct loop *loop)
+static bool loop_is_known(const struct loop *known, unsigned n, uint32_t func)
 {
 	for (unsigned i = 0; i < n; i++) {
-		if (known[i].func == loop->func || (loop->thread && known[i].thread == loop->thread))
+		if (known[i].func == func)
+			return true;
+	}
+	return false;
+}
+
+/* One thread may take events in functions of several libraries, as an interpreter's does. */
+static bool is_of_known_thread(const struct loop *known, unsigned n, const struct loop *loop)
+{
+	for (unsigned i = 0; i < n; i++) {
+		if (loop->thread && known[i].thread == loop->thread)
 			return true;
 	}
 	return false;
@@ -186,15 +195,14 @@ void rule_serial_loop(struct analysis *a)
 
 	for (size_t i = 1; i < a->nrows && n < MOST_LOOPS; i++) {
 		const struct row *row = &a->rows[i];
-		struct loop loop;
+		struct loop *loop = &known[n];
 
-		if (row->activity != ACT_SYSCALL || !stack_takes_by(a, row->stack))
+		if (row->activity != ACT_SYSCALL || !stack_takes_by(a, row->stack) ||
+		    loop_is_known(known, n, stack_site(a, row->stack)->func))
 			continue;
-		loop = loop_of(a, row);
-		if (loop_is_known(known, n, &loop))
-			continue;
-		known[n++] = loop;
-		if (loop.takes >= MIN_N && (hardly_waits(a, &loop) || blocks_long(a, &loop)))
-			describe_loop(a, row, &loop);
+		*loop = loop_of(a, row);
+		if (!is_of_known_thread(known, n++, loop) && loop->takes >= MIN_N &&
+		    (hardly_waits(a, loop) || blocks_long(a, loop)))
+			describe_loop(a, row, loop);
 	}
 }
