@@ -6,6 +6,16 @@
 #include "analysis/rules/rules.h"
 #include "analysis/words.h"
 
+/* They mostly wait until a P that is idle wakes up, and not behind each other: its thread has no CPU. */
+static bool is_late_wakeup(const struct analysis *a)
+{
+	double all = 0;
+
+	for (unsigned i = 0; i < DELAY_COUNT; i++)
+		all += a->latency_by[i];
+	return !is_of_threads(a) && a->latency_by[DELAY_WAKEUP] * 2 > all;
+}
+
 void rule_burst(struct analysis *a)
 {
 	uint64_t p99 = histogram_quantile(&a->latency, 0.99);
@@ -13,7 +23,7 @@ void rule_burst(struct analysis *a)
 
 	if (a->bursts < 3 || p99 < 1000000 || utilisation(a) >= 0.5)
 		return;
-	finding = finding_add(a, "burst", a->latency.max >= 5000000 ? 0.04 : 0);
+	finding = finding_add(a, "burst", a->latency.max >= 5000000 && !is_late_wakeup(a) ? 0.04 : 0);
 	finding_text(
 		finding,
 		"%llu %s are woken, or started by timers, within 1 ms, %u of them of %s, and wait up to %s "

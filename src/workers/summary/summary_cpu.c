@@ -129,9 +129,11 @@ void summary_print_cpu(const struct summary *sum, FILE *out)
 
 	if (!figures.known || !running)
 		return;
+	/* What the limit on overhead has left out may be most of what they lost. */
 	if (!summary_short_of_cpu(sum)) {
-		fprintf(out, "  CPU         running goroutines had a CPU for %s%s of the time\n", most,
-			text_percent((double)on / (double)running).bytes);
+		if (!figures.left_out)
+			fprintf(out, "  CPU         running goroutines had a CPU for %s of the time\n",
+				text_percent((double)on / (double)running).bytes);
 		return;
 	}
 	fprintf(out, "  CPU         goroutines 'running' for %s had a CPU for %s%s of it:\n",
