@@ -8,6 +8,7 @@
 #include "export/timeline.h"
 #include "code/symbol/symbol.h"
 #include "util/array.h"
+#include "trace/ops/own_logs.h"
 #include "trace/ops/own_names.h"
 #include "trace/wire/buffer.h"
 
@@ -16,6 +17,9 @@ struct census_pass {
 	struct op_timeline *timeline;
 	const struct tables *tables;
 };
+
+/* Go's tracer and gotrace take 100 samples per second, unless another rate was requested. */
+#define USUAL_SAMPLE_NS 10000000u
 
 /* Earlier wall times are not real: traces without a clock count from January 1970, or from boot. */
 #define EARLIEST_WALL_SEC 1000000000u
@@ -109,15 +113,29 @@ static int census_on_end(void *ctx, const struct tl_range *range)
 	return 0;
 }
 
+static void census_take_log(const struct census_pass *pass, const struct op *op)
+{
+	size_t len;
+	const char *category = tables_string(pass->tables, op->string, &len);
+	struct host_log host;
+
+	if (strcmp(category, CPU_LOG_CATEGORY) == 0)
+		pass->census->cpus = true;
+	if (strcmp(category, OWN_LOG_CATEGORY) == 0 &&
+	    host_log_parse(category, tables_string(pass->tables, op->string2, &len), &host)) {
+		pass->census->used_ns = host.used_ns;
+		pass->census->recorded_ns = host.length_ns;
+	}
+}
+
 static int census_on_event(void *ctx, const struct op *op, const struct tl_goroutine *g)
 {
 	const struct census_pass *pass = ctx;
 	struct census_goroutine *seen = g ? census_at(pass->census, g->serial) : NULL;
-	size_t len;
 
-	if (op->kind == OP_LOG &&
-	    strcmp(tables_string(pass->tables, op->string, &len), CPU_LOG_CATEGORY) == 0)
-		pass->census->cpus = true;
+	if (op->kind == OP_LOG)
+		census_take_log(pass, op);
+	pass->census->samples += op->kind == OP_CPU_SAMPLE;
 	if (!g)
 		return 0;
 	if (!seen)
@@ -215,6 +233,17 @@ void census_pass_free(struct census_pass *pass)
 		return;
 	timeline_free(pass->timeline);
 	free(pass);
+}
+
+uint64_t census_sample_ns(const struct census *census)
+{
+	double watched = (double)(census->end - census->start) - (double)census->not_watched_ns, part;
+
+	if (!census->samples || !census->used_ns || !census->recorded_ns || watched <= 0)
+		return USUAL_SAMPLE_NS;
+	/* The time is that of the whole recording, and the file may be a piece of it. */
+	part = watched / (double)census->recorded_ns;
+	return (uint64_t)((double)census->used_ns * (part < 1 ? part : 1) / (double)census->samples) + 1;
 }
 
 const char *census_name(const struct census *census, uint32_t serial, size_t *len)

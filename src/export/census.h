@@ -29,8 +29,10 @@ struct census {
 	uint64_t clock_ns, wall_ns;
 	uint64_t nops;
 	uint64_t not_watched_ns;
-	bool off_cpu; /* it records when running goroutines had no CPU (OFF_CPU_REGION) */
-	bool cpus;    /* it records where threads run (CPU_LOG_CATEGORY) */
+	uint64_t samples;              /* of the CPU */
+	uint64_t used_ns, recorded_ns; /* CPU time of the process, and in how long; 0 = not known */
+	bool off_cpu;                  /* it records when running goroutines had no CPU (OFF_CPU_REGION) */
+	bool cpus;                     /* it records where threads run (CPU_LOG_CATEGORY) */
 	bool threads; /* the program is traced as threads: goroutines are threads, Ps are CPUs */
 };
 
@@ -48,6 +50,9 @@ int census_generation(struct census_pass *pass, const struct generation *gen);
 int census_end(struct census_pass *pass);
 void census_pass_free(struct census_pass *pass);
 
+/* For how much CPU time a sample stands, ns: the process's, if the trace has it, else a hundredth of a
+ * second. */
+uint64_t census_sample_ns(const struct census *census);
 /* Returns the name of a goroutine's function, or "" if it is unknown. */
 const char *census_name(const struct census *census, uint32_t serial, size_t *len);
 

@@ -395,7 +395,7 @@ static int perfetto_put_sample(struct perfetto *px, const struct op *op, const s
 	sample.has_callstack_iid = stack;
 	sample.callstack_iid = stack;
 	sample.has_primary_weight = true;
-	sample.primary_weight = PROFILE_SAMPLE_NS;
+	sample.primary_weight = census_sample_ns(px->census);
 	packet.data_case = PERFETTO__TRACE_PACKET__DATA_STACK_SAMPLE;
 	packet.stack_sample = &sample;
 	return pf_put_at(&px->stream, op->time, &packet);

@@ -97,7 +97,7 @@ static int put_head(struct pprof *pprof)
 	profile.n_sample_type = 2;
 	profile.sample_type = types;
 	profile.period_type = &period;
-	profile.period = kind == PROFILE_CPU ? PROFILE_SAMPLE_NS : 1;
+	profile.period = kind == PROFILE_CPU ? (int64_t)census_sample_ns(census) : 1;
 	if (census->wall_ns)
 		profile.time_nanos = (int64_t)(census->wall_ns + (census->start - census->clock_ns));
 	profile.duration_nanos = (int64_t)(census->end - census->start);

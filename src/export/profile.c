@@ -349,7 +349,7 @@ static int profile_on_event(void *ctx, const struct op *op, const struct tl_goro
 	id = labels_id(ps, &labels);
 	for (size_t i = 0; i < ps->n; i++) {
 		if (ps->all[i].kind == PROFILE_CPU &&
-		    (!id || profile_add(&ps->all[i], stack, id, PROFILE_SAMPLE_NS)))
+		    (!id || profile_add(&ps->all[i], stack, id, census_sample_ns(ps->census))))
 			return -ENOMEM;
 	}
 	return 0;

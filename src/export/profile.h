@@ -65,7 +65,4 @@ int profiles_init(struct profiles *ps, const struct census *census, const enum p
 		  struct tl_visitor *visitor);
 void profiles_free(struct profiles *ps);
 
-/* ns per CPU sample: Go's tracer and gotrace take 100 per second, unless another rate was requested. */
-#define PROFILE_SAMPLE_NS 10000000u
-
 #endif
