@@ -19,6 +19,9 @@ type gcEvent struct {
 	// It is the first of its kind in its generation. Before the tracer reads the clock for that, it enters the kind's
 	// name into its tables, which can take 20 us.
 	first bool
+	// It is the first sweep of its goroutine, whose stack may grow (runtime.copystack takes 12 us and more) between our
+	// probe at the entry of sweep and the tracer's event.
+	grows bool
 }
 
 // gcHistory holds the events of one trace by the resource they are about, so
@@ -94,7 +97,8 @@ func isWorker(stack trace.Stack) bool {
 // there until a worker does.
 func readGC(path string, keys, stacks *names, threadless bool, workers map[string]bool) (gcHistory, error) {
 	h, marking := gcHistory{}, false
-	known := map[string]bool{} // kinds of this generation
+	known := map[string]bool{}     // kinds of this generation
+	swept := map[trace.GoID]bool{} // goroutines
 	err := eachEvent(path, func(event *trace.Event) error {
 		if event.Kind() == trace.EventSync {
 			clear(known)
@@ -114,7 +118,9 @@ func readGC(path string, keys, stacks *names, threadless bool, workers map[strin
 		}
 		first := !known[what]
 		known[what] = true
-		h[scope] = append(h[scope], gcEvent{values: values, first: first, step: step{time: int64(event.Time()),
+		grows := what == "RangeBegin "+sweepRange && !swept[event.Goroutine()]
+		swept[event.Goroutine()] = swept[event.Goroutine()] || grows
+		h[scope] = append(h[scope], gcEvent{values: values, first: first, grows: grows, step: step{time: int64(event.Time()),
 			key: keys.id(what), stack: stacks.id(stackText(event.Stack())), p: int64(event.Proc()),
 			m: int64(event.Thread()), change: what}})
 		return nil
@@ -282,7 +288,6 @@ func pairUp(pairs []pair) (all []pair) {
 
 func (c *comparison) gcList(native, ours []gcEvent) {
 	var begin *[2]int64 // beginning of the range that is open in both
-	grown := false      // the goroutine has swept before
 	for _, p := range gcAlign(native, ours) {
 		if p.native < 0 || p.ours < 0 {
 			begin = nil
@@ -302,18 +307,12 @@ func (c *comparison) gcList(native, ours []gcEvent) {
 		}
 		c.gcValues(row, n, o)
 		switch {
-		case strings.HasPrefix(n.change, "RangeBegin stop-the-world") && n.first:
+		case n.grows, strings.HasPrefix(n.change, "RangeBegin stop-the-world") && n.first:
 			begin = nil
 		case strings.HasPrefix(n.change, "RangeBegin"):
 			begin = &[2]int64{n.time, o.time}
 		case begin != nil:
-			// In its first sweep, a goroutine's stack may grow (runtime.copystack takes 12 us and more)
-			// between our probe at the entry of sweep and the tracer's event.
-			if grown || !strings.HasSuffix(n.change, sweepRange) {
-				row.lasts(n.time-begin[0], o.time-begin[1])
-			} else {
-				grown = true
-			}
+			row.lasts(n.time-begin[0], o.time-begin[1])
 			begin = nil
 		}
 	}
