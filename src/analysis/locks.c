@@ -121,13 +121,7 @@ static void locks_pass_time(struct analysis *a, struct lock *lock)
 /* glibc's name, with or without underscores, or that of a stripped library's caller. */
 static bool waits_in_glibc(const struct analysis *a, uint32_t stack)
 {
-	const struct stack_info *info = &a->stacks[stack];
-
-	for (uint32_t i = 0; i < info->n; i++) {
-		if (strstr(name_text(a, a->frames[info->first + i].func), "pthread_cond_"))
-			return true;
-	}
-	return false;
+	return stack_mentions(a, stack, "pthread_cond_");
 }
 
 /*

@@ -605,6 +605,17 @@ bool stack_calls(const struct analysis *a, uint32_t stack, const char *func)
 	return false;
 }
 
+bool stack_mentions(const struct analysis *a, uint32_t stack, const char *text)
+{
+	const struct stack_info *info = &a->stacks[stack];
+
+	for (uint32_t i = 0; i < info->n; i++) {
+		if (strstr(name_text(a, a->frames[info->first + i].func), text))
+			return true;
+	}
+	return false;
+}
+
 uint32_t stack_line_in(const struct analysis *a, uint32_t stack, uint32_t func)
 {
 	const struct stack_info *info = &a->stacks[stack];

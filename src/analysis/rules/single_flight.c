@@ -4,8 +4,6 @@
  * cache that is filled once. All of them are as slow as that call. At a barrier each waits for all:
  * straggler.
  */
-#include <string.h>
-
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/names.h"
@@ -14,23 +12,15 @@
 
 enum { MIN_SHARED_WAKES = 5, MIN_MEAN_NS = 1000000 };
 
-/* Who comes to a barrier last ends the waits of all others, and has made no call for them. */
-static bool is_barrier(const struct analysis *a, uint32_t stack)
-{
-	const struct stack_info *info = &a->stacks[stack];
-
-	for (uint32_t i = 0; i < info->n; i++) {
-		if (strstr(name_text(a, a->frames[info->first + i].func), "barrier"))
-			return true;
-	}
-	return false;
-}
-
 static bool single_flight_applies(const struct analysis *a, const struct row *row, const struct pair *pair,
 				  double impact)
 {
 	if (row->shared_wakes < MIN_SHARED_WAKES || row->shared_ns * 2 < row->hist.sum ||
-	    row->shared_ns / row->shared_n < MIN_MEAN_NS || impact < 0.05 || is_barrier(a, row->stack))
+	    row->shared_ns / row->shared_n < MIN_MEAN_NS || impact < 0.05)
+		return false;
+	/* The one that comes to a barrier last ends the waits of all others, and has made no call for them.
+	 */
+	if (stack_mentions(a, row->stack, "barrier"))
 		return false;
 	/* A goroutine that sends to many may have waited for them, unlike one that closes or calls Done. */
 	return row->activity == ACT_JOIN || a->stacks[pair->stack].primitive == PRIM_CLOSE ||

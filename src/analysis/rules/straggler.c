@@ -39,19 +39,6 @@ static bool is_lopsided(const struct analysis *a, const struct row *row, double 
 	       top_first(row->wakers)->weight * 5 >= row->hist.sum * 3;
 }
 
-/* Those that wait for a call that another one makes already have no last one
- * (golang.org/x/sync/singleflight). */
-static bool is_shared_call(const struct analysis *a, const struct row *row)
-{
-	const struct stack_info *info = &a->stacks[row->stack];
-
-	for (uint32_t i = 0; i < info->n; i++) {
-		if (strstr(name_text(a, a->frames[info->first + i].func), "singleflight."))
-			return true;
-	}
-	return false;
-}
-
 static void look_at_barrier(struct analysis *a, const struct row *row)
 {
 	double impact = share_of_tasks(a, (double)row->hist.sum);
@@ -59,7 +46,9 @@ static void look_at_barrier(struct analysis *a, const struct row *row)
 	const struct pair *pair = pair_heaviest(a, (uint32_t)(row - a->rows));
 	struct finding *finding;
 
-	if (!is_lopsided(a, row, impact) || is_shared_call(a, row))
+	/* Those that wait for a call that another one makes already have no last one
+	 * (golang.org/x/sync/singleflight). */
+	if (!is_lopsided(a, row, impact) || stack_mentions(a, row->stack, "singleflight."))
 		return;
 	finding = finding_add(a, "straggler", impact);
 	finding_text(finding, "%s waited %s for %s, %.0f %% of it for %s: mostly %s.",

@@ -159,13 +159,7 @@ static void further_evidence(const struct analysis *a, struct finding *finding, 
 /* Where a rwlock of the C library is wanted for writing: readers that come in time can keep it for ever. */
 static bool is_of_writer(const struct analysis *a, uint32_t stack)
 {
-	const struct stack_info *info = &a->stacks[stack];
-
-	for (uint32_t i = 0; i < info->n; i++) {
-		if (strstr(name_text(a, a->frames[info->first + i].func), "pthread_rwlock_wrlock"))
-			return true;
-	}
-	return false;
+	return stack_mentions(a, stack, "pthread_rwlock_wrlock");
 }
 
 void rule_stuck(struct analysis *a)
