@@ -101,6 +101,13 @@ static void print_requests(const struct doctor_process *process)
 	}
 }
 
+static const char *of_others(bool go, bool c)
+{
+	if (go == c)
+		return go ? "and programs in C and C++" : "nor can programs in C and C++";
+	return c ? "programs in C and C++ can" : "programs in C and C++ cannot";
+}
+
 static void print_lines(const struct features *features, const struct doctor_process *process, bool go,
 			bool c)
 {
@@ -112,11 +119,7 @@ static void print_lines(const struct features *features, const struct doctor_pro
 		printf("ok   process %d: %s\n", (int)process->pid,
 		       process->go ? "a Go program" : "not a Go program: its threads can be traced");
 	print_requests(process);
-	if (go == c)
-		printf("Go programs and programs in C and C++ %s be traced here.\n", go ? "can" : "cannot");
-	else
-		printf("%s can be traced here, %s cannot.\n", go ? "Go programs" : "Programs in C and C++",
-		       go ? "programs in C and C++" : "Go programs");
+	printf("Go programs %s be traced here, %s.\n", go ? "can" : "cannot", of_others(go, c));
 }
 
 static void json_or_null(struct json *json, const char *name, const char *text)

@@ -62,7 +62,7 @@ whole_trace() {
 case_doctor_here() {
 	run_gotrace doctor
 	want 0
-	tail -n 1 "$W/out" | grep -qx 'Go programs and programs in C and C++ can be traced here.' || die "$(tail -n 1 "$W/out")"
+	tail -n 1 "$W/out" | grep -qx 'Go programs can be traced here, and programs in C and C++.' || die "$(tail -n 1 "$W/out")"
 	run_gotrace doctor --json
 	want 0
 	/usr/bin/python3 - "$W/out" >"$W/json.err" 2>&1 <<-'SCRIPT' || die "--json: $(tail -n 2 "$W/json.err")"
