@@ -19,8 +19,8 @@ type gcEvent struct {
 	// It is the first of its kind in its generation. Before the tracer reads the clock for that, it enters the kind's
 	// name into its tables, which can take 20 us.
 	first bool
-	// It is the first sweep of its goroutine, whose stack may grow (runtime.copystack takes 12 us and more) between our
-	// probe at the entry of sweep and the tracer's event.
+	// It is the first sweep or assist of its goroutine, whose stack may grow (runtime.copystack takes 12 us and more)
+	// between our probe at the function's entry and the tracer's event.
 	grows bool
 }
 
@@ -31,6 +31,7 @@ type gcHistory map[string][]gcEvent
 const (
 	heapObjects = "/memory/classes/heap/objects:bytes" // the heap's size, which every P changes
 	sweepRange  = "GC incremental sweep"
+	assistRange = "GC mark assist"
 )
 
 func gcBytes(attributes []trace.RangeAttribute) (values [2]uint64) {
@@ -97,8 +98,8 @@ func isWorker(stack trace.Stack) bool {
 // there until a worker does.
 func readGC(path string, keys, stacks *names, threadless bool, workers map[string]bool) (gcHistory, error) {
 	h, marking := gcHistory{}, false
-	known := map[string]bool{}     // kinds of this generation
-	swept := map[trace.GoID]bool{} // goroutines
+	known := map[string]bool{}      // kinds of this generation
+	worked := map[trace.GoID]bool{} // goroutines that have swept or assisted
 	err := eachEvent(path, func(event *trace.Event) error {
 		if event.Kind() == trace.EventSync {
 			clear(known)
@@ -118,8 +119,9 @@ func readGC(path string, keys, stacks *names, threadless bool, workers map[strin
 		}
 		first := !known[what]
 		known[what] = true
-		grows := what == "RangeBegin "+sweepRange && !swept[event.Goroutine()]
-		swept[event.Goroutine()] = swept[event.Goroutine()] || grows
+		mayGrow := what == "RangeBegin "+sweepRange || what == "RangeBegin "+assistRange
+		grows := mayGrow && !worked[event.Goroutine()]
+		worked[event.Goroutine()] = worked[event.Goroutine()] || grows
 		h[scope] = append(h[scope], gcEvent{values: values, first: first, grows: grows, step: step{time: int64(event.Time()),
 			key: keys.id(what), stack: stacks.id(stackText(event.Stack())), p: int64(event.Proc()),
 			m: int64(event.Thread()), change: what}})
