@@ -183,14 +183,13 @@ int analysis_generation(struct analysis *a, const struct generation *gen)
 static void take_host(struct analysis *a)
 {
 	const struct host_log *log = &a->host_log;
-	double part = log->length_ns ? (double)watched_ns(a) / (double)log->length_ns : 1;
+	/* The file may be a piece, or have gaps. */
+	double part = host_log_part(log, watched_ns(a));
 
 	if (!log->cpus)
 		return;
 	a->options.host.machine_busy = log->busy_percent / 100.0;
 	a->options.host.machine_stolen = log->stolen_percent / 100.0;
-	/* The figures are of the whole recording; the file may be a piece of it, or have gaps. */
-	part = part < 1 ? part : 1;
 	a->options.host.waited_ns = (uint64_t)((double)log->waited_ns * part);
 	if (a->options.host.known)
 		return;

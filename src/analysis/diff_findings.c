@@ -79,7 +79,6 @@ static void print_finding_changes(const struct analysis *before, const struct an
 	fprintf(out, "\n%sFINDINGS%s\n", style->color ? "\033[1m" : "", style->color ? "\033[0m" : "");
 	for (unsigned i = 0; i < after->nfindings; i++) {
 		const struct finding *now = &after->findings[i], *then = same_finding(before, after, now);
-
 		double growth = finding_growth(before, then, after, now);
 
 		if (!style->all && !is_worth_it(then, now, growth))

@@ -171,7 +171,7 @@ static const struct keyword primitive_words[] = {
 	{"*pthread_join", PRIM_WAIT_GROUP},
 	{"*pthread_timedjoin", PRIM_WAIT_GROUP},
 	{"*pthread_clockjoin", PRIM_WAIT_GROUP},
-	{"*pthread_barrier", PRIM_WAIT_GROUP},
+	{"*pthread_barrier", PRIM_BARRIER},
 	{"*sem_wait", PRIM_SEMAPHORE},
 	{"*sem_timedwait", PRIM_SEMAPHORE},
 	{"*sem_clockwait", PRIM_SEMAPHORE},
@@ -190,8 +190,8 @@ static const struct keyword primitive_words[] = {
 	{"*std::__basic_future<", PRIM_COND},
 	{"*std::__future_base::", PRIM_COND},
 	{"*std::__atomic_futex_unsigned", PRIM_COND},
-	{"*std::__tree_barrier<", PRIM_WAIT_GROUP},
-	{"*std::barrier<", PRIM_WAIT_GROUP},
+	{"*std::__tree_barrier<", PRIM_BARRIER},
+	{"*std::barrier<", PRIM_BARRIER},
 	{"*std::__atomic_wait", PRIM_COND},
 	{"*std::latch::", PRIM_COND},
 	{"*std::thread::join", PRIM_WAIT_GROUP},
@@ -320,13 +320,11 @@ bool io_call_writes(uint8_t io_call)
 static enum activity of_primitive(enum primitive primitive)
 {
 	static const uint8_t activities[] = {
-		[PRIM_LOCK] = ACT_LOCK,       [PRIM_READ_LOCK] = ACT_LOCK,
-		[PRIM_WAIT_GROUP] = ACT_JOIN, [PRIM_TEAM] = ACT_JOIN,
-		[PRIM_GIL] = ACT_GIL,         [PRIM_COND] = ACT_COND,
-		[PRIM_SEND] = ACT_SEND,       [PRIM_RECEIVE] = ACT_RECEIVE,
-		[PRIM_SELECT] = ACT_SELECT,   [PRIM_NETWORK] = ACT_NETWORK,
-		[PRIM_SLEEP] = ACT_SLEEP,     [PRIM_UNLOCK] = ACT_OTHER,
-		[PRIM_TIMER] = ACT_OTHER,     [PRIM_SEMAPHORE] = ACT_SEMAPHORE,
+		[PRIM_LOCK] = ACT_LOCK,     [PRIM_READ_LOCK] = ACT_LOCK,  [PRIM_WAIT_GROUP] = ACT_JOIN,
+		[PRIM_BARRIER] = ACT_JOIN,  [PRIM_TEAM] = ACT_JOIN,       [PRIM_GIL] = ACT_GIL,
+		[PRIM_COND] = ACT_COND,     [PRIM_SEND] = ACT_SEND,       [PRIM_RECEIVE] = ACT_RECEIVE,
+		[PRIM_SELECT] = ACT_SELECT, [PRIM_NETWORK] = ACT_NETWORK, [PRIM_SLEEP] = ACT_SLEEP,
+		[PRIM_UNLOCK] = ACT_OTHER,  [PRIM_TIMER] = ACT_OTHER,     [PRIM_SEMAPHORE] = ACT_SEMAPHORE,
 		[PRIM_GC] = ACT_GC,
 	};
 

@@ -77,6 +77,7 @@ enum primitive {
 	PRIM_UNLOCK,
 	PRIM_READ_UNLOCK,
 	PRIM_WAIT_GROUP,
+	PRIM_BARRIER, /* the last to come ends the waits of all others */
 	PRIM_TEAM, /* of threads of OpenMP: a wait for all of them, unless an outer frame says what else for
 		    */
 	PRIM_COND,

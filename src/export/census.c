@@ -8,7 +8,6 @@
 #include "export/timeline.h"
 #include "code/symbol/symbol.h"
 #include "util/array.h"
-#include "trace/ops/own_logs.h"
 #include "trace/ops/own_names.h"
 #include "trace/wire/buffer.h"
 
@@ -122,10 +121,8 @@ static void census_take_log(const struct census_pass *pass, const struct op *op)
 	if (strcmp(category, CPU_LOG_CATEGORY) == 0)
 		pass->census->cpus = true;
 	if (strcmp(category, OWN_LOG_CATEGORY) == 0 &&
-	    host_log_parse(category, tables_string(pass->tables, op->string2, &len), &host)) {
-		pass->census->used_ns = host.used_ns;
-		pass->census->recorded_ns = host.length_ns;
-	}
+	    host_log_parse(category, tables_string(pass->tables, op->string2, &len), &host))
+		pass->census->host = host;
 }
 
 static int census_on_event(void *ctx, const struct op *op, const struct tl_goroutine *g)
@@ -237,13 +234,10 @@ void census_pass_free(struct census_pass *pass)
 
 uint64_t census_sample_ns(const struct census *census)
 {
-	double watched = (double)(census->end - census->start) - (double)census->not_watched_ns, part;
+	uint64_t watched = census->end - census->start - census->not_watched_ns;
+	double used = (double)census->host.used_ns * host_log_part(&census->host, watched);
 
-	if (!census->samples || !census->used_ns || !census->recorded_ns || watched <= 0)
-		return USUAL_SAMPLE_NS;
-	/* The time is that of the whole recording, and the file may be a piece of it. */
-	part = watched / (double)census->recorded_ns;
-	return (uint64_t)((double)census->used_ns * (part < 1 ? part : 1) / (double)census->samples) + 1;
+	return census->samples && used > 0 ? (uint64_t)(used / (double)census->samples) + 1 : USUAL_SAMPLE_NS;
 }
 
 const char *census_name(const struct census *census, uint32_t serial, size_t *len)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "trace/ops/op.h"
+#include "trace/ops/own_logs.h"
 #include "util/strtab.h"
 
 struct census_goroutine {
@@ -29,11 +30,11 @@ struct census {
 	uint64_t clock_ns, wall_ns;
 	uint64_t nops;
 	uint64_t not_watched_ns;
-	uint64_t samples;              /* of the CPU */
-	uint64_t used_ns, recorded_ns; /* CPU time of the process, and in how long; 0 = not known */
-	bool off_cpu;                  /* it records when running goroutines had no CPU (OFF_CPU_REGION) */
-	bool cpus;                     /* it records where threads run (CPU_LOG_CATEGORY) */
-	bool threads; /* the program is traced as threads: goroutines are threads, Ps are CPUs */
+	uint64_t samples;     /* of the CPU */
+	struct host_log host; /* cpus is 0: the trace has none */
+	bool off_cpu;         /* it records when running goroutines had no CPU (OFF_CPU_REGION) */
+	bool cpus;            /* it records where threads run (CPU_LOG_CATEGORY) */
+	bool threads;         /* the program is traced as threads: goroutines are threads, Ps are CPUs */
 };
 
 struct op_timeline;

@@ -686,7 +686,7 @@ static void test_primitives(void **state)
 	check_primitive("pthread_cond_timedwait", "libfast.so.1+0x4f92c0", PRIM_COND);
 	check_primitive("gomp_team_barrier_wait_end", "work", PRIM_TEAM);
 	check_primitive("std::barrier<std::__empty_completion>::arrive_and_wait()", "operator()",
-			PRIM_WAIT_GROUP);
+			PRIM_BARRIER);
 }
 
 /* Locks that libraries make of conditions, and those with an inline namespace. */

@@ -6,7 +6,6 @@
  */
 #include "analysis/figures.h"
 #include "analysis/finding.h"
-#include "analysis/names.h"
 #include "analysis/rules/rules.h"
 #include "analysis/words.h"
 
@@ -18,9 +17,8 @@ static bool single_flight_applies(const struct analysis *a, const struct row *ro
 	if (row->shared_wakes < MIN_SHARED_WAKES || row->shared_ns * 2 < row->hist.sum ||
 	    row->shared_ns / row->shared_n < MIN_MEAN_NS || impact < 0.05)
 		return false;
-	/* The one that comes to a barrier last ends the waits of all others, and has made no call for them.
-	 */
-	if (stack_mentions(a, row->stack, "barrier"))
+	/* The last one at a barrier has made no call for the others. */
+	if (a->stacks[row->stack].primitive == PRIM_BARRIER)
 		return false;
 	/* A goroutine that sends to many may have waited for them, unlike one that closes or calls Done. */
 	return row->activity == ACT_JOIN || a->stacks[pair->stack].primitive == PRIM_CLOSE ||

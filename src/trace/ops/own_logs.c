@@ -122,6 +122,11 @@ void host_log_print(const struct host_log *log, char text[HOST_LOG_TEXT])
 			 (unsigned long long)log->waited_ns / 1000);
 }
 
+double host_log_part(const struct host_log *log, uint64_t watched_ns)
+{
+	return log->length_ns > watched_ns ? (double)watched_ns / (double)log->length_ns : 1;
+}
+
 bool host_log_parse(const char *category, const char *message, struct host_log *log)
 {
 	unsigned long long quota, period, throttled, throttled_us, used, length, waited = 0;

@@ -88,6 +88,9 @@ enum { HOST_LOG_TEXT = 240, MAX_BESIDE = 4 };
 
 void host_log_print(const struct host_log *log, char text[HOST_LOG_TEXT]);
 bool host_log_parse(const char *category, const char *message, struct host_log *log);
+/* The share of the log's figures, which are of the whole recording, that a piece of it with watched_ns has.
+ */
+double host_log_part(const struct host_log *log, uint64_t watched_ns);
 /* What the kernel did for the program meanwhile: "page faults 12, kernel 34 us". */
 struct kernel_log {
 	uint64_t faults, kernel_ns; /* kernel_ns: of its CPU time */
