@@ -202,6 +202,7 @@ static void take_host(struct analysis *a)
 	a->options.host.cpu_ns = (uint64_t)((double)log->used_ns * part);
 	for (unsigned i = 0; i < a->nbeside; i++)
 		a->beside[i].used_ns = (uint64_t)((double)a->beside[i].used_ns * part);
+	a->descendants.used_ns = (uint64_t)((double)a->descendants.used_ns * part);
 }
 
 int analysis_end(struct analysis *a)

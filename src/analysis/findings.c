@@ -19,6 +19,7 @@ static const struct rule rules[] = {
 	{"procs-high", rule_procs_high, 0, true},
 	{"procs-low", rule_procs_low, 0, true},
 	{"neighbour", rule_neighbour, 0, false},
+	{"descendants", rule_descendants, 0, false},
 	{"kernel-sleep", rule_kernel_sleep, 0, true},
 	{"idle-p", rule_idle_p, 0, true},
 	{"assist", rule_assist, 0, true},
@@ -383,7 +384,7 @@ static int info_rank(const struct finding *finding)
 		return 0;
 	if (strcmp(finding->id, "trust") == 0 || strcmp(finding->id, "idle-p") == 0)
 		return 2;
-	if (strcmp(finding->id, "timer-bound") == 0)
+	if (strcmp(finding->id, "timer-bound") == 0 || strcmp(finding->id, "descendants") == 0)
 		return 0;
 	return finding->impact < 0.05 || !(finding->explained_by || strncmp(finding->id, "lock-", 5) == 0 ||
 					   strcmp(finding->id, "pool-small") == 0);

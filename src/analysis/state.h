@@ -667,6 +667,7 @@ struct analysis {
 	struct host_log host_log; /* cpus is 0: the trace has none */
 	struct beside_log beside[MAX_BESIDE];
 	unsigned nbeside;
+	struct descendants_log descendants;
 	char executable[16]; /* as much of its name as the kernel keeps for a process; "" = not known */
 	unsigned left_out;   /* enum detail, as bits: what was not recorded for a time */
 	bool calls_left_out; /* now */

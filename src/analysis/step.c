@@ -693,6 +693,7 @@ static void host_log(struct analysis *a, const char *category, const char *text)
 	struct otel_resource resource = {0};
 	struct kernel_log kernel;
 	struct beside_log beside;
+	struct descendants_log descendants;
 	struct host_log host;
 
 	if (strcmp(category, OWN_LOG_CATEGORY) != 0)
@@ -707,6 +708,8 @@ static void host_log(struct analysis *a, const char *category, const char *text)
 		snprintf(a->executable, sizeof(a->executable), "%.15s", resource.values[RESOURCE_EXECUTABLE]);
 	if (a->nbeside < MAX_BESIDE && beside_log_parse(category, text, &beside))
 		a->beside[a->nbeside++] = beside;
+	if (descendants_log_parse(category, text, &descendants))
+		a->descendants = descendants;
 }
 
 /* The time until now that was watched. */

@@ -19,9 +19,11 @@
 enum { MAX_USERS = 4096 };
 
 struct cpu_user {
-	uint32_t pid;
+	uint32_t pid, parent;
 	uint64_t start_ticks; /* detects reuse of the PID */
 	uint64_t ticks;
+	uint64_t ended_ticks; /* of its children that have ended */
+	bool descends;        /* from the target */
 	char comm[16];
 };
 
@@ -53,7 +55,11 @@ static bool is_own_process(const struct proc_stat *stat, pid_t pid)
 
 static struct cpu_user user_of(const struct proc_stat *stat)
 {
-	struct cpu_user user = {.pid = stat->pid, .start_ticks = stat->start_ticks, .ticks = stat->cpu_ticks};
+	struct cpu_user user = {.pid = stat->pid,
+				.parent = (uint32_t)stat->parent,
+				.start_ticks = stat->start_ticks,
+				.ticks = stat->cpu_ticks,
+				.ended_ticks = stat->children_ticks};
 
 	memcpy(user.comm, stat->comm, sizeof(user.comm));
 	return user;
@@ -62,6 +68,7 @@ static struct cpu_user user_of(const struct proc_stat *stat)
 static struct cpu_user children_of(const struct proc_stat *stat)
 {
 	return (struct cpu_user){.pid = stat->pid,
+				 .parent = (uint32_t)stat->parent,
 				 .start_ticks = stat->start_ticks,
 				 .ticks = stat->children_ticks,
 				 .comm = ENDED_CHILDREN};
@@ -108,21 +115,52 @@ void host_begin(struct host *host, pid_t pid)
 	host->began = now_ns();
 }
 
+static const struct cpu_user *find_user(const struct cpu_user *users, size_t n, uint32_t pid)
+{
+	struct cpu_user key = {.pid = pid};
+
+	return n ? bsearch(&key, users, n, sizeof(*users), host_by_pid) : NULL;
+}
+
+/* Parents may change while the list is read, so that there may even be a circle. */
+enum { MAX_DEPTH = 32 };
+
+/* The users are sorted by PID. */
+static bool descends_from(const struct cpu_user *users, size_t n, const struct cpu_user *user, uint32_t pid)
+{
+	for (unsigned depth = 0; user && user->pid != pid && depth < MAX_DEPTH; depth++) {
+		if (user->parent == pid)
+			return true;
+		user = find_user(users, n, user->parent);
+	}
+	return false;
+}
+
+static uint64_t ticks_since(uint64_t before, uint64_t now)
+{
+	return now > before ? now - before : 0;
+}
+
 /* Leaves in the users what they used since the beginning, those first that used most. */
 static void subtract(const struct host *host, struct cpu_user *users, size_t n)
 {
+	if (!n)
+		return;
+	qsort(users, n, sizeof(*users), host_by_pid);
+	for (size_t i = 0; i < n; i++)
+		users[i].descends = descends_from(users, n, &users[i], (uint32_t)host->meter.pid);
 	for (size_t i = 0; i < n; i++) {
-		const struct cpu_user *before = host->nusers ? bsearch(&users[i], host->users, host->nusers,
-								       sizeof(*users), host_by_pid)
-							     : NULL;
+		const struct cpu_user *before = find_user(host->users, host->nusers, users[i].pid);
 
-		if (before && before->start_ticks == users[i].start_ticks)
-			users[i].ticks -= before->ticks < users[i].ticks ? before->ticks : users[i].ticks;
-		else if (host->nusers == MAX_USERS)
-			users[i].ticks = 0; /* perhaps it was there, but was not looked at */
+		if (before && before->start_ticks == users[i].start_ticks) {
+			users[i].ticks = ticks_since(before->ticks, users[i].ticks);
+			users[i].ended_ticks = ticks_since(before->ended_ticks, users[i].ended_ticks);
+		} else if (host->nusers == MAX_USERS) {
+			users[i].ticks = users[i].ended_ticks =
+				0; /* perhaps it was there, but was not looked at */
+		}
 	}
-	if (n)
-		qsort(users, n, sizeof(*users), by_use);
+	qsort(users, n, sizeof(*users), by_use);
 }
 
 static int put_last_note(struct capture *capture, uint64_t end, const char *text)
@@ -130,12 +168,36 @@ static int put_last_note(struct capture *capture, uint64_t end, const char *text
 	return note_put_at(capture, end, LOG_NOTE_DATED | capture->backend->note_flags(capture), text);
 }
 
-static int note_users(const struct host *host, struct capture *capture, uint64_t end, uint64_t length,
-		      struct cpu_user *users, size_t n)
+/* users: those that used most come first. */
+static int note_descendants(const struct host *host, struct capture *capture, uint64_t end,
+			    const struct cpu_user *users, size_t n)
+{
+	struct descendants_log log = {.used_ns = 0};
+	char text[HOST_LOG_TEXT];
+
+	for (size_t i = 0; i < n; i++) {
+		if (users[i].pid == (uint32_t)host->meter.pid)
+			log.used_ns += users[i].ticks * tick_ns();
+		if (!users[i].descends)
+			continue;
+		log.used_ns += (users[i].ticks + users[i].ended_ticks) * tick_ns();
+		log.live++;
+		if (log.pid || !users[i].ticks)
+			continue;
+		log.pid = users[i].pid;
+		memcpy(log.name, users[i].comm, sizeof(log.name));
+	}
+	if (!log.used_ns)
+		return 0;
+	descendants_log_print(&log, text);
+	return put_last_note(capture, end, text);
+}
+
+static int note_users(struct capture *capture, uint64_t end, uint64_t length, const struct cpu_user *users,
+		      size_t n)
 {
 	int rc = 0;
 
-	subtract(host, users, n);
 	for (size_t i = 0; i < n && i < MAX_BESIDE && rc == 0; i++) {
 		struct beside_log log = {.pid = users[i].pid, .used_ns = users[i].ticks * tick_ns()};
 		char text[HOST_LOG_TEXT];
@@ -200,8 +262,11 @@ int host_end(struct host *host, struct capture *capture, uint64_t end)
 	kernel_log_print(&kernel, text);
 	if (rc == 0)
 		rc = put_last_note(capture, end, text);
+	subtract(host, users, n);
 	if (rc == 0)
-		rc = note_users(host, capture, end, log.length_ns, users, n);
+		rc = note_users(capture, end, log.length_ns, users, n);
+	if (rc == 0)
+		rc = note_descendants(host, capture, end, users, n);
 	free(users);
 	return rc;
 }

@@ -686,6 +686,77 @@ static void test_host_log(void **state)
 	assert_false(beside_log_parse("gotrace", "beside it, x", &got));
 }
 
+static void test_descendants_log(void **state)
+{
+	struct descendants_log log = {.used_ns = 5000}, got;
+	char text[HOST_LOG_TEXT];
+
+	(void)state;
+	descendants_log_print(&log, text);
+	assert_true(descendants_log_parse("gotrace", text, &got));
+	assert_int_equal(got.used_ns, 5000);
+	assert_int_equal(got.live, 0);
+	assert_int_equal(got.pid, 0);
+	log = (struct descendants_log){.used_ns = 7000, .live = 3, .pid = 42, .name = "a: (PID 1) \xff"};
+	descendants_log_print(&log, text);
+	assert_true(descendants_log_parse("gotrace", text, &got));
+	assert_int_equal(got.live, 3);
+	assert_int_equal(got.pid, 42);
+	assert_string_equal(got.name, "a: (PID 1) ?");
+	assert_false(descendants_log_parse("other", text, &got));
+	strcat(text, "!");
+	assert_false(descendants_log_parse("gotrace", text, &got));
+	assert_false(descendants_log_parse("gotrace", "descendants used 1 us, 1 live: x", &got));
+	assert_false(descendants_log_parse(
+		"gotrace", "descendants used 1 us, 1 live: longer than a name (PID 1)", &got));
+	assert_false(descendants_log_parse("gotrace", "descendants used", &got));
+}
+
+/* A process waits while those that it has started use CPUs. */
+static struct analysis *analyse_parent(struct script *s, uint64_t own_ns, uint64_t used_ns)
+{
+	const struct host_log host = {2, 0, 0, 0, 0, own_ns, 1000 * MS, 50, 0, 0};
+	const struct descendants_log log = {.used_ns = used_ns, .live = 2, .pid = 42, .name = "worker"};
+	char text[HOST_LOG_TEXT];
+
+	procs(s, 2);
+	create(s, 2, stack(s, "main.main", NULL, 1, NULL));
+	start(s, 2, 1);
+	at(s, 10 * MS);
+	block(s, 2, 1, "network", stack(s, "internal/poll.runtime_pollWait", "main.main", 3, NULL));
+	host_log_print(&host, text);
+	add_log(s, 999 * MS, text);
+	descendants_log_print(&log, text);
+	add_log(s, 999 * MS + 1000, text);
+	return analyse(s, NULL);
+}
+
+static void test_descendants(void **state)
+{
+	static const struct {
+		uint64_t own_ns, used_ns;
+		bool named;
+	} cases[] = {{10 * MS, 900 * MS, true}, {10 * MS, 90 * MS, false}, {300 * MS, 200 * MS, false}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct script *s = script_new(1000 * MS);
+		struct analysis *a = analyse_parent(s, cases[i].own_ns, cases[i].used_ns);
+		const struct finding *finding = found(a, "descendants");
+
+		assert_int_equal(finding != NULL, cases[i].named);
+		if (finding) {
+			assert_int_equal(finding->level, LEVEL_INFO);
+			assert_non_null(
+				strstr(finding->text, "used CPUs for 900 ms, and it did itself for 10.0 ms"));
+			assert_non_null(
+				strstr(finding->evidence[0], "2 of them live; worker (PID 42) used most"));
+		}
+		analysis_free(a);
+		script_free(s);
+	}
+}
+
 /* A goroutine has a P for a second, in which its thread may sleep in the kernel for 0.74 s, and the trace
  * says that the program used CPUs for 0.2 s. beside: how many others are named; two are of its own kind. */
 static struct analysis *analyse_starved(struct script *s, uint32_t busy_percent, unsigned beside,
@@ -1269,6 +1340,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_parked_threads),
 	cmocka_unit_test(test_unwatched),
 	cmocka_unit_test(test_repaired),
+	cmocka_unit_test(test_descendants),
+	cmocka_unit_test(test_descendants_log),
 	cmocka_unit_test(test_host_log),
 	cmocka_unit_test(test_page_faults),
 	cmocka_unit_test(test_neighbour_named),

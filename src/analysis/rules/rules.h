@@ -72,6 +72,7 @@ void rule_poll_spin(struct analysis *a);
 void rule_vm_gc(struct analysis *a);
 void rule_database_lock(struct analysis *a);
 void rule_executor(struct analysis *a);
+void rule_descendants(struct analysis *a);
 void rule_few_threads(struct analysis *a);
 void rule_stampede(struct analysis *a);
 void rule_page_faults(struct analysis *a);

@@ -169,36 +169,93 @@ bool kernel_log_parse(const char *category, const char *message, struct kernel_l
 	return strcmp(message, again) == 0;
 }
 
-static const char beside_begin[] = "beside it, ", beside_pid[] = " (PID ";
+static const char log_pid[] = " (PID ";
+
+/* Prints a process's name of 16 bytes, then its PID. */
+static void print_process(const char name[16], uint32_t pid, char text[HOST_LOG_TEXT])
+{
+	char clean[16] = "";
+
+	for (unsigned i = 0; i + 1 < sizeof(clean) && name[i]; i++)
+		clean[i] = name[i] >= ' ' && name[i] <= '~' ? name[i] : '?';
+	snprintf(text, HOST_LOG_TEXT, "%s%s%u)", clean, log_pid, pid);
+}
+
+/* Takes the name and the PID that text begins with; a name may have any form. Returns what follows them, or
+ * NULL. */
+static const char *take_process(const char *text, char name[16], uint32_t *pid)
+{
+	const char *last = NULL;
+	char *end;
+
+	for (const char *at = text; (at = strstr(at, log_pid)); at++)
+		last = at;
+	if (!last || last - text >= 16)
+		return NULL;
+	memset(name, 0, 16);
+	memcpy(name, text, (size_t)(last - text));
+	*pid = (uint32_t)strtoul(last + sizeof(log_pid) - 1, &end, 10);
+	return *end == ')' ? end + 1 : NULL;
+}
+
+static const char beside_begin[] = "beside it, ";
 
 void beside_log_print(const struct beside_log *log, char text[HOST_LOG_TEXT])
 {
-	char name[sizeof(log->name)] = "";
+	char process[HOST_LOG_TEXT];
 
-	for (unsigned i = 0; i + 1 < sizeof(name) && log->name[i]; i++)
-		name[i] = log->name[i] >= ' ' && log->name[i] <= '~' ? log->name[i] : '?';
-	snprintf(text, HOST_LOG_TEXT, "%s%s%s%u) used %llu us", beside_begin, name, beside_pid, log->pid,
+	print_process(log->name, log->pid, process);
+	snprintf(text, HOST_LOG_TEXT, "%s%.40s used %llu us", beside_begin, process,
 		 (unsigned long long)log->used_ns / 1000);
 }
 
 bool beside_log_parse(const char *category, const char *message, struct beside_log *log)
 {
-	size_t begin = sizeof(beside_begin) - 1, len = strlen(message);
+	size_t begin = sizeof(beside_begin) - 1;
 	char again[HOST_LOG_TEXT];
-	const char *pid = NULL;
 	unsigned long long us;
+	const char *after;
 
 	if (strcmp(category, OWN_LOG_CATEGORY) != 0 || strncmp(message, beside_begin, begin) != 0)
 		return false;
 	*log = (struct beside_log){.pid = 0};
-	for (size_t i = begin; i < len; i++)
-		pid = strncmp(message + i, beside_pid, sizeof(beside_pid) - 1) == 0 ? message + i : pid;
-	if (!pid || (size_t)(pid - message) - begin >= sizeof(log->name) ||
-	    sscanf(pid, " (PID %u) used %llu us", &log->pid, &us) != 2 || us > MAX_US)
+	after = take_process(message + begin, log->name, &log->pid);
+	if (!after || sscanf(after, " used %llu us", &us) != 1 || us > MAX_US)
 		return false;
-	memcpy(log->name, message + begin, (size_t)(pid - message) - begin);
 	log->used_ns = us * 1000;
 	beside_log_print(log, again);
+	return strcmp(message, again) == 0;
+}
+
+static const char descendants_format[] = "descendants used %llu us, %u live";
+
+void descendants_log_print(const struct descendants_log *log, char text[HOST_LOG_TEXT])
+{
+	char process[HOST_LOG_TEXT];
+	size_t n;
+
+	snprintf(text, HOST_LOG_TEXT, descendants_format, (unsigned long long)log->used_ns / 1000, log->live);
+	n = strlen(text);
+	if (!log->pid)
+		return;
+	print_process(log->name, log->pid, process);
+	snprintf(text + n, HOST_LOG_TEXT - n, ": %.40s", process);
+}
+
+bool descendants_log_parse(const char *category, const char *message, struct descendants_log *log)
+{
+	const char *colon = strchr(message, ':');
+	char again[HOST_LOG_TEXT];
+	unsigned long long us;
+	unsigned live;
+
+	if (strcmp(category, OWN_LOG_CATEGORY) != 0 || sscanf(message, descendants_format, &us, &live) != 2 ||
+	    us > MAX_US)
+		return false;
+	*log = (struct descendants_log){.used_ns = us * 1000, .live = live};
+	if (colon && colon[1] == ' ' && !take_process(colon + 2, log->name, &log->pid))
+		return false;
+	descendants_log_print(log, again);
 	return strcmp(message, again) == 0;
 }
 

@@ -84,6 +84,14 @@ struct beside_log {
 	uint64_t used_ns;
 };
 
+/* The program's descendants, those that have ended and the others. */
+struct descendants_log {
+	uint64_t used_ns; /* CPU time, in the time of the trace */
+	uint32_t live;    /* at its end */
+	uint32_t pid;     /* of the live one that used most; 0 = none used any */
+	char name[16];    /* its name */
+};
+
 enum { HOST_LOG_TEXT = 240, MAX_BESIDE = 4 };
 
 void host_log_print(const struct host_log *log, char text[HOST_LOG_TEXT]);
@@ -101,6 +109,9 @@ bool kernel_log_parse(const char *category, const char *message, struct kernel_l
 /* Bytes of the name that are not printable ASCII are shown as '?'. */
 void beside_log_print(const struct beside_log *log, char text[HOST_LOG_TEXT]);
 bool beside_log_parse(const char *category, const char *message, struct beside_log *log);
+/* "descendants used 120 us, 2 live: nginx (PID 712)". Names as above. */
+void descendants_log_print(const struct descendants_log *log, char text[HOST_LOG_TEXT]);
+bool descendants_log_parse(const char *category, const char *message, struct descendants_log *log);
 
 /* What a note begins with that says where the trace is from; then a text of util/resource.h. */
 #define RESOURCE_LOG "resource "
