@@ -16,6 +16,15 @@ void finding_weigh(struct finding *finding, double impact)
 			 : impact >= 0.05 ? LEVEL_MEDIUM
 			 : impact >= 0.01 ? LEVEL_LOW
 					  : LEVEL_INFO;
+	finding_at_most(finding, (enum level)finding->most);
+}
+
+void finding_at_most(struct finding *finding, enum level level)
+{
+	if (finding->most > level)
+		finding->most = (uint8_t)level;
+	if (finding->level > level)
+		finding->level = (uint8_t)level;
 }
 
 struct finding *finding_add(struct analysis *a, const char *id, double impact)
@@ -23,7 +32,7 @@ struct finding *finding_add(struct analysis *a, const char *id, double impact)
 	static struct finding scratch; /* for findings beyond the limit; never read */
 	struct finding *finding = a->nfindings < MAX_FINDINGS ? &a->findings[a->nfindings++] : &scratch;
 
-	*finding = (struct finding){.id = id};
+	*finding = (struct finding){.id = id, .most = LEVEL_HIGH};
 	finding_weigh(finding, impact);
 	return finding;
 }

@@ -7,6 +7,8 @@
 
 struct finding *finding_add(struct analysis *a, const char *id, double impact);
 void finding_weigh(struct finding *finding, double impact); /* sets impact and level */
+/* Limits its level, now and when it turns out to explain heavier ones. */
+void finding_at_most(struct finding *finding, enum level level);
 void finding_evidence(struct finding *finding, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void finding_text(struct finding *finding, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void finding_next(struct finding *finding, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -40,7 +40,7 @@ static const struct rule rules[] = {
 	{"burst", rule_burst, DETAIL_WAKERS, false},
 	{"slow-consumer", rule_slow_consumer, 0, false},
 	{"pool-small", rule_pool_small, 0, false},
-	{"pool-small", rule_few_threads, DETAIL_WAKERS, false},
+	{"pool-small", rule_few_threads, 0, false},
 	{"outlier", rule_outlier, 0, false},
 	{"netpoll", rule_netpoll, DETAIL_WAKERS | DETAIL_CALLS, true},
 	{"timer-late", rule_timer_late, DETAIL_WAKERS, true},
@@ -366,7 +366,7 @@ static void explain_chain(struct analysis *a, struct finding *effect)
 	effect->explained_by = last->id;
 	finding_evidence(last, "behind it, %s waited %s", label_stack(a, effect->stack).text,
 			 label_time(effect->total_ns).text);
-	if (last->impact < effect->impact && !last->may_be_well)
+	if (last->impact < effect->impact)
 		finding_weigh(last, effect->impact);
 }
 

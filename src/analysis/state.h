@@ -540,13 +540,13 @@ struct finding {
 		*part; /* which of a rule's findings it is, if they are about no place; NULL = there is one */
 	double impact; /* 0 to 1 */
 	uint8_t level; /* enum level */
+	uint8_t most;  /* the highest that it can have, whatever it explains */
 	char text[400];
 	char evidence[4][200];
 	unsigned nevidence;
 	char next[200];
 	const char *explained_by; /* id of the finding that explains it, or NULL */
 	enum waited_for held_up;
-	bool may_be_well;                        /* stays info, whatever it explains */
 	uint64_t first_ns, worst_ns, worst_goid; /* times since the trace's start */
 	uint64_t n, total_ns, p50_ns, p99_ns, max_ns;
 	uint32_t stack, waker_stack;

@@ -50,7 +50,7 @@ void rule_busy_owner(struct analysis *a)
 		if (pair_own_share(pair) < 0.5 || (top_first(pair->did)->key & 0xff) == ACT_RUNNABLE ||
 		    (row_is_for_answers(a, row) == ANSWERS_LIKELY &&
 		     (top_first(pair->did)->key & 0xff) == ACT_SLEEP))
-			finding->level = LEVEL_INFO;
+			finding_at_most(finding, LEVEL_INFO);
 		row_evidence(a, finding, row);
 		finding->waker_stack = pair->stack;
 		finding->next_stack = did_wait(pair->did, pair->meanwhile);

@@ -98,7 +98,7 @@ void rule_call_place(struct analysis *a)
 		return;
 	call = io_call_name(a->stacks[most->stack].io_call);
 	finding = finding_add(a, "call-place", share_of_tasks(a, (double)most->hist.sum));
-	finding->level = LEVEL_INFO;
+	finding_at_most(finding, LEVEL_INFO);
 	finding_text(finding, "%s spends %s in %s: %llu %s %s (mean).", label_stack(a, most->stack).text,
 		     label_time(most->hist.sum).text,
 		     most->activity == ACT_DISK      ? "waits for the disk"

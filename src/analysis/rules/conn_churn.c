@@ -105,7 +105,7 @@ void rule_conn_churn(struct analysis *a)
 	if (n < LEAST || (double)n < LEAST_RATE * seconds)
 		return;
 	finding = finding_add(a, "conn-churn", share_of_tasks(a, (double)all.ns));
-	finding->level = LEVEL_INFO;
+	finding->level = LEVEL_INFO; /* unless handshakes weigh */
 	finding_text(finding, "The program %s %.0f times a second: %llu of %llu times in %s.",
 		     is_of_threads(a) ? "calls connect" : "dials", (double)n / seconds,
 		     (unsigned long long)all.there, (unsigned long long)n, label_stack(a, stack).text);

@@ -90,7 +90,7 @@ void rule_cpu_place(struct analysis *a)
 	if ((double)row->self < 0.5 * all || library_is_system(name_text(a, row->func)))
 		return;
 	finding = finding_add(a, "cpu-place", (double)row->self * each / p_time(a));
-	finding->level = LEVEL_INFO;
+	finding_at_most(finding, LEVEL_INFO);
 	finding_text(finding, "%s takes %.0f %% of the CPU time: %s of %s.", cpu_place(a, most).text,
 		     100 * (double)row->self / all, label_time((uint64_t)((double)row->self * each)).text,
 		     label_time((uint64_t)(all * each)).text);

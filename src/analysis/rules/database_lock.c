@@ -33,7 +33,7 @@ void rule_database_lock(struct analysis *a)
 		return;
 	sqlite = stack_calls(a, most->stack, "sqlite3InvokeBusyHandler");
 	finding = finding_add(a, "database-lock", share_of_tasks(a, (double)ns));
-	finding->level = LEVEL_INFO;
+	finding_at_most(finding, LEVEL_INFO);
 	finding_text(finding, "Sessions waited %s for locks of %s, %s of it in one stack: %s.",
 		     label_time(ns).text, sqlite ? "SQLite" : "PostgreSQL", label_time(most->hist.sum).text,
 		     label_stack(a, most->stack).text);

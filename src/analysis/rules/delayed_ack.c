@@ -38,7 +38,7 @@ static void of_server(struct analysis *a, const struct row *row)
 	if (delay < LEAST_ACK_NS || delay > MOST_ACK_NS)
 		return;
 	finding = finding_add(a, "delayed-ack", share_of_tasks(a, (double)(two->late * delay)));
-	finding->level = LEVEL_INFO;
+	finding_at_most(finding, LEVEL_INFO);
 	finding_text(
 		finding,
 		"%s is the second write of an answer: after %llu of %llu the next request of the connection "
@@ -64,7 +64,7 @@ void rule_delayed_ack(struct analysis *a)
 			continue;
 		finding = finding_add(a, "delayed-ack", share_of_tasks(a, (double)row->delayed_acks_ns));
 		if (row->delayed_acks < SURE_N || row->delayed_acks * 10 < row->hist.n * 9)
-			finding->level = LEVEL_INFO;
+			finding_at_most(finding, LEVEL_INFO);
 		finding_text(
 			finding,
 			"%s waits about 40 ms for an answer, %llu times of %llu, after two writes: as long "

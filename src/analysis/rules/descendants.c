@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The process hardly does the work itself, but those that it has started: the master of nginx, the
- * postmaster, make. Whoever looks at it alone sees a program that waits.
+ * postmaster, make. Looked at alone, it is a program that waits.
  */
 #include "analysis/figures.h"
 #include "analysis/finding.h"
@@ -16,7 +16,7 @@ void rule_descendants(struct analysis *a)
 	if (used < 0.1 * (double)watched_ns(a) || used < own)
 		return;
 	finding = finding_add(a, "descendants", used / p_time(a));
-	finding->level = LEVEL_INFO;
+	finding_at_most(finding, LEVEL_INFO);
 	finding->total_ns = log->used_ns;
 	finding_text(
 		finding,

@@ -79,7 +79,7 @@ void rule_few_threads(struct analysis *a)
 		if (workers < MIN_WORKERS || waiting < workers)
 			continue;
 		finding = finding_add(a, "pool-small", share_of_tasks(a, (double)row->hist.sum));
-		finding->level = LEVEL_INFO;
+		finding_at_most(finding, LEVEL_INFO);
 		finding_text(
 			finding,
 			"%s waited %s for %u threads, which are busy more than %.0f %% of the time; %.1f "

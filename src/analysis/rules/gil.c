@@ -50,5 +50,5 @@ void rule_gil(struct analysis *a)
 	 * hardly ever somebody waits. */
 	if (histogram_sum_from(&res->waits, SWITCH_INTERVAL_NS) * 2 < res->waits.sum ||
 	    res->contended_ns * 10 < watched_ns(a))
-		finding->level = LEVEL_INFO;
+		finding_at_most(finding, LEVEL_INFO);
 }

@@ -38,7 +38,7 @@ void rule_hand_off(struct analysis *a)
 		return;
 	group = &a->groups[top_first(most->functions)->key];
 	finding = finding_add(a, "hand-off", share_of_tasks(a, (double)most->hist.sum));
-	finding->level = LEVEL_INFO;
+	finding_at_most(finding, LEVEL_INFO);
 	peer = pair_heaviest(a, (uint32_t)(most - a->rows))->stack;
 	finding_text(finding,
 		     "%s waits %.0f times a second to %s one item%s%s, and runs %s for each: the switches "

@@ -17,7 +17,7 @@ void rule_kernel_sleep(struct analysis *a)
 	if (slept < 0.05 * p_time(a) || slept < 0.2 * on)
 		return;
 	finding = finding_add(a, "kernel-sleep", slept / p_time(a));
-	finding->level = LEVEL_INFO;
+	finding_at_most(finding, LEVEL_INFO);
 	finding->total_ns = a->slept_ns;
 	if (a->stopped_ns * 2 > a->slept_ns) {
 		finding_text(finding,

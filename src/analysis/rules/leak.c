@@ -96,7 +96,7 @@ static void leak_describe(struct analysis *a, const struct group *group, double 
 
 	if (weight((unsigned)(where->key & 0xff)) < 0.2 ||
 	    is_of_connection(a, group, (unsigned)(where->key & 0xff)) || first)
-		finding->level = LEVEL_INFO;
+		finding_at_most(finding, LEVEL_INFO);
 	finding_text(
 		finding, "%s: %llu were created and %llu ended, %.3g more per second; most are in %s at %s.",
 		label_function(a, group->func).text, (unsigned long long)group->created,

@@ -58,7 +58,7 @@ void rule_leak_awake(struct analysis *a)
 			     activity_name((enum activity)most));
 		/* Those that come with connections are woken by others, and end with them. */
 		if (group->timer_wakes * 2 < group->blocks)
-			finding->level = LEVEL_INFO;
+			finding_at_most(finding, LEVEL_INFO);
 		finding->n = group->created - group->ended;
 		finding->waker_stack = group->creator;
 		if (group->creator)

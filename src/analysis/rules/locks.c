@@ -253,12 +253,12 @@ void lock_evidence(struct analysis *a, struct finding *finding, const struct res
 	if (share < finding->impact)
 		finding_weigh(finding, share);
 	/* A log on disk is written under a lock: a few percent are how such programs work. */
-	finding->may_be_well = holder_takes_work(a, res) || holder_is_idle(a, res) ||
-			       holder_waits_for_work(a, res) || may_be_no_lock(a, res) ||
-			       is_beside_program(a, res) ||
-			       (is_of_unnamed_code(a, res) && !holder_syncs(a, res));
-	if (finding->impact < 0.05 || finding->may_be_well)
-		finding->level = LEVEL_INFO;
+	if (holder_takes_work(a, res) || holder_is_idle(a, res) || holder_waits_for_work(a, res) ||
+	    may_be_no_lock(a, res) || is_beside_program(a, res) ||
+	    (is_of_unnamed_code(a, res) && !holder_syncs(a, res)))
+		finding_at_most(finding, LEVEL_INFO);
+	else if (finding->impact < 0.05)
+		finding->level = LEVEL_INFO; /* more if others wait behind it */
 	finding->held_up = lock_held_up(res);
 	finding->n = res->waits.n;
 	finding->total_ns = res->waits.sum;

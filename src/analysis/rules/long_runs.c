@@ -28,7 +28,7 @@ void rule_long_runs(struct analysis *a)
 		return;
 	row = cpu_first(most->cpu);
 	finding = finding_add(a, "long-runs", (double)most->delaying_ns / p_time(a));
-	finding->level = LEVEL_INFO;
+	finding_at_most(finding, LEVEL_INFO);
 	finding_text(
 		finding,
 		"%s ran %llu times for 2 ms or more (%s each) while others waited for a P, up to %s%s%s.",

@@ -25,7 +25,7 @@ static void long_turn_describe(struct analysis *a, const struct group *group)
 	uint32_t row = cpu_first(turns->cpu);
 
 	if (turns->most < BLOCKING_NS)
-		finding->level = LEVEL_INFO;
+		finding_at_most(finding, LEVEL_INFO);
 	finding_text(finding,
 		     "%s serves connections one after the other, and %llu times computed for %u ms or more, "
 		     "%s on average, in which it served none%s%s.",

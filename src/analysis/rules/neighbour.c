@@ -238,7 +238,7 @@ static void of_ready_threads(struct analysis *a)
 	 * for one had only just been woken, or waited to be moved there. */
 	if (used < 0.005 * p_time(a) ||
 	    (host_idle_ns(a) > 2 * off && !is_throttled(a, off) && stolen_ns(a) < off))
-		finding->level = LEVEL_INFO;
+		finding_at_most(finding, LEVEL_INFO);
 	finding_text(
 		finding,
 		"For %s a thread was ready and a CPU not used by the program, which used CPUs for %s: %s.",
@@ -247,7 +247,7 @@ static void of_ready_threads(struct analysis *a)
 	finding->total_ns = (uint64_t)off;
 	/* Nobody can act on a few ms a second, which each virtual machine loses. */
 	if (is_stolen(a, off) && !is_throttled(a, off) && off < 0.05 * (double)watched_ns(a))
-		finding->level = LEVEL_INFO;
+		finding_at_most(finding, LEVEL_INFO);
 	name_machine(a, finding);
 	finding_next(finding, "top");
 }

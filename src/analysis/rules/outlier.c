@@ -100,7 +100,7 @@ static void outlier_look_at(struct analysis *a, const struct instances *all)
 	    (cause == ACT_NETWORK || (cause == ACT_SELECT && a->stacks[one->stack].for_peer)))
 		finding->held_up = WAITED_FOR_CPU;
 	if ((cause == ACT_SYSCALL || cause == ACT_DISK) && one->ns < MIN_SINGLE_NS)
-		finding->level = LEVEL_INFO;
+		finding_at_most(finding, LEVEL_INFO);
 	finding_text(finding,
 		     "%u%s of %llu %ss %s took %s%s, the median %s: %.0f %% of the difference is %s.", like,
 		     like == SLOWEST ? " or more" : "", (unsigned long long)all->hist.n,

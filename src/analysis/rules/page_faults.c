@@ -28,8 +28,7 @@ void rule_page_faults(struct analysis *a)
 	seconds = (double)host->length_ns / 1e9;
 	finding = finding_add(a, "page-faults", cost / (double)host->length_ns / fmax(host->cpus, 1));
 	/* A program that starts, or reads a file by its map, has them, too. */
-	if (finding->level > LEVEL_MEDIUM)
-		finding->level = LEVEL_MEDIUM;
+	finding_at_most(finding, LEVEL_MEDIUM);
 	finding_text(
 		finding,
 		"The program has %.0f page faults a second; the kernel has %.0f %% of its CPU time: %s of "

@@ -67,7 +67,7 @@ void short_of_cpu_evidence(const struct analysis *a, struct finding *finding,
 
 	if (cpu * 2 < all || utilisation(a) < BUSY)
 		return;
-	finding->level = LEVEL_INFO;
+	finding_at_most(finding, LEVEL_INFO);
 	finding_evidence(finding,
 			 "they mostly compute, and the %ss are %.0f %% busy: more of them would not help",
 			 words_of(a)->place, 100 * utilisation(a));

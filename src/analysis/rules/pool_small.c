@@ -197,7 +197,7 @@ static bool of_workers(struct analysis *a, const struct row *row, double impact)
 		     100 * busy_share(a, group));
 	if (row->activity == ACT_COND && group->spent[ACT_SLEEP] * 2 > group_lifetime(group) &&
 	    row_is_for_answers(a, row) == ANSWERS_LIKELY)
-		finding->level = LEVEL_INFO;
+		finding_at_most(finding, LEVEL_INFO);
 	workers_evidence(a, finding, row, pair);
 	return true;
 }
@@ -315,7 +315,7 @@ static void of_holders(struct analysis *a, const struct row *row)
 			     usual_hold(res).text);
 	/* go test -parallel is a choice, and what go build takes from its channel is work that it finds. */
 	if (library_in_package(near, "testing") || library_in_package(near, "cmd/go/internal/work"))
-		finding->level = LEVEL_INFO;
+		finding_at_most(finding, LEVEL_INFO);
 	row_evidence(a, finding, row);
 	if (waited > row->hist.sum)
 		finding_evidence(finding, "in other stacks that end there: %s",

@@ -9,7 +9,7 @@
 #include "analysis/finding.h"
 #include "analysis/rules/rules.h"
 
-static void of_few_cpus(struct analysis *a)
+static bool of_few_cpus(struct analysis *a)
 {
 	const struct analysis_host *host = &a->options.host;
 	double used = (double)host->cpu_ns, waited = (double)host->waited_ns;
@@ -17,9 +17,9 @@ static void of_few_cpus(struct analysis *a)
 
 	if (!host->known || host->cpus <= 0 || a->procs < 2 * host->cpus || waited < 0.2 * used ||
 	    used < 0.25 * host->cpus * (double)watched_ns(a))
-		return;
+		return false;
 	finding = finding_add(a, "procs-high", 0);
-	finding->level = LEVEL_INFO;
+	finding_at_most(finding, LEVEL_INFO);
 	finding_text(
 		finding,
 		"GOMAXPROCS is %u on %.0f CPUs: threads had CPUs for %s, and were ready without one for %s. "
@@ -27,6 +27,7 @@ static void of_few_cpus(struct analysis *a)
 		a->procs, host->cpus, label_time(host->cpu_ns).text, label_time(host->waited_ns).text);
 	finding->total_ns = host->waited_ns;
 	finding_next(finding, "GOMAXPROCS=%.0f", host->cpus);
+	return true;
 }
 
 void rule_procs_high(struct analysis *a)
@@ -35,10 +36,12 @@ void rule_procs_high(struct analysis *a)
 	double most = ceil(host->quota_cpus) > 2 ? ceil(host->quota_cpus) : 2;
 	double watched = (double)watched_ns(a);
 	struct finding *finding;
+	bool few;
 
-	of_few_cpus(a);
+	few = of_few_cpus(a);
 	if (!host->known || host->quota_cpus <= 0) {
-		finding_not_applicable(a, "procs-high", "no CPU quota is known");
+		if (!few)
+			finding_not_applicable(a, "procs-high", "no CPU quota is known");
 		return;
 	}
 	if (a->procs <= most || (double)host->throttled_ns < 0.05 * watched)

@@ -164,7 +164,7 @@ static void describe_run(struct analysis *a, const struct handler *handler)
 	uint64_t ns = samples_ns(a, handler->samples);
 	struct finding *finding = finding_add(a, "request-place", share_of_tasks(a, (double)ns));
 
-	finding->level = LEVEL_INFO;
+	finding_at_most(finding, LEVEL_INFO);
 	finding_text(finding, "%.0f %% of the time of requests in %s is run in %s: %s.",
 		     percent_of(a, handler, ns), label_function(a, handler->func).text,
 		     label_stack(a, handler->runs).text, label_time(ns).text);
@@ -234,7 +234,7 @@ static void describe_wait(struct analysis *a, const struct handler *handler, con
 {
 	struct finding *finding = finding_add(a, "request-place", share_of_tasks(a, (double)most->ns));
 
-	finding->level = LEVEL_INFO;
+	finding->level = LEVEL_INFO; /* unless requests fail */
 	finding_text(finding, "%.0f %% of the time of requests in %s is %s in %s: %s.",
 		     percent_of(a, handler, most->ns), label_function(a, handler->func).text,
 		     wait_name(a, most->most), label_stack(a, most->most->stack).text,

@@ -148,7 +148,7 @@ static void describe_loop(struct analysis *a, const struct row *row, const struc
 	bool always = hardly_waits(a, loop);
 	const struct row *blocked = always ? loop->most : loop->longest;
 
-	finding->level = LEVEL_INFO;
+	finding_at_most(finding, LEVEL_INFO);
 	if (always)
 		finding_text(finding,
 			     "%s takes one event at a time, and hardly waits for the next: what it calls is "

@@ -38,7 +38,7 @@ void rule_single_flight(struct analysis *a)
 		finding = finding_add(a, "single-flight", impact);
 		/* To wait for a call that another one makes is what it is for. */
 		if (finding->level < LEVEL_HIGH)
-			finding->level = LEVEL_INFO;
+			finding_at_most(finding, LEVEL_INFO);
 		finding_text(finding, "Up to %u %s at once waited %s in %s for one of them: mostly %s.",
 			     row->most_shared, words_of(a)->many, label_time(row->shared_ns).text,
 			     label_stack(a, row->stack).text, pair_did(a, pair).text);

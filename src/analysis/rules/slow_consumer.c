@@ -60,8 +60,7 @@ static void receiver_waits(struct analysis *a, const struct row *row, const stru
 		return;
 	finding = finding_add(a, "slow-consumer", impact);
 	/* A limit may be meant. */
-	if (finding->level > LEVEL_MEDIUM)
-		finding->level = LEVEL_MEDIUM;
+	finding_at_most(finding, LEVEL_MEDIUM);
 	finding_text(finding,
 		     "%s waited %s to send to one %s, %s in %s, which waits meanwhile, too: %s in %s.",
 		     label_stack(a, row->stack).text, label_time(row->hist.sum).text, words_of(a)->one,
@@ -115,7 +114,7 @@ static void slow_consumer_look_at(struct analysis *a, uint32_t index)
 	/* Where the program uses most of its CPUs, one that waits for a limit, or for those that compute, is
 	 * not slow. */
 	if (waits_for_others(pair) && utilisation(a) >= 0.7)
-		finding->level = LEVEL_INFO;
+		finding_at_most(finding, LEVEL_INFO);
 	finding->n = row->hist.n;
 	finding->total_ns = row->hist.sum;
 	finding->p50_ns = histogram_quantile(&row->hist, 0.5);

@@ -57,8 +57,7 @@ void rule_stampede(struct analysis *a)
 			continue;
 		finding = finding_add(a, "stampede", impact);
 		/* What they load is not known. */
-		if (finding->level > LEVEL_MEDIUM)
-			finding->level = LEVEL_MEDIUM;
+		finding_at_most(finding, LEVEL_MEDIUM);
 		finding_text(finding,
 			     "%llu times some %.0f requests at once waited in %s, and none between these "
 			     "times: %s.",

@@ -59,7 +59,7 @@ static void look_at_barrier(struct analysis *a, const struct row *row)
 		     pair_did(a, pair).text);
 	/* One that sleeps, or waits for the network, sets the pace. */
 	if (pair_own_share(pair) < 0.5 || (top_first(pair->did)->key & 0xff) == ACT_SLEEP)
-		finding->level = LEVEL_INFO;
+		finding_at_most(finding, LEVEL_INFO);
 	row_evidence(a, finding, row);
 }
 

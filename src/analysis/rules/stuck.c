@@ -179,7 +179,7 @@ void rule_stuck(struct analysis *a)
 		     places > 1 ? ", " : "", places > 1 ? label_stack(a, found[1].stack).text : "");
 	/* Processes of Apache or uWSGI take turns to accept, by a lock that they share. */
 	if (is_of_threads(a) && places == 1 && n == a->alive) {
-		finding->level = LEVEL_INFO;
+		finding_at_most(finding, LEVEL_INFO);
 		finding_evidence(finding, "no thread of the process does anything else: another process may "
 					  "hold the lock");
 	}

@@ -41,7 +41,7 @@ void rule_stw_stop(struct analysis *a)
 		     label_function(a, gc->worst_stop_func).text,
 		     last ? "was the last to stop" : "cannot be preempted");
 	if (last)
-		finding->level = LEVEL_INFO;
+		finding_at_most(finding, LEVEL_INFO);
 	finding->n = gc->slow_stops;
 	finding->total_ns = gc->slow_stops_ns;
 	finding->max_ns = gc->worst_stop;

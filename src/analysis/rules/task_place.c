@@ -72,7 +72,7 @@ static void describe_repeated(struct analysis *a, const struct instances *all, c
 	double ns = (double)outer->weight, of = (double)all->hist.sum;
 	struct finding *finding = finding_add(a, "task-place", share_of_tasks(a, ns));
 
-	finding->level = LEVEL_INFO;
+	finding_at_most(finding, LEVEL_INFO);
 	finding_text(finding, "%.0f %% of the time of task %s is task %s, %.0f of them, one after the other.",
 		     ns > of ? 100 : 100 * ns / of, label_function(a, all->name).text,
 		     label_function(a, one->name).text, (double)outer->n / (double)all->hist.n);
@@ -109,7 +109,7 @@ static void task_place_look_at(struct analysis *a, const struct instances *all)
 	if (all->hist.n < MIN_N || of <= 0 || ns < 0.5 * of || !name_place(a, all, &place))
 		return;
 	finding = finding_add(a, "task-place", share_of_tasks(a, ns));
-	finding->level = LEVEL_INFO;
+	finding_at_most(finding, LEVEL_INFO);
 	finding_text(finding, "%.0f %% of the time of task %s is %s in %s%s.", ns > of ? 100 : 100 * ns / of,
 		     label_function(a, all->name).text, activity_name((enum activity)activity), place.text,
 		     times_each(all, most).text);

@@ -29,7 +29,7 @@ static bool of_answers(struct analysis *a, const struct row *row, uint32_t index
 	if (pair_busy_share(pair) >= 0.5 || row_is_for_answers(a, row) == ANSWERS_UNLIKELY)
 		return false;
 	finding = finding_add(a, "timer-bound", impact);
-	finding->level = LEVEL_INFO;
+	finding_at_most(finding, LEVEL_INFO);
 	finding_text(finding,
 		     "%s waited %s for %s, which ends the waits when a timer wakes or starts it: mostly %s.",
 		     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
@@ -52,7 +52,7 @@ static bool of_ticks(struct analysis *a, const struct row *row, double impact)
 		    lock->waits.sum * 2 < 3 * lock->contended_ns)
 			continue;
 		finding = finding_add(a, "timer-bound", impact);
-		finding->level = LEVEL_INFO;
+		finding_at_most(finding, LEVEL_INFO);
 		finding_text(finding,
 			     "%s waited %s for the ticks of one timer, %.0f a second: up to %u at once.",
 			     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
@@ -92,7 +92,7 @@ static void of_conditions(struct analysis *a, const struct row *row, const struc
 	if (row->activity != ACT_COND || row_is_idle(a, row))
 		return;
 	finding = finding_add(a, "timer-bound", impact);
-	finding->level = LEVEL_INFO;
+	finding_at_most(finding, LEVEL_INFO);
 	finding_text(finding,
 		     "%s waited %s for a condition: nothing in the program ended %llu of %llu waits, a timer "
 		     "did, each after %s (mean), %s in all.",

@@ -59,7 +59,7 @@ void rule_vm_gc(struct analysis *a)
 		     label_time(own).text, label_time(ns).text, label_stack(a, most->stack).text);
 	/* All programs of such a machine have a collector that works. */
 	if ((double)own < 0.2 * user_running_ns(a))
-		finding->level = LEVEL_INFO;
+		finding_at_most(finding, LEVEL_INFO);
 	row_evidence(a, finding, most);
 	finding->total_ns = ns;
 	finding_next(finding, "jstat -gcutil %s 1s; fewer allocations, or a larger heap (-Xmx)",

@@ -68,7 +68,7 @@ static void yield_spin_describe(struct analysis *a, const struct group *group, u
 	finding_evidence(finding, "%llu yields, %s of running before each; it blocked %llu times",
 			 (unsigned long long)n, label_time(ns / n).text, (unsigned long long)group->blocks);
 	if (ghc)
-		finding->level = LEVEL_INFO;
+		finding_at_most(finding, LEVEL_INFO);
 	finding_next(finding, "%s",
 		     ghc    ? "+RTS -A64m for fewer collections, or -qg for one thread"
 		     : team ? "equal shares, as by schedule(dynamic); OMP_WAIT_POLICY=passive"

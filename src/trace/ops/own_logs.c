@@ -172,7 +172,7 @@ bool kernel_log_parse(const char *category, const char *message, struct kernel_l
 static const char log_pid[] = " (PID ";
 
 /* Prints a process's name of 16 bytes, then its PID. */
-static void print_process(const char name[16], uint32_t pid, char text[HOST_LOG_TEXT])
+static void print_named_process(const char name[16], uint32_t pid, char text[HOST_LOG_TEXT])
 {
 	char clean[16] = "";
 
@@ -183,7 +183,7 @@ static void print_process(const char name[16], uint32_t pid, char text[HOST_LOG_
 
 /* Takes the name and the PID that text begins with; a name may have any form. Returns what follows them, or
  * NULL. */
-static const char *take_process(const char *text, char name[16], uint32_t *pid)
+static const char *take_named_process(const char *text, char name[16], uint32_t *pid)
 {
 	const char *last = NULL;
 	char *end;
@@ -204,7 +204,7 @@ void beside_log_print(const struct beside_log *log, char text[HOST_LOG_TEXT])
 {
 	char process[HOST_LOG_TEXT];
 
-	print_process(log->name, log->pid, process);
+	print_named_process(log->name, log->pid, process);
 	snprintf(text, HOST_LOG_TEXT, "%s%.40s used %llu us", beside_begin, process,
 		 (unsigned long long)log->used_ns / 1000);
 }
@@ -219,7 +219,7 @@ bool beside_log_parse(const char *category, const char *message, struct beside_l
 	if (strcmp(category, OWN_LOG_CATEGORY) != 0 || strncmp(message, beside_begin, begin) != 0)
 		return false;
 	*log = (struct beside_log){.pid = 0};
-	after = take_process(message + begin, log->name, &log->pid);
+	after = take_named_process(message + begin, log->name, &log->pid);
 	if (!after || sscanf(after, " used %llu us", &us) != 1 || us > MAX_US)
 		return false;
 	log->used_ns = us * 1000;
@@ -238,7 +238,7 @@ void descendants_log_print(const struct descendants_log *log, char text[HOST_LOG
 	n = strlen(text);
 	if (!log->pid)
 		return;
-	print_process(log->name, log->pid, process);
+	print_named_process(log->name, log->pid, process);
 	snprintf(text + n, HOST_LOG_TEXT - n, ": %.40s", process);
 }
 
@@ -253,7 +253,7 @@ bool descendants_log_parse(const char *category, const char *message, struct des
 	    us > MAX_US)
 		return false;
 	*log = (struct descendants_log){.used_ns = us * 1000, .live = live};
-	if (colon && colon[1] == ' ' && !take_process(colon + 2, log->name, &log->pid))
+	if (colon && colon[1] == ' ' && !take_named_process(colon + 2, log->name, &log->pid))
 		return false;
 	descendants_log_print(log, again);
 	return strcmp(message, again) == 0;
