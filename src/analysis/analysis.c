@@ -71,7 +71,7 @@ static void free_tables(struct analysis *a)
 	for (size_t i = 0; i < a->ninstances; i++)
 		histogram_free(&a->instances[i].hist);
 	for (size_t i = 0; a->gs && i < a->ngs; i++) {
-		open_regions_drop(a, &a->gs[i]);
+		open_regions_drop(&a->gs[i]);
 		labels_drop(&a->gs[i]);
 	}
 	for (unsigned i = 0; i < ORIGIN_COUNT; i++)

@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "analysis/figures.h"
-#include "analysis/intervals.h"
 #include "analysis/kinds.h"
 #include "analysis/names.h"
 #include "analysis/order.h"
+#include "analysis/top.h"
 #include "util/array.h"
 #include "util/json.h"
 #include "util/text.h"

@@ -7,8 +7,8 @@
 
 #include "analysis/figures.h"
 #include "analysis/instances.h"
-#include "analysis/intervals.h"
 #include "analysis/names.h"
+#include "analysis/top.h"
 #include "code/symbol/library.h"
 #include "util/array.h"
 #include "trace/ops/own_names.h"

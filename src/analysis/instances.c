@@ -289,9 +289,8 @@ void instances_end(struct analysis *a)
 	}
 }
 
-void open_regions_drop(struct analysis *a, struct goroutine *g)
+void open_regions_drop(struct goroutine *g)
 {
-	(void)a;
 	free(g->regions);
 	g->regions = NULL;
 	g->nregions = g->region_capacity = 0;

@@ -21,6 +21,6 @@ void region_begin(struct analysis *a, const struct op *op);
 void region_end(struct analysis *a, const struct op *op);
 /* Ends what is open, at the end of the trace. */
 void instances_end(struct analysis *a);
-void open_regions_drop(struct analysis *a, struct goroutine *g);
+void open_regions_drop(struct goroutine *g);
 
 #endif

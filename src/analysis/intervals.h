@@ -6,13 +6,6 @@
 #include "analysis/state.h"
 #include "analysis/top.h"
 
-struct time_span {
-	struct goroutine *g;
-	uint64_t start, end;
-	uint32_t stack;
-	uint8_t activity;
-	bool cut;
-};
 /* While a gap is open, the goroutine is not watched; its activity begins when the gap ends. */
 void interval_enter(struct analysis *a, struct goroutine *g, enum activity activity, uint32_t stack);
 /* Counts the thread's last system call, which has ended: it makes another one, or the trace ends. */

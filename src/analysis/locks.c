@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "analysis/figures.h"
-#include "analysis/intervals.h"
 #include "analysis/names.h"
+#include "analysis/top.h"
 #include "util/array.h"
 #include "trace/ops/own_logs.h"
 

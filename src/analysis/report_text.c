@@ -7,12 +7,12 @@
 #include "analysis/cpu.h"
 #include "analysis/figures.h"
 #include "analysis/finding.h"
-#include "analysis/intervals.h"
 #include "analysis/kinds.h"
 #include "analysis/tables.h"
 #include "analysis/names.h"
 #include "analysis/order.h"
 #include "analysis/state.h"
+#include "analysis/top.h"
 #include "analysis/words.h"
 #include "trace/ops/own_logs.h"
 #include "trace/ops/own_names.h"
@@ -757,6 +757,9 @@ static void report_text_table(const struct page *page, size_t which)
 			tables[which].print(page, order[i]);
 	}
 	rest(page, n);
+	if (table == TABLE_ADDRESSES && page->a->locks_left_out)
+		fprintf(page->out, "waits for further locks, which are not counted: %s\n",
+			text_count(page->a->locks_left_out).bytes);
 	row_lines_free(lines, of_rows ? n : 0);
 	free(order);
 }

@@ -226,7 +226,6 @@ struct goroutine {
 	uint32_t waker;                /* 1 + index of the goroutine that made it runnable; 0 = unknown */
 	uint64_t waker_goid;           /* detects reuse of that index by another goroutine */
 	struct holding held[HOLDINGS]; /* the latest first */
-	uint64_t waited_at;            /* ns: start of its last wait */
 	uint64_t burst;                /* burst_begin of the last burst that it was counted in */
 	/* A wait until a request was sent, to which the next one at its stack belongs; 0 = none. */
 	uint64_t asked_since; /* ns */
@@ -266,13 +265,13 @@ struct proc {
 	uint64_t stopped_at; /* ns: when a thread gave it up; 0 = a goroutine has started on it since */
 };
 
-/* All intervals of one activity with one stack. */
 /* Waits of a millisecond or more; those that overlap are one burst. */
 struct bursts {
 	uint64_t n, waits, ns;
 	uint64_t covered_ns, end; /* ns: in which any of them lasted; when the last one ended */
 };
 
+/* All intervals of one activity with one stack. */
 struct row {
 	uint32_t stack;
 	uint8_t activity;
@@ -400,7 +399,6 @@ struct group {
 	struct histogram latency;
 	int32_t growth[SERIES];
 	uint64_t suspects, suspect_ns;
-	uint32_t suspect_stack;
 	struct top suspect_stacks[TOPS];
 	uint64_t longest_slice, longest_slice_at, longest_slice_g;
 	uint32_t longest_slice_stack, longest_slice_delayed;
@@ -651,7 +649,6 @@ struct analysis {
 	struct histogram latency_from[ORIGIN_COUNT];
 	uint64_t idle_delayed; /* runnable for 1 ms or more with a P idle throughout */
 	uint64_t idle_delayed_ns, idle_delayed_max, idle_delayed_at, idle_delayed_g;
-	double system_running;
 	struct {
 		struct handler_requests all[MAX_HANDLERS];
 		unsigned n;
@@ -674,7 +671,7 @@ struct analysis {
 	/* ns of watched time: since when, if they are; in all */
 	uint64_t no_calls_since, no_calls_ns;
 	uint64_t repaired; /* events, by the trace's own notes */
-	uint64_t net_wakes, net_wakes_sysmon, net_late_ns;
+	uint64_t net_wakes, net_wakes_sysmon;
 	uint64_t timer_wakes, timer_short_runs;
 	uint64_t burst_begin, bursts, burst_most, burst_at;
 	uint32_t burst_n, burst_of_group;

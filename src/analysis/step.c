@@ -38,7 +38,7 @@ static void born(struct analysis *a, struct goroutine *g, const struct op *op)
 {
 	uint32_t stack = stack_index(a, op->stack), entry = stack_index(a, op->stack2);
 
-	open_regions_drop(a, g);
+	open_regions_drop(g);
 	labels_drop(g);
 	*g = (struct goroutine){.goid = a->ledger.gs[step_index_of(a, g)].goid, .born = a->now, .p = NO_P};
 	group_born(a, g, entry, stack, false);
@@ -81,7 +81,7 @@ static void dead(struct analysis *a, struct goroutine *g)
 	g->activity = ACT_NONE;
 	labels_end(a, g, false);
 	group_ended(a, g);
-	open_regions_drop(a, g);
+	open_regions_drop(g);
 	labels_drop(g);
 }
 
@@ -115,7 +115,7 @@ static void exist(struct analysis *a, struct goroutine *g, const struct op *op,
 {
 	uint32_t stack = stack_index(a, op->stack);
 
-	open_regions_drop(a, g);
+	open_regions_drop(g);
 	labels_drop(g);
 	*g = (struct goroutine){.goid = a->ledger.gs[op->g].goid, .p = to->p};
 	group_born(a, g, stack_index(a, op->stack2), 0, true);
@@ -486,7 +486,6 @@ static void step_wake(struct analysis *a, struct goroutine *g, struct goroutine 
 		note_shared_wake(a, g, waker);
 	resource_wake(a, g, waker, stack);
 	lock_wake(a, g, waker, stack);
-	g->waited_at = g->since;
 	interval_leave(a, g, waker, stack, false);
 	lock_leave(a, g);
 	interval_enter(a, g, ACT_RUNNABLE, stack);

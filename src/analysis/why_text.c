@@ -552,8 +552,7 @@ static void why_text_put_lock(struct json *json, const struct analysis *a, const
 		json_text(json, "released_at", label_stack(a, segment->waker_stack).text);
 }
 
-static void put_segment(struct json *json, const struct why *why, const struct analysis *a,
-			const struct path_segment *segment)
+static void put_segment(struct json *json, const struct analysis *a, const struct path_segment *segment)
 {
 	struct label place = label_stack(a, segment->stack), waker = label_stack(a, segment->waker_stack);
 
@@ -578,7 +577,6 @@ static void put_segment(struct json *json, const struct why *why, const struct a
 	}
 	why_text_put_lock(json, a, segment);
 	json_close(json, '}');
-	(void)why;
 }
 
 void why_json(const struct why *why, const struct analysis *a, FILE *out)
@@ -593,7 +591,7 @@ void why_json(const struct why *why, const struct analysis *a, FILE *out)
 	json_number(&json, "instances", why->n);
 	json_open(&json, "path", '[');
 	for (size_t i = 0; i < why->nsegments; i++)
-		put_segment(&json, why, a, &why->segments[i]);
+		put_segment(&json, a, &why->segments[i]);
 	json_close(&json, ']');
 	json_open(&json, "typical_ns", '{');
 	for (unsigned i = 1; i < ACT_COUNT; i++) {

@@ -7,10 +7,10 @@
 
 #include "analysis/figures.h"
 #include "analysis/handlers.h"
-#include "analysis/intervals.h"
 #include "analysis/tables.h"
 #include "analysis/names.h"
 #include "analysis/rules/rules.h"
+#include "analysis/top.h"
 #include "code/symbol/library.h"
 
 /* Fewer questions than MIN_ASKED may be of another kind: a thread that gives out work waits for its end now

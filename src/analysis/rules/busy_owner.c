@@ -5,8 +5,8 @@
  */
 #include "analysis/figures.h"
 #include "analysis/finding.h"
-#include "analysis/intervals.h"
 #include "analysis/rules/rules.h"
+#include "analysis/top.h"
 #include "analysis/words.h"
 
 enum { MIN_N = 20 };

@@ -8,9 +8,9 @@
 #include "analysis/cpu.h"
 #include "analysis/figures.h"
 #include "analysis/finding.h"
-#include "analysis/intervals.h"
 #include "analysis/names.h"
 #include "analysis/rules/rules.h"
+#include "analysis/top.h"
 
 enum { LEAST = 50, LEAST_RATE = 20, LEAST_SAMPLES = 20 };
 

@@ -8,7 +8,6 @@
 #include "analysis/cpu.h"
 #include "analysis/figures.h"
 #include "analysis/finding.h"
-#include "analysis/intervals.h"
 #include "analysis/kinds.h"
 #include "analysis/names.h"
 #include "analysis/top.h"

@@ -6,9 +6,9 @@
  */
 #include "analysis/figures.h"
 #include "analysis/finding.h"
-#include "analysis/intervals.h"
 #include "analysis/kinds.h"
 #include "analysis/rules/rules.h"
+#include "analysis/top.h"
 
 enum { MIN_N = 20, MIN_WORKERS = 2 };
 

@@ -2,7 +2,6 @@
 /* The collector runs all the time for a small heap. */
 #include "analysis/figures.h"
 #include "analysis/finding.h"
-#include "analysis/intervals.h"
 #include "analysis/names.h"
 #include "analysis/rules/rules.h"
 

@@ -5,8 +5,8 @@
  */
 #include "analysis/figures.h"
 #include "analysis/finding.h"
-#include "analysis/intervals.h"
 #include "analysis/rules/rules.h"
+#include "analysis/top.h"
 
 enum { LEAST_RATE = 5000, SHORT_NS = 20000 };
 

@@ -2,8 +2,8 @@
 /* Many goroutines are woken for something that one of them gets; the others wait again at once. */
 #include "analysis/figures.h"
 #include "analysis/finding.h"
-#include "analysis/intervals.h"
 #include "analysis/rules/rules.h"
+#include "analysis/top.h"
 #include "analysis/words.h"
 
 /* Cost of waking a goroutine (thread) and of switching to it and back, without its running time. */

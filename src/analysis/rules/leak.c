@@ -2,10 +2,10 @@
 /* Goroutines are created all the time, wait, and do not end. */
 #include "analysis/figures.h"
 #include "analysis/finding.h"
-#include "analysis/intervals.h"
 #include "analysis/kinds.h"
 #include "analysis/names.h"
 #include "analysis/rules/rules.h"
+#include "analysis/top.h"
 #include "code/symbol/library.h"
 
 enum { LEAST = 20, SLICES = 10, MOST_LEAKS = 16 };

@@ -22,7 +22,6 @@ static const char *lock_io_kind_of(const struct resource *res)
 	return did[ACT_SLEEP] >= did[ACT_SYSCALL] ? "a sleep" : "system calls";
 }
 
-/* Returns the I/O call that takes the holders longest; NULL if there is none. */
 /* As gotrace names what a thread calls: "clone3". */
 static const char *call_of_thread(const struct analysis *a, const struct stack_info *info)
 {
@@ -31,6 +30,7 @@ static const char *call_of_thread(const struct analysis *a, const struct stack_i
 	return info->n && leaf->func == leaf->file && is_of_threads(a) ? name_text(a, leaf->func) : NULL;
 }
 
+/* Returns the I/O call that takes the holders longest; NULL if there is none. */
 static const char *heaviest_call(const struct analysis *a, const struct resource *res)
 {
 	const struct top *most = NULL, *other = NULL;

@@ -2,9 +2,9 @@
 /* A lock is held long by a goroutine that computes. */
 #include "analysis/figures.h"
 #include "analysis/finding.h"
-#include "analysis/intervals.h"
 #include "analysis/names.h"
 #include "analysis/rules/rules.h"
+#include "analysis/top.h"
 
 enum { MIN_WAIT_NS = 1000000 };
 

@@ -6,10 +6,10 @@
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/handlers.h"
-#include "analysis/intervals.h"
 #include "analysis/kinds.h"
 #include "analysis/names.h"
 #include "analysis/rules/rules.h"
+#include "analysis/top.h"
 #include "analysis/words.h"
 #include "code/symbol/library.h"
 

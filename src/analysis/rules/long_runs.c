@@ -7,7 +7,6 @@
 #include "analysis/cpu.h"
 #include "analysis/figures.h"
 #include "analysis/finding.h"
-#include "analysis/intervals.h"
 #include "analysis/rules/rules.h"
 
 enum { LEAST = 20, LEAST_LATENCY_NS = 2000000 };

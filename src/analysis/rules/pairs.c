@@ -3,11 +3,11 @@
 #include "analysis/cpu.h"
 #include "analysis/figures.h"
 #include "analysis/finding.h"
-#include "analysis/intervals.h"
 #include "analysis/kinds.h"
 #include "analysis/names.h"
 #include "analysis/order.h"
 #include "analysis/rules/rules.h"
+#include "analysis/top.h"
 #include "analysis/words.h"
 #include "util/utf8.h"
 

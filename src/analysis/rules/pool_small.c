@@ -6,11 +6,11 @@
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/handlers.h"
-#include "analysis/intervals.h"
 #include "analysis/kinds.h"
 #include "analysis/names.h"
 #include "analysis/tables.h"
 #include "analysis/rules/rules.h"
+#include "analysis/top.h"
 #include "code/symbol/library.h"
 
 enum { MAX_MEMBERS = 64, MIN_N = 10 };

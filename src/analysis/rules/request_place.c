@@ -9,11 +9,11 @@
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/handlers.h"
-#include "analysis/intervals.h"
 #include "analysis/kinds.h"
 #include "analysis/names.h"
 #include "analysis/rules/rules.h"
 #include "analysis/tables.h"
+#include "analysis/top.h"
 
 #define LONG_POLL_NS 1000000000ull
 

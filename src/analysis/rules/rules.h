@@ -106,6 +106,14 @@ bool group_grows_throughout(const struct analysis *a, const struct group *group)
 /* Suggests `gotrace why` for tasks or regions of this name. */
 void instances_suggest_why(const struct analysis *a, struct finding *finding, const struct instances *all);
 
+/* --- serial_loop.c --- */
+
+/* The call by which a stack of a wait for the network waits for connections or events; NULL if it does not.
+ */
+const char *stack_takes_by(const struct analysis *a, uint32_t stack);
+/* Whether that is a call of servers: epoll_wait or accept. Libraries poll() for an answer. */
+bool stack_takes_work(const struct analysis *a, uint32_t stack);
+
 /* --- slow_consumer.c --- */
 
 /* Whether its waits are those of writers to a pipe that is full. */
@@ -117,11 +125,6 @@ bool row_is_pipe_write(const struct analysis *a, const struct row *row);
 const struct pair *pair_heaviest(const struct analysis *a, uint32_t row);
 /* The share of the others' waits, 0 to 1, in which the waker itself did not wait for work. */
 double pair_busy_share(const struct pair *pair);
-/* The call by which a stack of a wait for the network waits for connections or events; NULL if it does not.
- */
-const char *stack_takes_by(const struct analysis *a, uint32_t stack);
-/* Whether that is a call of servers: epoll_wait or accept. Libraries poll() for an answer. */
-bool stack_takes_work(const struct analysis *a, uint32_t stack);
 /* The same, without what others decide: waits for the network, and for a P or CPU. */
 double pair_own_share(const struct pair *pair);
 /* What the waker mostly did meanwhile: "network in main.fetch (main.go:7)". */

@@ -8,9 +8,9 @@
 
 #include "analysis/figures.h"
 #include "analysis/finding.h"
-#include "analysis/intervals.h"
 #include "analysis/names.h"
 #include "analysis/rules/rules.h"
+#include "analysis/top.h"
 
 enum { MIN_WAIT_NS = 1000000, MIN_READERS = 10, MIN_STARVED_NS = 50000000, MIN_STARVED = 2 };
 

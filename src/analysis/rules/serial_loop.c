@@ -9,10 +9,10 @@
 
 #include "analysis/figures.h"
 #include "analysis/finding.h"
-#include "analysis/intervals.h"
 #include "analysis/kinds.h"
 #include "analysis/names.h"
 #include "analysis/rules/rules.h"
+#include "analysis/top.h"
 
 enum { MIN_N = 20, MIN_LONG_N = 5, MOST_LOOPS = 16 };
 

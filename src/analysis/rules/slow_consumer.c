@@ -2,9 +2,9 @@
 /* Many senders wait for one busy goroutine that receives from their channel. */
 #include "analysis/figures.h"
 #include "analysis/finding.h"
-#include "analysis/intervals.h"
 #include "analysis/kinds.h"
 #include "analysis/rules/rules.h"
+#include "analysis/top.h"
 #include "analysis/words.h"
 
 bool row_is_pipe_write(const struct analysis *a, const struct row *row)

@@ -7,9 +7,9 @@
 
 #include "analysis/figures.h"
 #include "analysis/finding.h"
-#include "analysis/intervals.h"
 #include "analysis/names.h"
 #include "analysis/rules/rules.h"
+#include "analysis/top.h"
 #include "analysis/words.h"
 
 enum { MIN_N = 5, MIN_SLACK_NS = 1000000, MIN_MEETINGS = 20, MIN_MEETING_NS = 100000 };

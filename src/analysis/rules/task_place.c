@@ -7,10 +7,10 @@
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/instances.h"
-#include "analysis/intervals.h"
 #include "analysis/kinds.h"
 #include "analysis/names.h"
 #include "analysis/rules/rules.h"
+#include "analysis/top.h"
 
 enum { MIN_N = 10, MIN_SAMPLES = 20, MOST = 3, MANY_TIMES = 5 };
 

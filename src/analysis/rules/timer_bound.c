@@ -8,11 +8,11 @@
 
 #include "analysis/figures.h"
 #include "analysis/finding.h"
-#include "analysis/intervals.h"
 #include "analysis/names.h"
 #include "analysis/order.h"
 #include "analysis/tables.h"
 #include "analysis/rules/rules.h"
+#include "analysis/top.h"
 
 enum { MIN_N = 20 };
 

@@ -7,7 +7,6 @@
 
 #include "analysis/figures.h"
 #include "analysis/finding.h"
-#include "analysis/intervals.h"
 #include "analysis/names.h"
 #include "analysis/rules/rules.h"
 

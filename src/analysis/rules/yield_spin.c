@@ -5,10 +5,10 @@
 #include "analysis/cpu.h"
 #include "analysis/figures.h"
 #include "analysis/finding.h"
-#include "analysis/intervals.h"
 #include "analysis/kinds.h"
 #include "analysis/names.h"
 #include "analysis/rules/rules.h"
+#include "analysis/top.h"
 #include "code/symbol/library.h"
 
 /*
