@@ -61,6 +61,11 @@ uint64_t activities_ns(const uint64_t ns[ACT_COUNT])
 	return all;
 }
 
+uint64_t activities_watched_ns(const uint64_t ns[ACT_COUNT])
+{
+	return activities_ns(ns) - ns[ACT_UNWATCHED];
+}
+
 double gc_live_share(const struct gc_figures *gc)
 {
 	return gc->live_cycles ? gc->live_of_goal / (double)gc->live_cycles : 0;
@@ -74,6 +79,11 @@ bool gc_may_be_limited(const struct gc_figures *gc)
 double user_running_ns(const struct analysis *a)
 {
 	return (double)(a->total_spent[ACT_CODE] + a->total_spent[ACT_ASSIST]);
+}
+
+double assist_share(const struct analysis *a)
+{
+	return (double)a->total_spent[ACT_ASSIST] / (user_running_ns(a) + 1);
 }
 
 /* Total time of the whole instances of a kind. */
@@ -307,6 +317,19 @@ struct label label_time(uint64_t ns)
 
 	snprintf(label.text, sizeof(label.text), "%.60s", text_time(ns).bytes);
 	return label;
+}
+
+struct label label_number(double number)
+{
+	struct label label;
+
+	snprintf(label.text, sizeof(label.text), number >= 99.95 ? "%.0f" : "%.3g", number);
+	return label;
+}
+
+const char *how_much(uint64_t part, uint64_t all)
+{
+	return part >= all ? "all" : part * 2 >= all ? "mostly" : "most often";
 }
 
 struct label label_pid(const struct analysis *a)

@@ -9,6 +9,8 @@ uint64_t watched_ns(const struct analysis *a);
 double p_time(const struct analysis *a);              /* ns: integral of GOMAXPROCS over time */
 bool is_of_threads(const struct analysis *a);         /* the trace is not of goroutines */
 uint64_t activities_ns(const uint64_t ns[ACT_COUNT]); /* the sum of all activities */
+uint64_t activities_watched_ns(const uint64_t ns[ACT_COUNT]);
+double assist_share(const struct analysis *a); /* of the running time, 0 to 1 */
 double busy_ns(const struct analysis *a); /* time of Ps or CPUs with code, the collector, or system calls */
 double utilisation(const struct analysis *a);      /* of the Ps, 0 to 1 */
 double gc_live_share(const struct gc_figures *gc); /* of the heap's goal, in use after a cycle; 0: unknown */
@@ -34,6 +36,9 @@ struct label label_stack(const struct analysis *a, uint32_t stack);
 struct label label_in(const struct analysis *a, const struct code_place *at, uint32_t called);
 struct label label_near(const struct analysis *a, uint32_t stack);
 struct label label_time(uint64_t ns);
+struct label label_number(double number); /* "2.5", "1234": three digits, or as many as an integer has */
+/* How much of the whole the largest part is, as a word before that part: "all", "mostly", "most often". */
+const char *how_much(uint64_t part, uint64_t all);
 struct label label_pid(const struct analysis *a); /* "4711"; "PID" if it is not known */
 struct label label_lock(const struct lock *lock); /* "mutex 0xc000012340" */
 struct label label_function(const struct analysis *a, uint32_t string);

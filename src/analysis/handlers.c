@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/figures.h"
+#include "analysis/kinds.h"
 #include "analysis/names.h"
 #include "code/symbol/library.h"
 
@@ -94,7 +95,7 @@ void handler_enter(struct analysis *a, struct goroutine *g)
 	uint32_t func;
 
 	/* Code has no stack, and that of a runnable goroutine is its waker's. A gap is within a request. */
-	if (g->activity < ACT_SYSCALL || g->activity == ACT_UNWATCHED)
+	if (!activity_is_blocked(g->activity))
 		return;
 	func = handler_look_up(a, g->stack);
 	if (g->handler && a->handlers.all[g->handler - 1].func == func)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/kinds.h"
 #include "analysis/top.h"
 #include "analysis/names.h"
 #include "util/array.h"
@@ -99,8 +100,7 @@ void instance_longest_wait(const struct analysis *a, const struct goroutine *g, 
 		const struct past_activity *past = &g->past[(g->npast - i) % PAST];
 		uint64_t start = past->start > one->begin ? past->start : one->begin;
 
-		if (past->activity >= ACT_SYSCALL && past->activity < ACT_UNWATCHED &&
-		    end - start > longest) {
+		if (activity_is_blocked(past->activity) && end - start > longest) {
 			longest = end - start;
 			one->stack = past->stack;
 			one->activity = past->activity;

@@ -124,11 +124,6 @@ void interval_meanwhile(const struct analysis *a, const struct goroutine *g, uin
 
 /* --- what the waker did --- */
 
-static bool intervals_is_wait(unsigned activity)
-{
-	return activity >= ACT_NETWORK && activity < ACT_UNWATCHED;
-}
-
 /* A wait of g begins. */
 static void expect_waker(const struct analysis *a, struct goroutine *g)
 {
@@ -171,7 +166,7 @@ static void note_answer(struct analysis *a, struct goroutine *g, const struct go
 {
 	struct goroutine *by = &a->gs[waker - a->gs];
 
-	if (row->activity < ACT_JOIN || row->activity > ACT_SELECT)
+	if (!activity_is_for_others(row->activity) || row->activity == ACT_LOCK)
 		return;
 	if (by->asker) {
 		row->after_wait++;
@@ -203,7 +198,7 @@ void interval_enter(struct analysis *a, struct goroutine *g, enum activity activ
 	remember(g, a->now, activity, activity == ACT_RUNNABLE || activity == ACT_UNWATCHED ? 0 : stack);
 	if (interval_counts(a, g))
 		handler_enter(a, g);
-	if (intervals_is_wait(activity))
+	if (activity_is_wait(activity))
 		expect_waker(a, g);
 	if (activity == ACT_RUNNABLE) {
 		integrate(a, a->now);
@@ -412,7 +407,7 @@ void interval_leave(struct analysis *a, struct goroutine *g, const struct gorout
 	count_whole(a, row, g, g->since, waker, ns);
 	if (g->activity != ACT_RUNNABLE)
 		count_answer(a, row, g, waker_stack);
-	if (intervals_is_wait(g->activity) && (waker || waker_stack)) {
+	if (activity_is_wait(g->activity) && (waker || waker_stack)) {
 		struct pair *pair = pair_get(a, row, waker_stack);
 
 		pair->n++;

@@ -47,6 +47,21 @@ bool activity_is_lock(unsigned activity)
 	return activity == ACT_LOCK || activity == ACT_MMAP || activity == ACT_GIL;
 }
 
+bool activity_is_wait(unsigned activity)
+{
+	return activity >= ACT_NETWORK && activity < ACT_UNWATCHED;
+}
+
+bool activity_is_blocked(unsigned activity)
+{
+	return activity == ACT_SYSCALL || activity_is_wait(activity);
+}
+
+bool activity_is_for_others(unsigned activity)
+{
+	return activity >= ACT_LOCK && activity <= ACT_SELECT;
+}
+
 const char *delay_name(bool of_threads, enum delay delay)
 {
 	static const char *const names[DELAY_COUNT] = {

@@ -22,6 +22,9 @@ enum activity wait_by_outer(const char *func);
 bool stack_waits_for_lock(const struct analysis *a, uint32_t stack);
 /* True for waits for a lock, of the program or of the whole process. */
 bool activity_is_lock(unsigned activity);
+bool activity_is_wait(unsigned activity);       /* a system call is none; nor is unwatched time */
+bool activity_is_blocked(unsigned activity);    /* a wait, or a system call */
+bool activity_is_for_others(unsigned activity); /* a wait that the program's own goroutines end */
 /* Returns 1 + the index of the I/O call that a function or system call ("read(3: path)") makes, else 0. */
 uint8_t io_call_of(const char *func);
 bool io_call_writes(uint8_t io_call);      /* to a stream: "write", "sendmsg" */

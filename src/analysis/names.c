@@ -559,16 +559,14 @@ bool stacks_share_site(const struct analysis *a, uint32_t one, uint32_t other)
 	return at->func == there->func && at->line == there->line;
 }
 
+static bool is_with_deadline(const char *func)
+{
+	return strncmp(func, "context.WithDeadline", strlen("context.WithDeadline")) == 0;
+}
+
 bool stack_is_deadline(const struct analysis *a, uint32_t stack)
 {
-	static const char func[] = "context.WithDeadline";
-	const struct stack_info *info = &a->stacks[stack];
-
-	for (uint32_t i = 0; i < info->n; i++) {
-		if (strncmp(name_text(a, a->frames[info->first + i].func), func, sizeof(func) - 1) == 0)
-			return true;
-	}
-	return false;
+	return stack_any(a, stack, is_with_deadline);
 }
 
 uint32_t stack_own_caller(const struct analysis *a, uint32_t stack, uint32_t frame)
@@ -589,6 +587,17 @@ bool stack_has_function(const struct analysis *a, uint32_t stack, uint32_t func)
 
 	for (uint32_t i = 0; func && i + 1 < info->n; i++) {
 		if (a->frames[info->first + i].func == func)
+			return true;
+	}
+	return false;
+}
+
+bool stack_any(const struct analysis *a, uint32_t stack, bool (*is)(const char *func))
+{
+	const struct stack_info *info = &a->stacks[stack];
+
+	for (uint32_t i = 0; i < info->n; i++) {
+		if (is(name_text(a, a->frames[info->first + i].func)))
 			return true;
 	}
 	return false;

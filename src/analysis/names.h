@@ -28,8 +28,10 @@ bool stacks_share_site(const struct analysis *a, uint32_t one, uint32_t other);
 uint32_t stack_own_caller(const struct analysis *a, uint32_t stack, uint32_t frame);
 /* Outermost frames do not count: they are those of a thread or goroutine, whatever it does. */
 bool stack_has_function(const struct analysis *a, uint32_t stack, uint32_t func); /* func: string; 0 = none */
-bool stack_calls(const struct analysis *a, uint32_t stack, const char *func);     /* of any frame */
-bool stack_mentions(const struct analysis *a, uint32_t stack, const char *text);  /* in a name of any frame */
+/* Whether `is` is true for the name of any frame. */
+bool stack_any(const struct analysis *a, uint32_t stack, bool (*is)(const char *func));
+bool stack_calls(const struct analysis *a, uint32_t stack, const char *func);    /* of any frame */
+bool stack_mentions(const struct analysis *a, uint32_t stack, const char *text); /* in a name of any frame */
 /* True of a waker that cancels a context because its deadline has passed (Go src/context/context.go). */
 bool stack_is_deadline(const struct analysis *a, uint32_t stack);
 /* True in a select with a default case, or in a receive or send that was compiled from one. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/kinds.h"
 #include "util/array.h"
 
 enum { MAX_DEPTH = 64, MAX_SEGMENTS = 1 << 20 };
@@ -75,11 +76,6 @@ static void add_unknown(struct why *why, const struct path_window *window, uint6
 
 static void analysis_path_walk(struct why *why, struct path_window window);
 
-static bool path_is_wait(unsigned activity)
-{
-	return activity >= ACT_NETWORK && activity < ACT_UNWATCHED;
-}
-
 /* No goroutine explains the time that the network, a timer or a disk takes. */
 static bool is_leaf(unsigned activity)
 {
@@ -142,7 +138,7 @@ static void take_span(struct why *why, const struct path_window *window, const s
 	struct path_segment *segment;
 	uint32_t index;
 
-	if (!path_is_wait(span->activity)) {
+	if (!activity_is_wait(span->activity)) {
 		add_running(why, window, track, span, start, end);
 		return;
 	}

@@ -633,8 +633,8 @@ static uint64_t waits_of(const uint64_t spent[ACT_COUNT])
 {
 	uint64_t ns = 0;
 
-	for (unsigned i = ACT_NETWORK; i < ACT_UNWATCHED; i++)
-		ns += spent[i];
+	for (unsigned i = 1; i < ACT_COUNT; i++)
+		ns += activity_is_wait(i) ? spent[i] : 0;
 	return ns;
 }
 

@@ -168,7 +168,7 @@ static void count_samples(const struct why *why, struct path_node *node, const s
 static uint32_t place_in_queue(const struct path_tree *tree, const struct analysis *a, uint32_t parent,
 			       const struct path_segment *segment, uint32_t above)
 {
-	return parent && segment->activity >= ACT_NETWORK && segment->activity < ACT_UNWATCHED &&
+	return parent && activity_is_wait(segment->activity) &&
 			       is_alike(a, &tree->nodes[parent].first, segment)
 		       ? above + 1
 		       : 0;

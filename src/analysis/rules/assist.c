@@ -30,8 +30,8 @@ static const struct row *heaviest_row(const struct analysis *a)
 
 void rule_assist(struct analysis *a)
 {
-	double running = user_running_ns(a), assist = (double)a->total_spent[ACT_ASSIST];
-	double share = running > 0 ? assist / running : 0, waited = (double)a->total_spent[ACT_GC];
+	uint64_t assist = a->total_spent[ACT_ASSIST], waited = a->total_spent[ACT_GC];
+	double share = assist_share(a);
 	const struct group *group;
 	const struct row *row;
 	struct finding *finding;
@@ -46,9 +46,9 @@ void rule_assist(struct analysis *a)
 		     label_function(a, group->func).text,
 		     100.0 * (double)group->spent[ACT_ASSIST] /
 			     (double)(group->spent[ACT_ASSIST] + group->spent[ACT_CODE] + 1),
-		     label_time((uint64_t)assist).text);
+		     label_time(assist).text);
 	finding->n = row->hist.n;
-	finding->total_ns = (uint64_t)assist;
+	finding->total_ns = assist;
 	finding->max_ns = row->hist.max;
 	finding->first_ns = row->first ? row->first - a->begin : 0;
 	finding->worst_ns = row->max_at ? row->max_at - a->begin : 0;
@@ -56,7 +56,7 @@ void rule_assist(struct analysis *a)
 	finding->stack = row->stack;
 	finding_evidence(finding, "allocates in %s; assists up to %s; %s more waiting for the collector",
 			 label_stack(a, row->stack).text, label_time(row->hist.max).text,
-			 label_time((uint64_t)waited).text);
+			 label_time(waited).text);
 	if (a->gc.goal_max)
 		finding_evidence(finding, "%llu cycles, heap up to %.0f MB, goal up to %.0f MB",
 				 (unsigned long long)a->gc.cycles, (double)a->gc.heap_max / 1e6,

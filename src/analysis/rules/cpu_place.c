@@ -57,7 +57,7 @@ static void stage_evidence(const struct analysis *a, struct finding *finding, co
 	for (size_t i = 1; i < a->nrows; i++) {
 		const struct row *row = &a->rows[i];
 
-		if (row->activity >= ACT_JOIN && row->activity <= ACT_SELECT &&
+		if (activity_is_for_others(row->activity) && row->activity != ACT_LOCK &&
 		    top_first(row->waker_groups)->n && &a->groups[top_first(row->waker_groups)->key] == group)
 			ns += row->hist.sum;
 	}

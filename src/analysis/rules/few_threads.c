@@ -28,8 +28,8 @@ static double thread_busy_share(const struct goroutine *g)
 {
 	uint64_t all = activities_ns(g->spent), waits = 0;
 
-	for (unsigned i = ACT_LOCK; i <= ACT_SELECT; i++)
-		waits += g->spent[i];
+	for (unsigned i = 1; i < ACT_COUNT; i++)
+		waits += activity_is_for_others(i) ? g->spent[i] : 0;
 	return all ? (double)(all - waits) / (double)all : 0;
 }
 

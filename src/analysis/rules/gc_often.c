@@ -7,11 +7,6 @@
 
 #define SMALL_HEAP (256ull << 20)
 
-static double assist_share(const struct analysis *a)
-{
-	return (double)a->total_spent[ACT_ASSIST] / (user_running_ns(a) + 1);
-}
-
 /* The goal is just above the live heap: GOGC was set low. */
 static bool is_tight(const struct gc_figures *gc)
 {

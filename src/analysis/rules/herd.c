@@ -35,13 +35,9 @@ void rule_herd(struct analysis *a)
 			     most < row->herd_most ? most : row->herd_most, words_of(a)->many,
 			     (unsigned long long)row->futile, (unsigned long long)known,
 			     label_stack(a, row->stack).text);
+		finding_of_row(a, finding, row);
 		finding->n = row->futile;
 		finding->total_ns = (uint64_t)lost;
-		finding->first_ns = row->first - a->begin;
-		finding->worst_ns = row->max_at - a->begin;
-		finding->worst_goid = row->max_g;
-		finding->max_ns = row->hist.max;
-		finding->stack = row->stack;
 		finding_evidence(finding, "they ran %s for that; latency p50 %s, p99 %s",
 				 label_time(row->futile_ns).text,
 				 label_time(histogram_quantile(&a->latency, 0.5)).text,

@@ -41,8 +41,7 @@ void rule_hog(struct analysis *a)
 				 (unsigned long long)group->long_slices,
 				 label_time(group->long_slices_ns).text,
 				 label_stack(a, group->longest_slice_stack).text);
-		finding_next(finding, "gotrace why %s --goroutine %llu --at %.6fs", a->options.file,
-			     (unsigned long long)group->longest_slice_g,
-			     (double)(group->longest_slice_at - a->begin + group->longest_slice / 2) / 1e9);
+		finding_next_why(a, finding, group->longest_slice_g,
+				 finding->worst_ns + group->longest_slice / 2);
 	}
 }

@@ -39,7 +39,5 @@ void rule_idle_p(struct analysis *a)
 	finding->total_ns = a->idle_delayed_ns;
 	finding->worst_ns = a->idle_delayed_at - a->begin;
 	finding->worst_goid = a->idle_delayed_g;
-	finding_next(finding, "gotrace why %s --goroutine %llu --at %.6fs", a->options.file,
-		     (unsigned long long)a->idle_delayed_g,
-		     (double)(a->idle_delayed_at - a->begin + a->idle_delayed_max / 2) / 1e9);
+	finding_next_why(a, finding, a->idle_delayed_g, finding->worst_ns + a->idle_delayed_max / 2);
 }

@@ -15,15 +15,14 @@ enum { LEAST = 20, LEAST_NS = 1500000000 };
 static bool waits_for_itself(const struct group *group, unsigned *most)
 {
 	const uint64_t *spent = group->spent;
-	uint64_t all = 0, own = spent[ACT_SLEEP] + spent[ACT_SELECT] + spent[ACT_RECEIVE] + spent[ACT_COND];
+	uint64_t own = spent[ACT_SLEEP] + spent[ACT_SELECT] + spent[ACT_RECEIVE] + spent[ACT_COND];
 
 	*most = ACT_SLEEP;
 	for (unsigned i = 1; i < ACT_COUNT; i++) {
-		all += i == ACT_UNWATCHED ? 0 : spent[i];
-		if (i >= ACT_NETWORK && i < ACT_UNWATCHED && spent[i] > spent[*most])
+		if (activity_is_wait(i) && spent[i] > spent[*most])
 			*most = i;
 	}
-	return own * 10 >= all * 8;
+	return own * 10 >= activities_watched_ns(spent) * 8;
 }
 
 static bool leak_awake_applies(const struct analysis *a, const struct group *group, unsigned *most)

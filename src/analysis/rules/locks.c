@@ -292,6 +292,5 @@ void lock_evidence(struct analysis *a, struct finding *finding, const struct res
 				 label_stack(a, (uint32_t)(other->key >> 8)).text);
 	finding_evidence(finding, "released at %s",
 			 label_stack(a, (uint32_t)top_first(res->released)->key).text);
-	finding_next(finding, "gotrace why %s %s %llu --at %.6fs", a->options.file, words_of(a)->option,
-		     (unsigned long long)res->max_g, (double)(finding->worst_ns + res->waits.max / 2) / 1e9);
+	finding_next_why(a, finding, res->max_g, finding->worst_ns + res->waits.max / 2);
 }

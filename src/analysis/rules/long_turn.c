@@ -43,8 +43,7 @@ static void long_turn_describe(struct analysis *a, const struct group *group)
 			 label_time(finding->worst_ns).text, label_who(a, turns->g).text);
 	if (row)
 		callers_evidence(a, finding, "called by", finding->stack);
-	finding_next(finding, "gotrace why %s %s %llu --at %.6fs", a->options.file, words_of(a)->option,
-		     (unsigned long long)turns->g, (double)(finding->worst_ns + turns->most / 2) / 1e9);
+	finding_next_why(a, finding, turns->g, finding->worst_ns + turns->most / 2);
 }
 
 void rule_long_turn(struct analysis *a)

@@ -79,36 +79,22 @@ uint32_t did_wait(const struct top did[TOPS], const uint64_t meanwhile[ACT_COUNT
 	unsigned activity = (unsigned)(most->key & 0xff);
 	uint64_t all = activities_ns(meanwhile);
 
-	if (activity < ACT_LOCK || activity > ACT_SELECT || most->weight * 2 < all)
+	if (!activity_is_for_others(activity) || most->weight * 2 < all)
 		return 0;
 	return (uint32_t)(most->key >> 8);
-}
-
-const struct histogram *row_waits(const struct row *row)
-{
-	return row->answers.n ? &row->answers : &row->hist;
 }
 
 void row_evidence(const struct analysis *a, struct finding *finding, const struct row *row)
 {
 	const struct histogram *waits = row_waits(row);
 
-	finding->n = waits->n;
-	finding->total_ns = waits->sum;
-	finding->p50_ns = histogram_quantile(waits, 0.5);
-	finding->p99_ns = histogram_quantile(waits, 0.99);
-	finding->max_ns = waits->max;
-	finding->first_ns = row->first ? row->first - a->begin : 0;
-	finding->worst_ns = row->max_at ? row->max_at - a->begin : 0;
-	finding->worst_goid = row->max_g;
-	finding->stack = row->stack;
+	finding_of_row(a, finding, row);
 	finding_evidence(finding, "n %llu%s, total %s, p50 %s, p99 %s, max %s at %s (%s)",
 			 (unsigned long long)waits->n, row->answers.n ? " (answers)" : "",
 			 label_time(waits->sum).text, label_time(finding->p50_ns).text,
 			 label_time(finding->p99_ns).text, label_time(waits->max).text,
 			 label_time(finding->worst_ns).text, label_who(a, row->max_g).text);
-	finding_next(finding, "gotrace why %s %s %llu --at %.6fs", a->options.file, words_of(a)->option,
-		     (unsigned long long)row->max_g, (double)(finding->worst_ns + row->hist.max / 2) / 1e9);
+	finding_next_why(a, finding, row->max_g, finding->worst_ns + row->hist.max / 2);
 }
 
 void callers_evidence(const struct analysis *a, struct finding *finding, const char *called, uint32_t stack)

@@ -15,16 +15,6 @@
 
 enum { MAX_MEMBERS = 64, MIN_N = 10 };
 
-/* ns that were watched */
-static uint64_t group_lifetime(const struct group *group)
-{
-	uint64_t all = 0;
-
-	for (unsigned i = 0; i < ACT_COUNT; i++)
-		all += i == ACT_UNWATCHED ? 0 : group->spent[i];
-	return all;
-}
-
 /*
  * How long the group's members waited for events, of which each is work: what poll waits for may be an
  * answer. And how long they waited for answers, by a select or on a channel.
@@ -57,7 +47,7 @@ static struct group_waits group_waits_of(const struct analysis *a, const struct 
 static double busy_share(const struct analysis *a, const struct group *group)
 {
 	struct group_waits waits = group_waits_of(a, group);
-	double all = (double)group_lifetime(group),
+	double all = (double)activities_watched_ns(group->spent),
 	       idle = (double)(group->spent[ACT_SEND] + group->spent[ACT_RECEIVE] + group->spent[ACT_SELECT] +
 			       group->spent[ACT_COND] + group->spent[ACT_SEMAPHORE] + waits.events) -
 		      (double)waits.answers;
@@ -68,7 +58,8 @@ static double busy_share(const struct analysis *a, const struct group *group)
 /* A reader of a connection, of net/http or of a driver, is as busy as the other end. */
 static bool is_reader(const struct analysis *a, const struct group *group)
 {
-	return (group->spent[ACT_NETWORK] + group->spent[ACT_PIPE]) * 2 >= group_lifetime(group) &&
+	return (group->spent[ACT_NETWORK] + group->spent[ACT_PIPE]) * 2 >=
+		       activities_watched_ns(group->spent) &&
 	       library_owner(name_text(a, group->func), name_text(a, group->file)) != CODE_OF_PROGRAM;
 }
 
@@ -195,7 +186,7 @@ static bool of_workers(struct analysis *a, const struct row *row, double impact)
 		     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
 		     (unsigned long long)group->peak, label_function(a, group->func).text,
 		     100 * busy_share(a, group));
-	if (row->activity == ACT_COND && group->spent[ACT_SLEEP] * 2 > group_lifetime(group) &&
+	if (row->activity == ACT_COND && group->spent[ACT_SLEEP] * 2 > activities_watched_ns(group->spent) &&
 	    row_is_for_answers(a, row) == ANSWERS_LIKELY)
 		finding_at_most(finding, LEVEL_INFO);
 	workers_evidence(a, finding, row, pair);
@@ -364,9 +355,8 @@ static const struct row *heaviest_wait(const struct analysis *a, size_t group)
 	for (size_t i = 1; i < a->nrows; i++) {
 		const struct row *row = &a->rows[i];
 
-		if (row->activity != ACT_COND && row->activity >= ACT_SYSCALL &&
-		    row->activity < ACT_UNWATCHED && top_first(row->functions)->key == group &&
-		    (!most || row->hist.sum > most->hist.sum))
+		if (row->activity != ACT_COND && activity_is_blocked(row->activity) &&
+		    top_first(row->functions)->key == group && (!most || row->hist.sum > most->hist.sum))
 			most = row;
 	}
 	return most;
@@ -380,7 +370,7 @@ static const struct row *heaviest_wait(const struct analysis *a, size_t group)
 static void of_uv(struct analysis *a, size_t i)
 {
 	const struct group *group = &a->groups[i];
-	uint64_t all = group_lifetime(group),
+	uint64_t all = activities_watched_ns(group->spent),
 		 runs = group->spent[ACT_CODE] + group->spent[ACT_ASSIST] + group->spent[ACT_RUNNABLE];
 	const struct row *row;
 	struct finding *finding;

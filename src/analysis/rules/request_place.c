@@ -96,15 +96,8 @@ static void handler_add_samples(const struct analysis *a, struct handler *handle
 /* A handler that keeps its connection as a WebSocket waits for what the client has to say. */
 static bool waits_for_message(const struct analysis *a, const struct row *row)
 {
-	const struct stack_info *info = &a->stacks[row->stack];
-
-	for (uint32_t i = 0; i < info->n; i++) {
-		const char *func = name_text(a, a->frames[info->first + i].func);
-
-		if (strstr(func, "websocket.(*Conn).") && !io_call_writes(info->io_call))
-			return true;
-	}
-	return false;
+	return !io_call_writes(a->stacks[row->stack].io_call) &&
+	       stack_mentions(a, row->stack, "websocket.(*Conn).");
 }
 
 static void request_place_gather(struct analysis *a, struct handlers *handlers)
@@ -114,7 +107,7 @@ static void request_place_gather(struct analysis *a, struct handlers *handlers)
 	for (size_t i = 1; i < a->nrows; i++) {
 		const struct row *row = &a->rows[i];
 
-		if (row->activity < ACT_SYSCALL || row->activity >= ACT_UNWATCHED || !row->hist.n)
+		if (!activity_is_blocked(row->activity) || !row->hist.n)
 			continue;
 		handler = handler_of(a, handlers, row->stack);
 		if (handler && !waits_for_message(a, row))

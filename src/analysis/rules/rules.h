@@ -77,6 +77,15 @@ void rule_few_threads(struct analysis *a);
 void rule_stampede(struct analysis *a);
 void rule_page_faults(struct analysis *a);
 
+/* --- evidence.c: shared by all rules --- */
+
+/* The row's waits; of those for answers of net/http, of which two may be for one, each until its answer. */
+const struct histogram *row_waits(const struct row *row);
+/* Sets the figures, the stack, and the place of the longest wait. */
+void finding_of_row(const struct analysis *a, struct finding *finding, const struct row *row);
+/* Suggests `gotrace why` for what a goroutine does at a time, ns since the trace's start. */
+void finding_next_why(const struct analysis *a, struct finding *finding, uint64_t goid, uint64_t at_ns);
+
 /* --- answers.c --- */
 
 /* LIKELY: each goroutine has a condition of its own, as those that are given work may have, too. */
@@ -138,8 +147,6 @@ void short_of_cpu_evidence(const struct analysis *a, struct finding *finding,
 /* Returns the stack in which one that did this mostly waited for others; 0 if it mostly did something else.
  */
 uint32_t did_wait(const struct top did[TOPS], const uint64_t meanwhile[ACT_COUNT]);
-/* The row's waits; of those for answers of net/http, of which two may be for one, each until its answer. */
-const struct histogram *row_waits(const struct row *row);
 /* Adds count, percentiles, worst wait, stack, and the command that shows more. */
 void row_evidence(const struct analysis *a, struct finding *finding, const struct row *row);
 

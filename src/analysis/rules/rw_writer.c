@@ -23,18 +23,15 @@ static bool rw_writer_applies(const struct resource *res)
 
 /* pthread_rwlock_unlock is for both: below it is a function of glibc, if that has debug information, above it
  * one of C++. */
+static bool unlocks_for_reader(const char *func)
+{
+	return strstr(func, "rwlock_rdunlock") || strncmp(func, "std::shared_lock<", 17) == 0 ||
+	       strstr(func, "::unlock_shared");
+}
+
 static bool is_read_unlock(const struct analysis *a, uint32_t stack)
 {
-	const struct stack_info *info = &a->stacks[stack];
-	bool found = info->primitive == PRIM_READ_UNLOCK;
-
-	for (uint32_t i = 0; i < info->n && !found; i++) {
-		const char *func = name_text(a, a->frames[info->first + i].func);
-
-		found = strstr(func, "rwlock_rdunlock") || strncmp(func, "std::shared_lock<", 17) == 0 ||
-			strstr(func, "::unlock_shared");
-	}
-	return found;
+	return a->stacks[stack].primitive == PRIM_READ_UNLOCK || stack_any(a, stack, unlocks_for_reader);
 }
 
 static void of_starved(struct analysis *a, const struct resource *res)

@@ -78,8 +78,7 @@ static bool is_take(const struct analysis *a, const struct loop *loop, uint32_t 
 /* The collector and the interpreter's lock have rules of their own. */
 static bool row_is_blocked(const struct row *row)
 {
-	return row->activity >= ACT_SYSCALL && row->activity < ACT_UNWATCHED && row->activity != ACT_GC &&
-	       row->activity != ACT_GIL;
+	return activity_is_blocked(row->activity) && row->activity != ACT_GC && row->activity != ACT_GIL;
 }
 
 static bool row_is_long(const struct analysis *a, const struct row *row)

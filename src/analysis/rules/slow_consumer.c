@@ -34,7 +34,7 @@ static void next_waker_evidence(const struct analysis *a, struct finding *findin
 	const struct row *row = index ? &a->rows[*index] : NULL;
 	const struct top *waker = row ? top_first(row->wakers) : NULL;
 
-	if (row && row->activity >= ACT_LOCK && row->activity <= ACT_SELECT && waker->n && row->hist.n >= 5 &&
+	if (row && activity_is_for_others(row->activity) && waker->n && row->hist.n >= 5 &&
 	    waker->weight * 10 >= row->hist.sum * 8)
 		finding_evidence(finding, "of its own waits there, %.0f %% are for %s in %s",
 				 100 * (double)waker->weight / (double)row->hist.sum,
@@ -75,9 +75,7 @@ static void receiver_waits(struct analysis *a, const struct row *row, const stru
 
 static bool waits_for_others(const struct pair *pair)
 {
-	unsigned activity = (unsigned)(top_first(pair->did)->key & 0xff);
-
-	return activity >= ACT_LOCK && activity <= ACT_SELECT;
+	return activity_is_for_others((unsigned)(top_first(pair->did)->key & 0xff));
 }
 
 static void slow_consumer_look_at(struct analysis *a, uint32_t index)
@@ -115,15 +113,7 @@ static void slow_consumer_look_at(struct analysis *a, uint32_t index)
 	 * not slow. */
 	if (waits_for_others(pair) && utilisation(a) >= 0.7)
 		finding_at_most(finding, LEVEL_INFO);
-	finding->n = row->hist.n;
-	finding->total_ns = row->hist.sum;
-	finding->p50_ns = histogram_quantile(&row->hist, 0.5);
-	finding->p99_ns = histogram_quantile(&row->hist, 0.99);
-	finding->max_ns = row->hist.max;
-	finding->first_ns = row->first - a->begin;
-	finding->worst_ns = row->max_at - a->begin;
-	finding->worst_goid = row->max_g;
-	finding->stack = row->stack;
+	finding_of_row(a, finding, row);
 	finding->waker_stack = pair->stack;
 	finding->next_stack = did_wait(pair->did, pair->meanwhile);
 	finding_evidence(finding, "n %llu, p50 %s, p99 %s, max %s; the receiver%s %.0f %% busy meanwhile",
@@ -133,8 +123,7 @@ static void slow_consumer_look_at(struct analysis *a, uint32_t index)
 	if (one)
 		next_waker_evidence(a, finding, pair);
 	short_of_cpu_evidence(a, finding, pair->meanwhile);
-	finding_next(finding, "gotrace why %s %s %llu --at %.6fs", a->options.file, words_of(a)->option,
-		     (unsigned long long)row->max_g, (double)(finding->worst_ns + row->hist.max / 2) / 1e9);
+	finding_next_why(a, finding, row->max_g, finding->worst_ns + row->hist.max / 2);
 }
 
 void rule_slow_consumer(struct analysis *a)

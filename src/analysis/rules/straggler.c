@@ -83,15 +83,7 @@ void rule_straggler(struct analysis *a)
 			     words_of(a)->many, label_time(row->slack_ns).text,
 			     top_first(pair->did)->n ? ": mostly " : "",
 			     top_first(pair->did)->n ? pair_did(a, pair).text : "");
-		finding->n = row->hist.n;
-		finding->total_ns = row->hist.sum;
-		finding->p50_ns = histogram_quantile(&row->hist, 0.5);
-		finding->p99_ns = histogram_quantile(&row->hist, 0.99);
-		finding->max_ns = row->hist.max;
-		finding->first_ns = row->first - a->begin;
-		finding->worst_ns = row->max_at - a->begin;
-		finding->worst_goid = row->max_g;
-		finding->stack = row->stack;
+		finding_of_row(a, finding, row);
 		finding_evidence(
 			finding,
 			"n %llu, p50 %s, max %s; the last one comes %s after the one before it (mean)",
@@ -99,8 +91,6 @@ void rule_straggler(struct analysis *a)
 			label_time(row->hist.max).text, label_time(row->slack_ns / row->slack_n).text);
 		if (top_first(pair->did)->n && top_first(pair->did)->key >> 8)
 			callers_evidence(a, finding, "called by", (uint32_t)(top_first(pair->did)->key >> 8));
-		finding_next(finding, "gotrace why %s %s %llu --at %.6fs", a->options.file,
-			     words_of(a)->option, (unsigned long long)row->max_g,
-			     (double)(finding->worst_ns + row->hist.max / 2) / 1e9);
+		finding_next_why(a, finding, row->max_g, finding->worst_ns + row->hist.max / 2);
 	}
 }

@@ -51,7 +51,5 @@ void rule_stw_stop(struct analysis *a)
 	finding_evidence(finding, "%llu of %llu stops took 1 ms or more, %s in all; last stopped at %s",
 			 (unsigned long long)gc->slow_stops, (unsigned long long)gc->stops.n,
 			 label_time(gc->slow_stops_ns).text, label_stack(a, gc->worst_stop_stack).text);
-	finding_next(finding, "gotrace why %s --goroutine %llu --at %.6fs", a->options.file,
-		     (unsigned long long)gc->worst_stop_g,
-		     (double)(gc->worst_stop_at - a->begin + gc->worst_stop / 2) / 1e9);
+	finding_next_why(a, finding, gc->worst_stop_g, finding->worst_ns + gc->worst_stop / 2);
 }

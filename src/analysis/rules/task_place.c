@@ -14,15 +14,6 @@
 
 enum { MIN_N = 10, MIN_SAMPLES = 20, MOST = 3, MANY_TIMES = 5 };
 
-static double task_place_sum_of(const uint64_t spent[ACT_COUNT])
-{
-	double ns = 0;
-
-	for (unsigned i = 1; i < ACT_COUNT; i++)
-		ns += i == ACT_UNWATCHED ? 0 : (double)spent[i];
-	return ns;
-}
-
 /* Returns false if the place of running time is not known. */
 static bool name_place(const struct analysis *a, const struct instances *all, struct label *place)
 {
@@ -46,7 +37,7 @@ static struct label times_each(const struct instances *all, const struct top *mo
 	double times = (double)most->n / (double)all->hist.n;
 	struct label label = {""};
 
-	if (activity >= ACT_NETWORK && activity < ACT_UNWATCHED && times >= MANY_TIMES)
+	if (activity_is_wait(activity) && times >= MANY_TIMES)
 		snprintf(label.text, sizeof(label.text), ", about %.0f times in each", times);
 	return label;
 }
@@ -96,7 +87,7 @@ static void task_place_look_at(struct analysis *a, const struct instances *all)
 {
 	const struct top *most = top_first(all->where);
 	unsigned activity = (unsigned)(most->key & 0xff);
-	double ns = (double)most->weight, of = task_place_sum_of(all->spent);
+	double ns = (double)most->weight, of = (double)activities_watched_ns(all->spent);
 	struct finding *finding;
 	struct label place;
 	uint64_t slow = 0, slow_there = 0;

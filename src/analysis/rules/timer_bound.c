@@ -8,6 +8,7 @@
 
 #include "analysis/figures.h"
 #include "analysis/finding.h"
+#include "analysis/kinds.h"
 #include "analysis/names.h"
 #include "analysis/order.h"
 #include "analysis/tables.h"
@@ -119,8 +120,8 @@ void rule_timer_bound(struct analysis *a)
 		double impact = share_of_tasks(a, (double)row->hist.sum);
 		struct timed timed;
 
-		if (row->activity < ACT_JOIN || row->activity > ACT_SELECT || row->hist.n < MIN_N ||
-		    impact < 0.05 || of_answers(a, row, (uint32_t)i, impact))
+		if (!activity_is_for_others(row->activity) || row->activity == ACT_LOCK ||
+		    row->hist.n < MIN_N || impact < 0.05 || of_answers(a, row, (uint32_t)i, impact))
 			continue;
 		timed = timed_waits(a, (uint32_t)i);
 		if (!mostly_by_timer(row, &timed))

@@ -47,6 +47,5 @@ void rule_timer_late(struct analysis *a)
 	finding_evidence(finding, "%s ran until %.6f s, and %llu timers fired then",
 			 label_who(a, most->late_g).text, (double)end / 1e9,
 			 (unsigned long long)most->late_most);
-	finding_next(finding, "gotrace why %s --goroutine %llu --at %.6fs", a->options.file,
-		     (unsigned long long)most->late_g, (double)(end - 1000000) / 1e9);
+	finding_next_why(a, finding, most->late_g, end - 1000000);
 }
