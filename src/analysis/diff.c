@@ -15,6 +15,7 @@
 #include "analysis/names.h"
 #include "analysis/order.h"
 #include "analysis/top.h"
+#include "analysis/words.h"
 #include "util/array.h"
 #include "util/json.h"
 #include "util/text.h"
@@ -278,7 +279,8 @@ static void compare_traces(struct diff *diff)
 		gc[i] = seconds[i] > 0 ? (double)both[i]->gc.cycles_ns / seconds[i] : 0;
 		p99[i] = (double)histogram_quantile(&both[i]->latency, 0.99);
 	}
-	change = diff_add(diff, DIFF_TRACE, "GC per second");
+	change =
+		both[0]->gc.cycles || both[1]->gc.cycles ? diff_add(diff, DIFF_TRACE, "GC per second") : NULL;
 	if (change) {
 		change->before = gc[0];
 		change->after = gc[1];
@@ -369,14 +371,13 @@ static void print_change(const struct change *change, bool of_threads, FILE *out
 {
 	struct label label = label_text(change->name, of_threads);
 	const char *name = change->kind == DIFF_LABELS ? change->name : label.text;
-	char ratio[64] = "";
+	char ratio[80] = "";
 
 	if (change->before > 0)
-		snprintf(ratio, sizeof(ratio), change->after < 1000 * change->before ? "x%.3g" : "x%.0f",
-			 change->after / change->before);
+		snprintf(ratio, sizeof(ratio), "x%.20s", label_number(change->after / change->before).text);
 	if (change->low > 0)
-		snprintf(ratio + strlen(ratio), sizeof(ratio) - strlen(ratio), " [%.3g,%.3g]", change->low,
-			 change->high);
+		snprintf(ratio + strlen(ratio), sizeof(ratio) - strlen(ratio), " [%.20s,%.20s]",
+			 label_number(change->low).text, label_number(change->high).text);
 	fprintf(out, "%9s >%9s  %-22s %-12s %s%s%s\n", label_time((uint64_t)change->before).text,
 		label_time((uint64_t)change->after).text, ratio, verdicts[change->verdict],
 		change->kind == DIFF_WAITS ? activity_name((enum activity)change->activity) : "",
@@ -397,8 +398,9 @@ static bool diff_is_shown(const struct change *change, const struct report_style
 static void print_warnings(const struct diff *diff, FILE *out)
 {
 	if (diff->before->most_procs != diff->after->most_procs)
-		fprintf(out, "GOMAXPROCS differs (%u, %u): times are not comparable\n",
-			diff->before->most_procs, diff->after->most_procs);
+		fprintf(out, "%s: %u in A, %u in B: times are not comparable\n",
+			words_of(diff->after)->most_places, diff->before->most_procs,
+			diff->after->most_procs);
 	if (diff->before->unwatched_ns || diff->after->unwatched_ns)
 		fprintf(out, "not watched: %s of A, %s of B\n", label_time(diff->before->unwatched_ns).text,
 			label_time(diff->after->unwatched_ns).text);
@@ -406,11 +408,15 @@ static void print_warnings(const struct diff *diff, FILE *out)
 
 void diff_text(const struct diff *diff, FILE *out, const struct report_style *style)
 {
-	static const char *const titles[SECTIONS] = {
-		[DIFF_TASKS] = "TASKS (median)",   [DIFF_REGIONS] = "REGIONS (median)",
-		[DIFF_LABELS] = "LABELS (median)", [DIFF_LIVES] = "GOROUTINE LIFETIMES (median)",
-		[DIFF_WAITS] = "WAITS AND CALLS",  [DIFF_FUNCTIONS] = "RUNNING",
-		[DIFF_TRACE] = "WHOLE TRACE"};
+	const char *const titles[SECTIONS] = {[DIFF_TASKS] = "TASKS (median)",
+					      [DIFF_REGIONS] = "REGIONS (median)",
+					      [DIFF_LABELS] = "LABELS (median)",
+					      [DIFF_LIVES] = is_of_threads(diff->after)
+								     ? "THREAD LIFETIMES (median)"
+								     : "GOROUTINE LIFETIMES (median)",
+					      [DIFF_WAITS] = "WAITS AND CALLS",
+					      [DIFF_FUNCTIONS] = "RUNNING",
+					      [DIFF_TRACE] = "WHOLE TRACE"};
 	unsigned shown = 0;
 	int section = -1;
 
