@@ -55,7 +55,7 @@ static void print_finding_change(const char *verdict, const struct finding *befo
 	if (before && after && before->level != after->level)
 		snprintf(levels, sizeof(levels), "%s > %s", finding_level(before), finding_level(after));
 	else if (growth)
-		snprintf(levels, sizeof(levels), "%s x%.3g", finding_level(one), growth);
+		snprintf(levels, sizeof(levels), "%s x%.20s", finding_level(one), label_number(growth).text);
 	else
 		snprintf(levels, sizeof(levels), "%s", finding_level(one));
 	fprintf(out, "%-8s %-14s %s\n  %.*s%s\n", verdict, levels, one->id, fits, one->text,

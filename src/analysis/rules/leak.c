@@ -97,11 +97,12 @@ static void leak_describe(struct analysis *a, const struct group *group, double 
 	if (weight((unsigned)(where->key & 0xff)) < 0.2 ||
 	    is_of_connection(a, group, (unsigned)(where->key & 0xff)) || first)
 		finding_at_most(finding, LEVEL_INFO);
-	finding_text(
-		finding, "%s: %llu were created and %llu ended, %.3g more per second; most are in %s at %s.",
-		label_function(a, group->func).text, (unsigned long long)group->created,
-		(unsigned long long)group->ended, rate, activity_name((enum activity)(where->key & 0xff)),
-		label_stack(a, (uint32_t)(where->key >> 8)).text);
+	finding_text(finding,
+		     "%s: %llu were created and %llu ended, %s more per second; most are in %s at %s.",
+		     label_function(a, group->func).text, (unsigned long long)group->created,
+		     (unsigned long long)group->ended, label_number(rate).text,
+		     activity_name((enum activity)(where->key & 0xff)),
+		     label_stack(a, (uint32_t)(where->key >> 8)).text);
 	finding->n = group->suspects;
 	finding->total_ns = group->suspect_ns;
 	finding->stack = (uint32_t)(where->key >> 8);

@@ -48,12 +48,14 @@ void rule_leak_awake(struct analysis *a)
 			continue;
 		finding = finding_add(a, "leak-awake", 0.05 + rate / 1000 > 0.5 ? 0.5 : 0.05 + rate / 1000);
 		finding_text(finding,
-			     "%s: %.3g per second are created and do not end (%llu at the start, %llu at the "
+			     "%s: %s per second are created and do not end (%llu at the start, %llu at the "
 			     "end); "
-			     "each is woken %.3g times a second, and waits in %s.",
-			     label_function(a, group->func).text, rate, (unsigned long long)group->at_start,
-			     (unsigned long long)group->alive,
-			     (double)group->blocks / seconds / (double)(group->at_start + group->alive) * 2,
+			     "each is woken %s times a second, and waits in %s.",
+			     label_function(a, group->func).text, label_number(rate).text,
+			     (unsigned long long)group->at_start, (unsigned long long)group->alive,
+			     label_number((double)group->blocks / seconds /
+					  (double)(group->at_start + group->alive) * 2)
+				     .text,
 			     activity_name((enum activity)most));
 		/* Those that come with connections are woken by others, and end with them. */
 		if (group->timer_wakes * 2 < group->blocks)

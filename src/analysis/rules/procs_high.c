@@ -47,8 +47,8 @@ void rule_procs_high(struct analysis *a)
 	if (a->procs <= most || (double)host->throttled_ns < 0.05 * watched)
 		return;
 	finding = finding_add(a, "procs-high", (double)host->throttled_ns / watched);
-	finding_text(finding, "GOMAXPROCS is %u for a quota of %.2g CPUs: the quota lasts %.0f of %.0f ms.",
-		     a->procs, host->quota_cpus,
+	finding_text(finding, "GOMAXPROCS is %u for a quota of %s CPUs: the quota lasts %.0f of %.0f ms.",
+		     a->procs, label_number(host->quota_cpus).text,
 		     (double)host->quota_period / 1e6 * host->quota_cpus / a->procs,
 		     (double)host->quota_period / 1e6);
 	finding_next(finding, "GOMAXPROCS=%.0f, or Go 1.25, which follows the quota", most);

@@ -29,8 +29,8 @@ void rule_procs_low(struct analysis *a)
 		return;
 	finding = finding_add(a, "procs-low", low ? 0.05 + waited / p_time(a) : 0);
 	if (low)
-		finding_text(finding, "GOMAXPROCS is %u of %.2g CPUs: goroutines waited %s for a P.",
-			     a->procs, usable_cpus(host), label_time((uint64_t)waited).text);
+		finding_text(finding, "GOMAXPROCS is %u of %s CPUs: goroutines waited %s for a P.", a->procs,
+			     label_number(usable_cpus(host)).text, label_time((uint64_t)waited).text);
 	else
 		finding_text(finding, "All %u Ps are busy: goroutines waited %s for one%s.", a->procs,
 			     label_time((uint64_t)waited).text,

@@ -20,9 +20,9 @@ void rule_throttled(struct analysis *a)
 		return;
 	finding = finding_add(a, "throttled", share);
 	finding_text(finding,
-		     "The CPU quota of %.2g CPUs was used up %llu times: the program's threads were "
+		     "The CPU quota of %s CPUs was used up %llu times: the program's threads were "
 		     "throttled for %s.",
-		     host->quota_cpus, (unsigned long long)host->throttled,
+		     label_number(host->quota_cpus).text, (unsigned long long)host->throttled,
 		     label_time(host->throttled_ns).text);
 	finding->total_ns = host->throttled_ns;
 	finding->n = host->throttled;
