@@ -96,7 +96,7 @@ static uint32_t set_of_number(struct label_sets *labels, uint32_t number)
 /* --- labels of goroutines --- */
 
 /* Returns NULL when out of memory. */
-static struct g_labels *annotate_labels_labels_of(struct label_sets *labels, const struct g *g)
+static struct g_labels *g_labels_of(struct label_sets *labels, const struct g *g)
 {
 	struct g_labels *of = slots_get(&labels->slots, g);
 
@@ -121,7 +121,7 @@ static void labels_write_log(struct label_sets *labels, struct m *m, struct g_la
 static void labels_on_labels(struct label_sets *labels, const struct probe_hit *hit)
 {
 	uint32_t set = hit->text ? set_of_text(labels, hit->text) : 0;
-	struct g_labels *of = annotate_labels_labels_of(labels, hit->m->g);
+	struct g_labels *of = g_labels_of(labels, hit->m->g);
 
 	if (!of || of->set == set)
 		return;
@@ -136,9 +136,8 @@ static void labels_inherit(struct label_sets *labels, const struct probe_hit *hi
 	const struct g *creator = g_find(labels->view->entities, hit->rec->arg);
 	const struct g_labels *from = creator ? slots_find(&labels->slots, creator) : NULL;
 	uint32_t set = from ? from->set : 0;
-	struct g_labels *of = set && hit->rec->flags & RAW_HAS_LABELS
-				      ? annotate_labels_labels_of(labels, hit->created)
-				      : NULL;
+	struct g_labels *of =
+		set && hit->rec->flags & RAW_HAS_LABELS ? g_labels_of(labels, hit->created) : NULL;
 
 	if (of)
 		of->set = set;
@@ -176,7 +175,7 @@ static void list_newer(struct label_sets *labels, const struct raw_record *recor
 
 static void set_unlogged(struct label_sets *labels, const struct g *g, uint32_t set)
 {
-	struct g_labels *of = annotate_labels_labels_of(labels, g);
+	struct g_labels *of = g_labels_of(labels, g);
 
 	if (!of || set == of->set)
 		return;
@@ -224,7 +223,7 @@ static bool labels_open(struct annotations *all)
 	return all->labels->sets;
 }
 
-static void annotate_labels_labels_free(struct annotations *all)
+static void labels_annotator_free(struct annotations *all)
 {
 	struct label_sets *labels = all->labels;
 
@@ -316,7 +315,7 @@ static void labels_prune(struct annotations *all)
 
 const struct annotator labels_annotator = {
 	.open = labels_open,
-	.free = annotate_labels_labels_free,
+	.free = labels_annotator_free,
 	.sites = {SITE_LABELS, SITE_NEWPROC},
 	.observe = labels_observe,
 	.records = {LOG_SNAPSHOT, LOG_LABELS, LOG_G_LABELS, LOG_NOTE},
