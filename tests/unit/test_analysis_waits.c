@@ -95,7 +95,7 @@ static void check_queries(unsigned queries, bool named)
 	if (named) {
 		assert_string_equal(finding->id, "task-place");
 		assert_int_equal(finding->level, LEVEL_INFO);
-		assert_non_null(strstr(finding->text, "task GET /orders is task SELECT row, 12 of them"));
+		assert_non_null(strstr(finding->text, "% of its time in 12 tasks SELECT row, one after"));
 		assert_non_null(strstr(finding->next, "--task 'GET /orders'"));
 	}
 	analysis_free(a);
@@ -259,7 +259,8 @@ static int delayed_ack(unsigned writes, uint64_t ns)
 	a = analyse(s, NULL);
 	level = found(a, "delayed-ack") ? (int)found(a, "delayed-ack")->level : -1;
 	if (level >= 0)
-		assert_non_null(strstr(found(a, "delayed-ack")->text, "30 times of 30, after two writes"));
+		assert_non_null(
+			strstr(found(a, "delayed-ack")->text, "in 30 of 30 cases, after two writes."));
 	analysis_free(a);
 	script_free(s);
 	return level;
@@ -568,7 +569,7 @@ static void test_requests(void **state)
 	(void)state;
 	assert_non_null(finding);
 	assert_int_equal(finding->level, LEVEL_INFO);
-	assert_non_null(strstr(finding->text, "sleep in main.backoff"));
+	assert_non_null(strstr(finding->text, "of their time in main.backoff (:7): sleep, "));
 	assert_int_equal(finding->n, 60);
 	analysis_free(a);
 	a = waiting(clean, outside, "sleep", 0);
@@ -625,8 +626,9 @@ static void test_requests_in_a_library(void **state)
 	a = analyse(s, NULL);
 	finding = found(a, "request-place");
 	assert_non_null(finding);
-	if (!strstr(finding->text, "80 % of the time of requests in main.create is select in sql.(*DB).conn, "
-				   "called at 3 places: 1.20 s."))
+	if (!strstr(finding->text,
+		    "Requests in main.create spend 80 % of their time in sql.(*DB).conn, called "
+		    "at 3 places: select, 1.20 s in all."))
 		fail_msg("%s", finding->text);
 	assert_int_equal(finding->n, 60);
 	analysis_free(a);
@@ -644,8 +646,8 @@ static void test_requests_behind_middleware(void **state)
 
 	(void)state;
 	assert_non_null(found(a, "request-place"));
-	assert_non_null(
-		strstr(found(a, "request-place")->text, "requests in main.pay is sleep in main.backoff"));
+	assert_non_null(strstr(found(a, "request-place")->text,
+			       "Requests in main.pay spend 95 % of their time in main.backoff (:7): sleep"));
 	analysis_free(a);
 	script_free(s);
 }
@@ -677,7 +679,7 @@ static void test_requests_that_run(void **state)
 	finding = found(a, "request-place");
 	assert_non_null(finding);
 	assert_int_equal(finding->level, LEVEL_INFO);
-	assert_non_null(strstr(finding->text, "run in main.match"));
+	assert_non_null(strstr(finding->text, "of their time running main.match"));
 	assert_non_null(strstr(finding->text, "in regexp.MustCompile"));
 	analysis_free(a);
 	script_free(s);

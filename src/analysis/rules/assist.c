@@ -42,7 +42,8 @@ void rule_assist(struct analysis *a)
 	row = heaviest_row(a);
 	finding = finding_add(a, "assist", share);
 	finding_text(finding,
-		     "%s spends %.0f %% of its running time in GC assists (%s of all goroutines' time).",
+		     "%s spends %.0f %% of its running time in GC assists. All goroutines together spend %s "
+		     "in them.",
 		     label_function(a, group->func).text,
 		     100.0 * (double)group->spent[ACT_ASSIST] /
 			     (double)(group->spent[ACT_ASSIST] + group->spent[ACT_CODE] + 1),

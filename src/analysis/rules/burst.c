@@ -26,8 +26,8 @@ void rule_burst(struct analysis *a)
 	finding = finding_add(a, "burst", a->latency.max >= 5000000 && !is_late_wakeup(a) ? 0.04 : 0);
 	finding_text(
 		finding,
-		"%llu %s are woken, or started by timers, within 1 ms, %u of them of %s, and wait up to %s "
-		"to run.",
+		"Up to %llu %s become runnable within 1 ms, %u of them of %s. The longest wait to run in the "
+		"trace is %s.",
 		(unsigned long long)a->burst_most, words_of(a)->many, a->burst_func_n,
 		label_function(a, a->burst_func).text, label_time(a->latency.max).text);
 	finding->n = a->bursts;

@@ -3,6 +3,7 @@
  * One function takes most of the CPU time. A trace cannot say whether that is what the program is for, so it
  * is no more than information.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "analysis/cpu.h"
@@ -22,6 +23,7 @@ static void calls_evidence(const struct analysis *a, struct finding *finding, ui
 {
 	const struct row *most = NULL;
 	uint64_t n = 0, ns = 0;
+	char called[20] = "";
 	const char *call;
 
 	for (size_t i = 1; i < a->nrows; i++) {
@@ -37,12 +39,11 @@ static void calls_evidence(const struct analysis *a, struct finding *finding, ui
 	if (!most || (double)n * 1e9 < MANY_CALLS * (double)watched_ns(a))
 		return;
 	call = io_call_name(a->stacks[most->stack].io_call);
+	if (call)
+		snprintf(called, sizeof(called), ", %s ", how_much(most->hist.n, n));
 	finding_evidence(finding, "it makes %.0f system calls a second%s%s, which take %s in all",
-			 (double)n * 1e9 / (double)watched_ns(a),
-			 !call                   ? ""
-			 : most->hist.n * 2 >= n ? ", mostly "
-						 : ", most often ",
-			 call ? call : "", label_time(ns).text);
+			 (double)n * 1e9 / (double)watched_ns(a), called, call ? call : "",
+			 label_time(ns).text);
 }
 
 /* One thread or goroutine alone runs it, all the time, and others wait for that one: a stage that sets their

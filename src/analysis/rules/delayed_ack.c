@@ -40,9 +40,9 @@ static void of_server(struct analysis *a, const struct row *row)
 	finding_at_most(finding, LEVEL_INFO);
 	finding_text(
 		finding,
-		"%s is the second write of an answer: after %llu of %llu the next request of the connection "
-		"comes %s later than after one write, as long as TCP's delayed acknowledgement, for which "
-		"the second of two small writes waits.",
+		"%s is the second write of an answer. After %llu of %llu the next request of the connection "
+		"comes %s later than after one write. That is as long as TCP's delayed acknowledgement, for "
+		"which the second of two small writes waits.",
 		label_stack(a, row->stack).text, (unsigned long long)two->late, (unsigned long long)two->n,
 		label_time(delay).text);
 	row_evidence(a, finding, row);
@@ -64,12 +64,13 @@ void rule_delayed_ack(struct analysis *a)
 		finding = finding_add(a, "delayed-ack", share_of_tasks(a, (double)row->delayed_acks_ns));
 		if (row->delayed_acks < SURE_N || row->delayed_acks * 10 < row->hist.n * 9)
 			finding_at_most(finding, LEVEL_INFO);
-		finding_text(
-			finding,
-			"%s waits about 40 ms for an answer, %llu times of %llu, after two writes: as long "
-			"as TCP's delayed acknowledgement, for which the second of two small writes waits.",
-			label_stack(a, row->stack).text, (unsigned long long)row->delayed_acks,
-			(unsigned long long)row->hist.n);
+		finding_text(finding,
+			     "%s waited about 40 ms for an answer in %llu of %llu cases, after two writes. "
+			     "That is as "
+			     "long as TCP's delayed acknowledgement, for which the second of two small "
+			     "writes waits.",
+			     label_stack(a, row->stack).text, (unsigned long long)row->delayed_acks,
+			     (unsigned long long)row->hist.n);
 		row_evidence(a, finding, row);
 		finding_next(finding, "one write for each request, or TCP_NODELAY");
 		clients = true;

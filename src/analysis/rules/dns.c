@@ -27,11 +27,12 @@ struct lookups {
 	const struct row *most;    /* of the goroutines that wait */
 	const struct row *working; /* of what the resolver does */
 	uint64_t n, ns;
+	unsigned places; /* rows of those */
 };
 
 static struct lookups dns_gather(const struct analysis *a)
 {
-	struct lookups all = {&a->rows[0], &a->rows[0], 0, 0};
+	struct lookups all = {&a->rows[0], &a->rows[0], 0, 0, 0};
 
 	for (size_t i = 1; i < a->nrows; i++) {
 		const struct row *row = &a->rows[i];
@@ -47,6 +48,7 @@ static struct lookups dns_gather(const struct analysis *a)
 		 */
 		all.n += is_of_threads(a) && row->activity != ACT_NETWORK ? 0 : row->hist.n;
 		all.ns += row->hist.sum;
+		all.places += row->hist.n > 0;
 		if (row->hist.sum > all.most->hist.sum || all.most == &a->rows[0])
 			all.most = row;
 	}
@@ -70,8 +72,9 @@ void rule_dns(struct analysis *a)
 	if (all.n < LEAST || all.ns / all.n < MIN_MEAN_NS || impact < 0.05)
 		return;
 	finding = finding_add(a, "dns", impact);
-	finding_text(finding, "%s, and others like it, waited %s for %s to resolve a host name.",
-		     label_stack(a, all.most->stack).text, label_time(all.ns).text, resolver(a, all.working));
+	finding_text(finding, "%s%s waited %s for %s to resolve host names.",
+		     label_stack(a, all.most->stack).text, all.places > 1 ? " and others" : "",
+		     label_time(all.ns).text, resolver(a, all.working));
 	row_evidence(a, finding, all.most);
 	finding->n = all.n;
 	finding->total_ns = all.ns;

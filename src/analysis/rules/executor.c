@@ -76,11 +76,12 @@ void rule_executor(struct analysis *a)
 	threads = a->groups[top_first(most->functions)->key].peak;
 	finding = finding_add(a, "executor-blocked",
 			      (double)ns / ((double)watched_ns(a) * (threads ? (double)threads : 1)));
-	finding_text(finding,
-		     "Tasks block the workers of their runtime (Tokio) for %s, mostly %s in %s: meanwhile a "
-		     "worker runs no other task.",
-		     label_time(ns).text, activity_name((enum activity)most->activity),
-		     label_stack(a, most->stack).text);
+	finding_text(
+		finding,
+		"Tasks block the workers of their runtime (Tokio) for %s, most of all %s in %s: meanwhile "
+		"a worker runs no other task.",
+		label_time(ns).text, activity_name((enum activity)most->activity),
+		label_stack(a, most->stack).text);
 	row_evidence(a, finding, most);
 	callers_evidence(a, finding, "called by", most->stack);
 	finding->total_ns = ns;

@@ -28,8 +28,8 @@ void rule_herd(struct analysis *a)
 		/* Those whose wakers were not recorded are no better. */
 		finding = finding_add(a, "herd", lost * ((double)row->hist.n / (double)known) / p_time(a));
 		finding_text(finding,
-			     "%s wakes up to %u %s at once; %llu of %llu wait again, in %s, and have "
-			     "done nothing.",
+			     "%s wakes up to %u %s at once. After %llu of %llu wake-ups they had nothing to "
+			     "do and waited again, in %s.",
 			     pair->stack ? label_stack(a, pair->stack).text
 					 : label_function(a, a->groups[waker->key].func).text,
 			     most < row->herd_most ? most : row->herd_most, words_of(a)->many,

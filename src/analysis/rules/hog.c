@@ -28,9 +28,11 @@ void rule_hog(struct analysis *a)
 		    group->long_slices_ns * 2 < group->spent[ACT_CODE] + group->spent[ACT_ASSIST])
 			continue;
 		finding = finding_add(a, "hog", hog_weigh(a, group));
-		finding_text(finding, "%s in %s ran %s without a break, and %u goroutines waited for a P.",
+		finding_text(finding,
+			     "%s in %s ran for %s without a break while %u goroutine%s waited for a P.",
 			     label_who(a, group->longest_slice_g).text, label_function(a, group->func).text,
-			     label_time(group->longest_slice).text, group->longest_slice_delayed);
+			     label_time(group->longest_slice).text, group->longest_slice_delayed,
+			     group->longest_slice_delayed == 1 ? "" : "s");
 		finding->n = group->long_slices;
 		finding->total_ns = group->long_slices_ns;
 		finding->max_ns = group->longest_slice;

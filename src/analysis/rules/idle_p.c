@@ -30,10 +30,12 @@ void rule_idle_p(struct analysis *a)
 		return;
 	/* On a busy machine the thread that was woken had no CPU: that is not the program's fault. */
 	finding = finding_add(a, "idle-p", has_free_cpus(a) ? share_of_tasks(a, lost_ns(a)) / 2 : 0);
-	finding_text(finding,
-		     "%llu times a goroutine was runnable for 1 ms or more while a P was idle: %s for %s.",
-		     (unsigned long long)a->idle_delayed, label_who(a, a->idle_delayed_g).text,
-		     label_time(a->idle_delayed_max).text);
+	finding_text(
+		finding,
+		"A goroutine was runnable for 1 ms or more %llu times while a P was idle. The longest was "
+		"%s, for %s.",
+		(unsigned long long)a->idle_delayed, label_who(a, a->idle_delayed_g).text,
+		label_time(a->idle_delayed_max).text);
 	finding->n = a->idle_delayed;
 	finding->max_ns = a->idle_delayed_max;
 	finding->total_ns = a->idle_delayed_ns;

@@ -98,7 +98,8 @@ static void leak_describe(struct analysis *a, const struct group *group, double 
 	    is_of_connection(a, group, (unsigned)(where->key & 0xff)) || first)
 		finding_at_most(finding, LEVEL_INFO);
 	finding_text(finding,
-		     "%s: %llu were created and %llu ended, %s more per second; most are in %s at %s.",
+		     "%s: %llu were created and %llu ended, so their number grows by %s a second. Many wait "
+		     "(%s) at %s.",
 		     label_function(a, group->func).text, (unsigned long long)group->created,
 		     (unsigned long long)group->ended, label_number(rate).text,
 		     activity_name((enum activity)(where->key & 0xff)),

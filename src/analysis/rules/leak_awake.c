@@ -48,9 +48,8 @@ void rule_leak_awake(struct analysis *a)
 			continue;
 		finding = finding_add(a, "leak-awake", 0.05 + rate / 1000 > 0.5 ? 0.5 : 0.05 + rate / 1000);
 		finding_text(finding,
-			     "%s: %s per second are created and do not end (%llu at the start, %llu at the "
-			     "end); "
-			     "each is woken %s times a second, and waits in %s.",
+			     "%s: %s a second are created and do not end (%llu at the start, %llu at the "
+			     "end). Each is woken %s times a second, and waits (%s).",
 			     label_function(a, group->func).text, label_number(rate).text,
 			     (unsigned long long)group->at_start, (unsigned long long)group->alive,
 			     label_number((double)group->blocks / seconds /

@@ -26,8 +26,8 @@ void rule_locked_thread(struct analysis *a)
 		finding = finding_add(a, "locked-thread", share_of_tasks(a, (double)all->ns));
 		finding_text(
 			finding,
-			"%s is locked to its thread: %.0f times a second a P is handed to that thread, which "
-			"takes %s (mean), %s in all.",
+			"%s is locked to its thread. A P is handed to that thread %.0f times a second; each "
+			"handover takes %s (mean), %s in all.",
 			label_function(a, group->func).text, rate, label_time(all->ns / all->n).text,
 			label_time(all->ns).text);
 		finding->n = all->n;

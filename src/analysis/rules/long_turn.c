@@ -26,12 +26,13 @@ static void long_turn_describe(struct analysis *a, const struct group *group)
 
 	if (turns->most < BLOCKING_NS)
 		finding_at_most(finding, LEVEL_INFO);
-	finding_text(finding,
-		     "%s serves connections one after the other, and %llu times computed for %u ms or more, "
-		     "%s on average, in which it served none%s%s.",
-		     label_function(a, group->func).text, (unsigned long long)turns->n,
-		     LONG_TURN_NS / 1000000, label_time(turns->ns / turns->n).text, row ? ": mostly in " : "",
-		     row ? cpu_place(a, row).text : "");
+	finding_text(
+		finding,
+		"%s serves connections one after the other. It computed %llu times for %u ms or more, %s on "
+		"average%s%s, and served none meanwhile.",
+		label_function(a, group->func).text, (unsigned long long)turns->n, LONG_TURN_NS / 1000000,
+		label_time(turns->ns / turns->n).text, row ? ", most of all in " : "",
+		row ? cpu_place(a, row).text : "");
 	finding->n = turns->n;
 	finding->total_ns = turns->ns;
 	finding->max_ns = turns->most;

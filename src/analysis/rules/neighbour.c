@@ -241,9 +241,9 @@ static void of_ready_threads(struct analysis *a)
 		finding_at_most(finding, LEVEL_INFO);
 	finding_text(
 		finding,
-		"For %s a thread was ready and a CPU not used by the program, which used CPUs for %s: %s.",
-		label_time((uint64_t)off).text, label_time((uint64_t)used).text,
-		reason(a, "them", off, text));
+		"For %s a thread was ready to run while the program left a CPU unused: %s. The program used "
+		"CPUs for %s.",
+		label_time((uint64_t)off).text, reason(a, "it", off, text), label_time((uint64_t)used).text);
 	finding->total_ns = (uint64_t)off;
 	/* Nobody can act on a few ms a second, which each virtual machine loses. */
 	if (is_stolen(a, off) && !is_throttled(a, off) && off < 0.05 * (double)watched_ns(a))

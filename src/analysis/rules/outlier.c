@@ -101,13 +101,14 @@ static void outlier_look_at(struct analysis *a, const struct instances *all)
 		finding->held_up = WAITED_FOR_CPU;
 	if ((cause == ACT_SYSCALL || cause == ACT_DISK) && one->ns < MIN_SINGLE_NS)
 		finding_at_most(finding, LEVEL_INFO);
-	finding_text(finding,
-		     "%u%s of %llu %ss %s took %s%s, the median %s: %.0f %% of the difference is %s.", like,
-		     like == SLOWEST ? " or more" : "", (unsigned long long)all->hist.n,
-		     all->kind == INSTANCE_LIFE ? words_of(a)->one : kinds[all->kind],
-		     label_function(a, all->name).text, like > 1 ? "up to " : "", label_time(one->ns).text,
-		     label_time(p50).text, 100 * excess / (double)(one->ns - p50),
-		     activity_name((enum activity)cause));
+	finding_text(
+		finding,
+		"%u%s of %llu %ss %s took %s%s; the median is %s. %.0f %% of the difference is time in %s.",
+		like, like == SLOWEST ? " or more" : "", (unsigned long long)all->hist.n,
+		all->kind == INSTANCE_LIFE ? words_of(a)->one : kinds[all->kind],
+		label_function(a, all->name).text, like > 1 ? "up to " : "", label_time(one->ns).text,
+		label_time(p50).text, 100 * excess / (double)(one->ns - p50),
+		activity_name((enum activity)cause));
 	finding->n = all->hist.n;
 	finding->total_ns = all->hist.sum;
 	finding->p50_ns = p50;

@@ -29,12 +29,12 @@ void rule_page_faults(struct analysis *a)
 	finding = finding_add(a, "page-faults", cost / (double)host->length_ns / fmax(host->cpus, 1));
 	/* A program that starts, or reads a file by its map, has them, too. */
 	finding_at_most(finding, LEVEL_MEDIUM);
-	finding_text(
-		finding,
-		"The program has %.0f page faults a second; the kernel has %.0f %% of its CPU time: %s of "
-		"%s.",
-		(double)log->faults / seconds, 100 * (double)log->kernel_ns / (double)host->used_ns,
-		label_time(log->kernel_ns).text, label_time(host->used_ns).text);
+	finding_text(finding,
+		     "The program causes %.0f page faults a second. The kernel takes %.0f %% of its CPU "
+		     "time: %s of "
+		     "%s.",
+		     (double)log->faults / seconds, 100 * (double)log->kernel_ns / (double)host->used_ns,
+		     label_time(log->kernel_ns).text, label_time(host->used_ns).text);
 	finding->n = log->faults;
 	for (uint32_t i = 1; i < a->cpu.nrows; i++) {
 		if (!most || a->cpu.rows[i].self > a->cpu.rows[most].self)

@@ -23,7 +23,7 @@ static bool of_few_cpus(struct analysis *a)
 	finding_text(
 		finding,
 		"GOMAXPROCS is %u on %.0f CPUs: threads had CPUs for %s, and were ready without one for %s. "
-		"Shares of the Ps' time are that much too small.",
+		"So all shares of the Ps' time in this report are too small.",
 		a->procs, host->cpus, label_time(host->cpu_ns).text, label_time(host->waited_ns).text);
 	finding->total_ns = host->waited_ns;
 	finding_next(finding, "GOMAXPROCS=%.0f", host->cpus);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* There are fewer Ps than usable CPUs, all Ps are busy, and goroutines wait for one. */
+#include <stdio.h>
+
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/rules/rules.h"
@@ -23,8 +25,11 @@ void rule_procs_low(struct analysis *a)
 	const struct analysis_host *host = &a->options.host;
 	double waited = a->latency_by[DELAY_NO_P] + a->latency_by[DELAY_GC];
 	bool low = host->known && a->procs <= 0.75 * usable_cpus(host);
+	char all[32] = "The only P is";
 	struct finding *finding;
 
+	if (a->procs != 1)
+		snprintf(all, sizeof(all), "All %u Ps are", a->procs);
 	if (utilisation(a) < 0.9 || delay_share(a) < 0.5 || waited < 0.01 * p_time(a))
 		return;
 	finding = finding_add(a, "procs-low", low ? 0.05 + waited / p_time(a) : 0);
@@ -32,8 +37,8 @@ void rule_procs_low(struct analysis *a)
 		finding_text(finding, "GOMAXPROCS is %u of %s CPUs: goroutines waited %s for a P.", a->procs,
 			     label_number(usable_cpus(host)).text, label_time((uint64_t)waited).text);
 	else
-		finding_text(finding, "All %u Ps are busy: goroutines waited %s for one%s.", a->procs,
-			     label_time((uint64_t)waited).text,
+		finding_text(finding, "%s busy: goroutines waited %s for %s%s.", all,
+			     label_time((uint64_t)waited).text, a->procs == 1 ? "it" : "one",
 			     host->known ? "" : " (the trace does not say how many CPUs there are)");
 	finding->total_ns = (uint64_t)waited;
 	finding_evidence(finding, "Ps %.0f %% busy; latency p50 %s, p99 %s, max %s", 100 * utilisation(a),

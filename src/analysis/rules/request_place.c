@@ -158,8 +158,8 @@ static void describe_run(struct analysis *a, const struct handler *handler)
 	struct finding *finding = finding_add(a, "request-place", share_of_tasks(a, (double)ns));
 
 	finding_at_most(finding, LEVEL_INFO);
-	finding_text(finding, "%.0f %% of the time of requests in %s is run in %s: %s.",
-		     percent_of(a, handler, ns), label_function(a, handler->func).text,
+	finding_text(finding, "Requests in %s spend %.0f %% of their time running %s: %s.",
+		     label_function(a, handler->func).text, percent_of(a, handler, ns),
 		     label_stack(a, handler->runs).text, label_time(ns).text);
 	finding->total_ns = ns;
 	finding->stack = handler->runs;
@@ -228,9 +228,9 @@ static void describe_wait(struct analysis *a, const struct handler *handler, con
 	struct finding *finding = finding_add(a, "request-place", share_of_tasks(a, (double)most->ns));
 
 	finding->level = LEVEL_INFO; /* unless requests fail */
-	finding_text(finding, "%.0f %% of the time of requests in %s is %s in %s: %s.",
-		     percent_of(a, handler, most->ns), label_function(a, handler->func).text,
-		     wait_name(a, most->most), label_stack(a, most->most->stack).text,
+	finding_text(finding, "Requests in %s spend %.0f %% of their time in %s: %s, %s in all.",
+		     label_function(a, handler->func).text, percent_of(a, handler, most->ns),
+		     label_stack(a, most->most->stack).text, wait_name(a, most->most),
 		     label_time(most->ns).text);
 	row_evidence(a, finding, most->most);
 	name_waker(a, finding, most->most);
@@ -280,11 +280,11 @@ static void describe_library_wait(struct analysis *a, const struct handler *hand
 	struct finding *finding = finding_add(a, "request-place", share_of_tasks(a, (double)wait->ns));
 
 	finding->level = LEVEL_INFO;
-	finding_text(finding, "%.0f %% of the time of requests in %s is %s in %s, called at %u places: %s.",
-		     percent_of(a, handler, wait->ns), label_function(a, handler->func).text,
-		     activity_name((enum activity)row->activity),
+	finding_text(finding,
+		     "Requests in %s spend %.0f %% of their time in %s, called at %u places: %s, %s in all.",
+		     label_function(a, handler->func).text, percent_of(a, handler, wait->ns),
 		     label_function(a, library_function(a, wait->most)).text, wait->places,
-		     label_time(wait->ns).text);
+		     activity_name((enum activity)row->activity), label_time(wait->ns).text);
 	finding_evidence(finding, "mostly at %s", label_stack(a, row->stack).text);
 	row_evidence(a, finding, row);
 	name_waker(a, finding, row);

@@ -10,18 +10,20 @@ void rule_retake(struct analysis *a)
 	double rate = (double)waits->n / ((double)watched_ns(a) / 1e9);
 	const struct row *most = &a->rows[0];
 	struct finding *finding;
+	uint64_t lost = 0;
 
-	if (is_of_threads(a) || rate < 1000 || share_of_tasks(a, (double)waits->sum) < 0.05)
+	if (rate < 1000 || share_of_tasks(a, (double)waits->sum) < 0.05)
 		return;
 	for (size_t i = 1; i < a->nrows; i++) {
+		lost += a->rows[i].lost_p;
 		if (a->rows[i].lost_p && (most == &a->rows[0] || a->rows[i].lost_p > most->lost_p))
 			most = &a->rows[i];
 	}
 	finding = finding_add(a, "retake", share_of_tasks(a, (double)waits->sum));
-	finding_text(
-		finding,
-		"%.0f system calls a second lose their P; they wait %s (p50) to return, most of them in %s.",
-		rate, label_time(histogram_quantile(waits, 0.5)).text, label_stack(a, most->stack).text);
+	finding_text(finding,
+		     "%.0f system calls a second lose their P, %s in %s. They wait %s (p50) to return.", rate,
+		     how_much(most->lost_p, lost), label_stack(a, most->stack).text,
+		     label_time(histogram_quantile(waits, 0.5)).text);
 	finding->n = waits->n;
 	finding->total_ns = waits->sum;
 	finding->stack = most->stack;

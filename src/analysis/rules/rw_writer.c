@@ -44,12 +44,11 @@ static void of_starved(struct analysis *a, const struct resource *res)
 	    !is_read_unlock(a, released))
 		return;
 	finding = finding_add(a, "rw-writer", share_of_tasks(a, (double)res->waits.sum));
-	finding_text(
-		finding,
-		"%s waited %s to write, up to %s at a time: readers come and go, as in %s, and hardly ever "
-		"none has the lock.",
-		lock_waiter(a, res).text, label_time(res->waits.sum).text, label_time(res->waits.max).text,
-		lock_holder(a, res).text);
+	finding_text(finding,
+		     "%s waited %s to write, up to %s at a time: readers come and go, as in %s, so the lock "
+		     "is hardly ever free of readers.",
+		     lock_waiter(a, res).text, label_time(res->waits.sum).text,
+		     label_time(res->waits.max).text, lock_holder(a, res).text);
 	lock_evidence(a, finding, res);
 	if (is_of_threads(a))
 		finding_evidence(finding,

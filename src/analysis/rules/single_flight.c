@@ -39,9 +39,12 @@ void rule_single_flight(struct analysis *a)
 		/* To wait for a call that another one makes is what it is for. */
 		if (finding->level < LEVEL_HIGH)
 			finding_at_most(finding, LEVEL_INFO);
-		finding_text(finding, "Up to %u %s at once waited %s in %s for one of them: mostly %s.",
-			     row->most_shared, words_of(a)->many, label_time(row->shared_ns).text,
-			     label_stack(a, row->stack).text, pair_did(a, pair).text);
+		finding_text(
+			finding,
+			"Up to %u %s at a time waited in %s for a call that one of them made, %s in all. "
+			"It was mostly %s.",
+			row->most_shared, words_of(a)->many, label_stack(a, row->stack).text,
+			label_time(row->shared_ns).text, pair_did(a, pair).text);
 		row_evidence(a, finding, row);
 		finding->total_ns = row->shared_ns;
 		finding->waker_stack = pair->stack;

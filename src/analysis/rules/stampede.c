@@ -59,8 +59,8 @@ void rule_stampede(struct analysis *a)
 		/* What they load is not known. */
 		finding_at_most(finding, LEVEL_MEDIUM);
 		finding_text(finding,
-			     "%llu times some %.0f requests at once waited in %s, and none between these "
-			     "times: %s.",
+			     "%llu times some %.0f requests at once waited in %s, and hardly any between "
+			     "these times: %s.",
 			     (unsigned long long)bursts->n, (double)bursts->waits / (double)bursts->n,
 			     label_stack(a, row->stack).text, label_time(bursts->ns).text);
 		row_evidence(a, finding, row);

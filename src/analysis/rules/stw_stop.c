@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Stopping the world takes long, because one goroutine cannot be preempted (golang/go#20792, #59902). */
+/* Stopping the world takes long: a goroutine may be in code that cannot be preempted (golang/go#20792,
+ * #59902). */
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/rules/rules.h"
@@ -36,10 +37,9 @@ void rule_stw_stop(struct analysis *a)
 	else if (gc->slow_stops_ns / gc->slow_stops >= 5000000 && share < 0.05)
 		share = 0.05;
 	finding = finding_add(a, "stw-stop", share);
-	finding_text(finding, "Stopping the world took up to %s, because of %s: %s %s.",
+	finding_text(finding, "Stopping the world took up to %s. The last to stop was %s in %s.",
 		     label_time(gc->worst_stop).text, label_who(a, gc->worst_stop_g).text,
-		     label_function(a, gc->worst_stop_func).text,
-		     last ? "was the last to stop" : "cannot be preempted");
+		     label_function(a, gc->worst_stop_func).text);
 	if (last)
 		finding_at_most(finding, LEVEL_INFO);
 	finding->n = gc->slow_stops;
@@ -51,5 +51,7 @@ void rule_stw_stop(struct analysis *a)
 	finding_evidence(finding, "%llu of %llu stops took 1 ms or more, %s in all; last stopped at %s",
 			 (unsigned long long)gc->slow_stops, (unsigned long long)gc->stops.n,
 			 label_time(gc->slow_stops_ns).text, label_stack(a, gc->worst_stop_stack).text);
+	if (!last)
+		finding_evidence(finding, "it may have been in code that cannot be preempted");
 	finding_next_why(a, finding, gc->worst_stop_g, finding->worst_ns + gc->worst_stop / 2);
 }

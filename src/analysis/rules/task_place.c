@@ -64,9 +64,9 @@ static void describe_repeated(struct analysis *a, const struct instances *all, c
 	struct finding *finding = finding_add(a, "task-place", share_of_tasks(a, ns));
 
 	finding_at_most(finding, LEVEL_INFO);
-	finding_text(finding, "%.0f %% of the time of task %s is task %s, %.0f of them, one after the other.",
-		     ns > of ? 100 : 100 * ns / of, label_function(a, all->name).text,
-		     label_function(a, one->name).text, (double)outer->n / (double)all->hist.n);
+	finding_text(finding, "Task %s spends %.0f %% of its time in %.0f tasks %s, one after the other.",
+		     label_function(a, all->name).text, ns > of ? 100 : 100 * ns / of,
+		     (double)outer->n / (double)all->hist.n, label_function(a, one->name).text);
 	finding->n = all->hist.n;
 	finding->total_ns = outer->weight;
 	finding->p50_ns = histogram_quantile(&all->hist, 0.5);
@@ -101,9 +101,9 @@ static void task_place_look_at(struct analysis *a, const struct instances *all)
 		return;
 	finding = finding_add(a, "task-place", share_of_tasks(a, ns));
 	finding_at_most(finding, LEVEL_INFO);
-	finding_text(finding, "%.0f %% of the time of task %s is %s in %s%s.", ns > of ? 100 : 100 * ns / of,
-		     label_function(a, all->name).text, activity_name((enum activity)activity), place.text,
-		     times_each(all, most).text);
+	finding_text(finding, "Task %s spends %.0f %% of its time in %s: %s%s.",
+		     label_function(a, all->name).text, ns > of ? 100 : 100 * ns / of, place.text,
+		     activity_name((enum activity)activity), times_each(all, most).text);
 	finding->n = all->hist.n;
 	finding->total_ns = most->weight;
 	finding->p50_ns = histogram_quantile(&all->hist, 0.5);

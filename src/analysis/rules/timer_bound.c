@@ -95,8 +95,8 @@ static void of_conditions(struct analysis *a, const struct row *row, const struc
 	finding = finding_add(a, "timer-bound", impact);
 	finding_at_most(finding, LEVEL_INFO);
 	finding_text(finding,
-		     "%s waited %s for a condition: nothing in the program ended %llu of %llu waits, a timer "
-		     "did, each after %s (mean), %s in all.",
+		     "%s waited %s for a condition. A timer, and nothing in the program, ended %llu of %llu "
+		     "waits, after %s each (mean), %s in all.",
 		     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
 		     (unsigned long long)timed->n, (unsigned long long)row->hist.n,
 		     label_time(timed->ns / timed->n).text, label_time(timed->ns).text);

@@ -26,12 +26,12 @@ void rule_timer_storm(struct analysis *a)
 		return;
 	finding = finding_add(a, "timer-storm", rate * 3000 / 1e9 / (a->procs ? a->procs : 1));
 	most = timer_storm_heaviest(a);
-	finding_text(finding,
-		     "Timers wake %s %.0f times a second that run for less than 10 us, %.0f %% of "
-		     "them in %s.",
-		     words_of(a)->many, rate,
-		     100 * (double)most->timer_short_runs / (double)a->timer_short_runs,
-		     label_function(a, most->func).text);
+	finding_text(
+		finding,
+		"Timers wake %s %.0f times a second, and each runs for less than 10 us. %.0f %% of these "
+		"wake-ups are of %s.",
+		words_of(a)->many, rate, 100 * (double)most->timer_short_runs / (double)a->timer_short_runs,
+		label_function(a, most->func).text);
 	finding->n = a->timer_short_runs;
 	finding_next(finding, "gotrace report %s --all", a->options.file);
 }
