@@ -339,11 +339,23 @@ static void test_running_tasks_without_samples(void **state)
 	script_free(s);
 }
 
+static void test_figures_in_words(void **state)
+{
+	(void)state;
+	assert_string_equal(label_number(2).text, "2");
+	assert_string_equal(label_number(2.25).text, "2.25");
+	assert_string_equal(label_number(99.97).text, "100");
+	assert_string_equal(label_number(123456.7).text, "123457");
+	assert_string_equal(how_much(3, 3), "all");
+	assert_string_equal(how_much(2, 3), "mostly");
+	assert_string_equal(how_much(2, 5), "most often");
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_unnamed_code),   cmocka_unit_test(test_cpu),
 	cmocka_unit_test(test_cpu_in_several), cmocka_unit_test(test_running_tasks_without_samples),
 	cmocka_unit_test(test_yield),          cmocka_unit_test(test_owner),
-	cmocka_unit_test(test_awake),
+	cmocka_unit_test(test_awake),          cmocka_unit_test(test_figures_in_words),
 };
 
 UNIT_TESTS(tests, NULL, NULL);
