@@ -26,7 +26,6 @@ struct analysis_host {
 	double machine_stolen; /* the share of them that the hypervisor gave to others, 0 to 1 */
 	uint32_t pid;          /* in the commands that findings suggest; 0 = unknown */
 	uint64_t tracing_ns;   /* cost of tracing to the target; 0 = unknown */
-	uint64_t lost;         /* records lost */
 };
 
 #define ANALYSIS_NO_FILE "FILE"
@@ -52,6 +51,8 @@ void analysis_free(struct analysis *a);
 int analysis_generation(struct analysis *a, const struct generation *gen);
 /* Closes open intervals and applies the rules. Call once, before printing. Returns 0 or -ENOMEM. */
 int analysis_end(struct analysis *a);
+
+enum { ANALYSIS_FINDINGS = 64 }; /* most that an analysis has */
 
 /* A finding, for other programs. Texts are owned by the analysis; unknown ones are NULL. */
 struct analysis_finding {

@@ -8,6 +8,7 @@
 
 #include "analysis/names.h"
 #include "analysis/rules/rules.h"
+#include "util/utf8.h"
 
 void finding_weigh(struct finding *finding, double impact)
 {
@@ -27,14 +28,38 @@ void finding_at_most(struct finding *finding, enum level level)
 		finding->level = (uint8_t)level;
 }
 
+/* In a full table, a new finding takes the place of the information that weighs least: rules that come late
+ * are no less important. If all are above information, returns a place that is never read. */
+static struct finding *finding_place(struct analysis *a)
+{
+	static struct finding scratch;
+	struct finding *least = &scratch;
+
+	if (a->nfindings < ANALYSIS_FINDINGS)
+		return &a->findings[a->nfindings++];
+	for (unsigned i = 0; i < a->nfindings; i++) {
+		struct finding *one = &a->findings[i];
+
+		if (one->level == LEVEL_INFO && (least == &scratch || one->impact < least->impact))
+			least = one;
+	}
+	return least;
+}
+
 struct finding *finding_add(struct analysis *a, const char *id, double impact)
 {
-	static struct finding scratch; /* for findings beyond the limit; never read */
-	struct finding *finding = a->nfindings < MAX_FINDINGS ? &a->findings[a->nfindings++] : &scratch;
+	struct finding *finding = finding_place(a);
 
 	*finding = (struct finding){.id = id, .most = LEVEL_HIGH};
 	finding_weigh(finding, impact);
 	return finding;
+}
+
+/* Names in it may be long, and in any alphabet. */
+static void print_whole(char *text, size_t size, const char *fmt, va_list args)
+{
+	if (vsnprintf(text, size, fmt, args) >= (int)size)
+		text[text_whole(text, size - 1)] = '\0';
 }
 
 void finding_text(struct finding *finding, const char *fmt, ...)
@@ -42,7 +67,7 @@ void finding_text(struct finding *finding, const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	vsnprintf(finding->text, sizeof(finding->text), fmt, args);
+	print_whole(finding->text, sizeof(finding->text), fmt, args);
 	va_end(args);
 }
 
@@ -53,7 +78,7 @@ void finding_evidence(struct finding *finding, const char *fmt, ...)
 	if (finding->nevidence >= sizeof(finding->evidence) / sizeof(finding->evidence[0]))
 		return;
 	va_start(args, fmt);
-	vsnprintf(finding->evidence[finding->nevidence++], sizeof(finding->evidence[0]), fmt, args);
+	print_whole(finding->evidence[finding->nevidence++], sizeof(finding->evidence[0]), fmt, args);
 	va_end(args);
 }
 
@@ -62,7 +87,7 @@ void finding_next(struct finding *finding, const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	vsnprintf(finding->next, sizeof(finding->next), fmt, args);
+	print_whole(finding->next, sizeof(finding->next), fmt, args);
 	va_end(args);
 }
 
@@ -116,7 +141,7 @@ struct analysis_frame analysis_finding_frame(const struct analysis *a, unsigned 
 
 void finding_not_applicable(struct analysis *a, const char *id, const char *why)
 {
-	if (a->nnot_applicable < MAX_FINDINGS)
+	if (a->nnot_applicable < ANALYSIS_FINDINGS)
 		a->not_applicable[a->nnot_applicable++] = (struct not_applicable){id, why};
 }
 

@@ -345,7 +345,7 @@ static void report_json_trace(struct json_report *report)
 	report_json_text(json, "name", a->options.name ? a->options.name : "");
 	json_number(json, "duration_ns", a->end - a->begin);
 	json_number(json, "not_watched_ns", a->unwatched_ns);
-	json_number(json, "lost", a->options.host.lost);
+	json_number(json, "lost", a->lost);
 	json_number(json, "tracing_ns", a->options.host.tracing_ns);
 	json_number(json, "events", a->ops);
 	json_number(json, "inferred", a->inferred);
@@ -458,8 +458,10 @@ void report_json(struct analysis *a, FILE *out, const struct report_style *style
 	struct json_report report = {.a = a, .json = {.out = out}, .items = style->max_items};
 	size_t most = style->max_bytes ? style->max_bytes : DEFAULT_BYTES;
 
-	/* The parts of fixed size take about 4 KiB. */
-	report.left = most > 5 * TAIL_BYTES ? most - 4 * TAIL_BYTES : TAIL_BYTES;
+	/* The other parts take about 4 KiB, and 64 bytes for each rule that did not apply. */
+	size_t fixed = 4 * TAIL_BYTES + 64 * (size_t)a->nnot_applicable;
+
+	report.left = most > fixed + TAIL_BYTES ? most - fixed : TAIL_BYTES;
 	json_open(&report.json, NULL, '{');
 	json_number(&report.json, "schema", 1);
 	report_json_trace(&report);

@@ -540,7 +540,7 @@ struct finding {
 	uint8_t level; /* enum level */
 	uint8_t most;  /* the highest that it can have, whatever it explains */
 	char text[400];
-	char evidence[4][200];
+	char evidence[6][200];
 	unsigned nevidence;
 	char next[200];
 	const char *explained_by; /* id of the finding that explains it, or NULL */
@@ -552,7 +552,6 @@ struct finding {
 };
 
 enum level { LEVEL_INFO, LEVEL_LOW, LEVEL_MEDIUM, LEVEL_HIGH };
-enum { MAX_FINDINGS = 64 };
 
 struct span; /* path.h */
 struct why_sample;
@@ -671,6 +670,7 @@ struct analysis {
 	/* ns of watched time: since when, if they are; in all */
 	uint64_t no_calls_since, no_calls_ns;
 	uint64_t repaired; /* events, by the trace's own notes */
+	uint64_t lost;     /* records, by the same */
 	uint64_t net_wakes, net_wakes_sysmon;
 	uint64_t timer_wakes, timer_short_runs;
 	uint64_t burst_begin, bursts, burst_most, burst_at;
@@ -689,11 +689,11 @@ struct analysis {
 			    */
 	uint64_t total_spent[ACT_COUNT]; /* user goroutines */
 
-	struct finding findings[MAX_FINDINGS];
+	struct finding findings[ANALYSIS_FINDINGS];
 	unsigned nfindings;
 	struct not_applicable {
 		const char *id, *why;
-	} not_applicable[MAX_FINDINGS];
+	} not_applicable[ANALYSIS_FINDINGS];
 	unsigned nnot_applicable;
 };
 

@@ -742,8 +742,10 @@ static void user_log(struct analysis *a, const struct op *op, struct goroutine *
 	const char *category = tables_string(a->gen->tables, op->string, &category_len);
 	const char *text = tables_string(a->gen->tables, op->string2, &len);
 	enum gap_log kind = gap_log_kind(category, category_len, text, len);
-	uint64_t repaired;
+	uint64_t repaired, lost;
 
+	if (loss_log_parse(category, text, &lost) && lost <= UINT32_MAX)
+		a->lost += lost;
 	if (repair_log_parse(category, text, &repaired) && repaired <= UINT32_MAX)
 		a->repaired += repaired;
 	detail_changes(a, category, text);

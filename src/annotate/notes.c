@@ -39,8 +39,7 @@ static void note_loss(struct notes *notes, const struct log_loss *loss)
 {
 	char text[160];
 
-	snprintf(text, sizeof(text), "lost %llu records (ring full %llu, unreadable %llu, missed %llu)",
-		 (unsigned long long)(loss->ring_full + loss->unreadable + loss->missed),
+	snprintf(text, sizeof(text), LOSS_LOG_FORMAT, (unsigned long long)log_loss_records(loss),
 		 (unsigned long long)loss->ring_full, (unsigned long long)loss->unreadable,
 		 (unsigned long long)loss->missed);
 	write_note(notes, notes_text_id(notes, text));

@@ -487,8 +487,10 @@ int record_process(const struct record_options *options)
 	struct error err = {""};
 	int status = STATUS_NONE;
 
-	if (!record)
+	if (!record) {
+		message("out of memory");
 		return STATUS_NONE;
+	}
 	record->options = options;
 	session_init(&record->session, options, options->pid);
 	record->child.release_fd = record->child.report_fd = -1;

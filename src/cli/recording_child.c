@@ -93,8 +93,7 @@ static void recording_child_measure(void *ctx, const struct capture_stats *stats
 	struct measuring *measuring = ctx;
 	struct measured *measured = measuring->measured;
 	unsigned n = measured->n;
-	struct recording_state now = {.cost_ns = stats->cost_ns,
-				      .lost = stats->loss.ring_full + stats->loss.missed};
+	struct recording_state now = {.cost_ns = stats->cost_ns};
 
 	cpu_meter_read(&measuring->meter, &now.limit);
 	if (!now.limit.known && n)
@@ -219,7 +218,6 @@ void recording_child_describe(const struct recording_child *child, struct record
 	host->throttled = cpu_figure_grown(then->throttled, limit->throttled, same_group);
 	host->throttled_ns = cpu_figure_grown(then->throttled_ns, limit->throttled_ns, same_group);
 	host->tracing_ns = now.cost_ns - before->cost_ns;
-	host->lost = now.lost - before->lost;
 	*since = now;
 }
 

@@ -17,7 +17,6 @@ struct recording_child;
 struct recording_state {
 	struct cpu_limit limit;
 	uint64_t cost_ns; /* CPU time that tracing has cost the process */
-	uint64_t lost;    /* records */
 };
 
 /*

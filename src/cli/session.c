@@ -524,7 +524,7 @@ uint64_t session_lost(const struct session *session)
 	const struct capture_stats *stats = capture_stats(session->capture);
 	const struct log_loss *loss = &stats->loss;
 
-	return loss->ring_full + loss->stack_full + loss->unreadable + loss->missed + stats->lost_samples;
+	return log_loss_records(loss) + loss->stack_full + stats->lost_samples;
 }
 
 void session_show_status(struct session *session, uint64_t bytes)

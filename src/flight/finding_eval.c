@@ -9,8 +9,6 @@
 #include "trace/convert/convert.h"
 #include "util/message.h"
 
-enum { MAX_FINDINGS = 64 };
-
 /* --- the findings of one window --- */
 
 /* Returns the triggers whose limit the finding meets. One that another finding explains is not the news. */
@@ -122,7 +120,7 @@ static struct analysis *analyse_ring(const struct generation_ring *ring, struct 
 static unsigned end_window(struct finding_eval *eval, const struct generation_ring *ring, uint64_t now,
 			   struct match_notice notices[MAX_TRIGGERS])
 {
-	struct analysis_finding findings[MAX_FINDINGS];
+	struct analysis_finding findings[ANALYSIS_FINDINGS];
 	unsigned n = 0;
 	struct error err;
 	struct analysis *analysis = analyse_ring(ring, &err);
@@ -133,7 +131,7 @@ static unsigned end_window(struct finding_eval *eval, const struct generation_ri
 		eval->has_failed = true;
 		return 0;
 	}
-	while (n < MAX_FINDINGS && analysis_finding(analysis, n, &findings[n]))
+	while (n < ANALYSIS_FINDINGS && analysis_finding(analysis, n, &findings[n]))
 		n++;
 	n = finding_eval_window(eval, findings, n, now, notices);
 	analysis_free(analysis);

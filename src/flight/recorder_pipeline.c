@@ -245,8 +245,7 @@ static void recorder_pipeline_watch(void *ctx, const struct op *ops, size_t n, u
 /* After a gap or loss, goroutines may have changed state without a record: restarts all durations. */
 static void notice_gaps(struct recorder_pipeline *recorder, const struct log_record *record)
 {
-	const struct log_loss *loss = &model_stats(pipeline_model(recorder->pipe))->loss;
-	uint64_t lost = loss->ring_full + loss->unreadable + loss->missed;
+	uint64_t lost = log_loss_records(&model_stats(pipeline_model(recorder->pipe))->loss);
 	const struct log_note *note = record->type == LOG_NOTE ? record->data : NULL;
 	bool gap = note && note->flags & (LOG_NOTE_GAP | LOG_NOTE_RESUMED);
 

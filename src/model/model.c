@@ -169,11 +169,6 @@ static void feed_target(struct model *md, const struct log_target *target)
 	md->has_target = true;
 }
 
-static uint64_t lost_records(const struct log_loss *loss)
-{
-	return loss->ring_full + loss->unreadable + loss->missed;
-}
-
 static void feed_note(struct model *md, const struct log_record *record)
 {
 	const struct log_note *note = record->data;
@@ -228,7 +223,7 @@ static void feed_loss(struct model *md, const struct log_record *record)
 	md->totals.loss.stack_full += loss->stack_full;
 	md->totals.loss.unreadable += loss->unreadable;
 	md->totals.loss.missed += loss->missed;
-	if (!md->generation.number || !lost_records(loss))
+	if (!md->generation.number || !log_loss_records(loss))
 		return;
 	md->view.losses++;
 	md->ops.provenance = INFERRED;

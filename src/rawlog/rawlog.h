@@ -475,6 +475,12 @@ struct log_loss {
 	uint64_t missed;     /* probe hits that the kernel skipped (recursion of the program) */
 };
 
+/* The records that are missing: a stack that was lost leaves its record. */
+static inline uint64_t log_loss_records(const struct log_loss *loss)
+{
+	return loss->ring_full + loss->unreadable + loss->missed;
+}
+
 enum log_end_reason {
 	LOG_END_STOPPED = 1, /* the user or the duration ended it */
 	LOG_END_EXITED = 2,  /* the target exited or was killed */

@@ -140,7 +140,7 @@ static void test_place(void **state)
 	assert_int_equal(place.begin, a->findings[0].worst_ns);
 	assert_true(place.from <= place.begin && place.end <= place.to);
 	assert_true(place.to - place.from <= 200 * MS && place.to - place.from > 100 * MS);
-	assert_false(analysis_finding_place(a, MAX_FINDINGS, &place));
+	assert_false(analysis_finding_place(a, ANALYSIS_FINDINGS, &place));
 	assert_true(place.from == 0 && place.to == a->end - a->begin);
 
 	again = analyse_with(s, NULL, strips);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Log events that say what a goroutine waits for, which CPU a thread runs on, and what was repaired. */
 #include <stdio.h>
+#include <string.h>
 
 #include "unit.h"
 
@@ -105,10 +106,25 @@ static void test_repairs(void **state)
 		assert_false(repair_log_parse("gotrace", others[i], &events));
 }
 
+static void test_losses(void **state)
+{
+	uint64_t records = 0;
+	char text[160];
+
+	(void)state;
+	snprintf(text, sizeof(text), LOSS_LOG_FORMAT, 7ull, 4ull, 2ull, 1ull);
+	assert_true(loss_log_parse("gotrace", text, &records));
+	assert_int_equal(records, 7);
+	assert_false(loss_log_parse("got", text, &records));
+	strcat(text, "!");
+	assert_false(loss_log_parse("gotrace", text, &records));
+	assert_false(loss_log_parse("gotrace", "lost 7 records", &records));
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_locks),    cmocka_unit_test(test_forms_have_names),
 	cmocka_unit_test(test_no_locks), cmocka_unit_test(test_cpus),
-	cmocka_unit_test(test_repairs),
+	cmocka_unit_test(test_repairs),  cmocka_unit_test(test_losses),
 };
 
 UNIT_TESTS(tests, NULL, NULL);

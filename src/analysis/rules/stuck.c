@@ -187,14 +187,14 @@ void rule_stuck(struct analysis *a)
 	finding->total_ns = found[0].ns;
 	finding->max_ns = found[0].ns;
 	finding->stack = found[0].stack;
-	for (unsigned i = 0; i < places; i++)
-		finding_evidence(finding, "%llu in %s", (unsigned long long)found[i].n,
-				 label_stack(a, found[i].stack).text);
 	further_evidence(a, finding, found[0].stack);
 	if (is_of_writer(a, found[0].stack))
 		finding_evidence(finding,
 				 "in glibc, readers pass a writer that waits, unless the lock is of the kind "
 				 "PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP");
+	for (unsigned i = 0; i < places; i++)
+		finding_evidence(finding, "%llu in %s", (unsigned long long)found[i].n,
+				 label_stack(a, found[i].stack).text);
 	finding_next(finding,
 		     is_of_threads(a) ? "gdb -p %s -batch -ex 'thread apply all bt'" : "gotrace ps -p %s",
 		     label_pid(a).text);

@@ -5,8 +5,8 @@
 #include "analysis/rules/rules.h"
 #include "analysis/words.h"
 
-/* One repaired event in this many, and less than so many, say nothing about the program or the figures; the
- * summary has their number. */
+/* One event in this many that was repaired or lost, and less than so many that were repaired, say nothing
+ * about the program or the figures; the summary has their number. */
 enum { FEW = 200, LEAST_REPAIRED = 10 };
 
 /* By the kernel's count, if it is there: a goroutine that has a P may have no CPU. */
@@ -85,11 +85,10 @@ void rule_trust(struct analysis *a)
 	rule_unwatched(a);
 	rule_cost(a);
 	rule_repaired(a);
-	if (!a->options.host.lost)
+	if (!a->lost)
 		return;
-	finding = finding_add(a, "trust", 0.05);
+	finding = finding_add(a, "trust", a->lost * FEW < a->ops ? 0 : 0.05);
 	finding->part = "lost";
-	finding_text(finding, "%llu records were lost: counts are too small.",
-		     (unsigned long long)a->options.host.lost);
+	finding_text(finding, "%llu records were lost: counts are too small.", (unsigned long long)a->lost);
 	finding_next(finding, "gotrace -p %s --ring-size 64M", label_pid(a).text);
 }

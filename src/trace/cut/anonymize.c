@@ -73,13 +73,14 @@ static bool is_own_log(const struct op *op, const struct tables *tables)
 	struct lock_log lock;
 	struct kernel_log kernel;
 	struct host_log host;
-	uint64_t repaired;
+	uint64_t repaired, lost;
 	unsigned missing;
 	uint32_t cpu;
 
 	return lock_log_parse(category, text, &lock) || cpu_log_parse(category, text, &cpu) ||
 	       left_out_log_parse(category, text, &missing) || repair_log_parse(category, text, &repaired) ||
-	       host_log_parse(category, text, &host) || kernel_log_parse(category, text, &kernel) ||
+	       loss_log_parse(category, text, &lost) || host_log_parse(category, text, &host) ||
+	       kernel_log_parse(category, text, &kernel) ||
 	       (strcmp(category, OWN_LOG_CATEGORY) == 0 && strcmp(text, GAP_LOG_BEGIN GAP_LOG_LIMIT) == 0);
 }
 

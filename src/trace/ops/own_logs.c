@@ -62,6 +62,19 @@ bool repair_log_parse(const char *category, const char *message, uint64_t *event
 	return !errno && strcmp(after, end) == 0;
 }
 
+bool loss_log_parse(const char *category, const char *message, uint64_t *records)
+{
+	unsigned long long all, full, unreadable, missed;
+	char again[160];
+
+	if (strcmp(category, OWN_LOG_CATEGORY) != 0 ||
+	    sscanf(message, LOSS_LOG_FORMAT, &all, &full, &unreadable, &missed) != 4)
+		return false;
+	snprintf(again, sizeof(again), LOSS_LOG_FORMAT, all, full, unreadable, missed);
+	*records = all;
+	return strcmp(message, again) == 0;
+}
+
 bool left_out_log_parse(const char *category, const char *message, unsigned *missing)
 {
 	static const struct {

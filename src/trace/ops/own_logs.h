@@ -42,6 +42,15 @@ bool lock_log_parse(const char *category, const char *message, struct lock_log *
  */
 #define REPAIR_LOG_FORMAT "repaired %llu events: they were not seen, but later ones imply them"
 
+/*
+ * Records that were lost up to here, since the last such log: in all, because a ring was full, because memory
+ * could not be read, and because the kernel skipped a hit.
+ */
+#define LOSS_LOG_FORMAT "lost %llu records (ring full %llu, unreadable %llu, missed %llu)"
+
+/* Returns the number of records in all. Returns false if the log has another category or another form. */
+bool loss_log_parse(const char *category, const char *message, uint64_t *records);
+
 /* Returns false if the log has another category or another form. */
 bool repair_log_parse(const char *category, const char *message, uint64_t *events);
 

@@ -139,7 +139,7 @@ static uint64_t lost_events(const struct summary *sum)
 {
 	struct log_loss loss = summary_losses(sum);
 
-	return loss.ring_full + loss.unreadable + loss.missed;
+	return log_loss_records(&loss);
 }
 
 /* Reports whether the trace is complete, and why it ended. */

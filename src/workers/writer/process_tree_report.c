@@ -43,8 +43,8 @@ static void add_losses(struct process_rows *rows, const struct summary *sum)
 {
 	struct log_loss loss = summary_losses(sum);
 
-	if (loss.ring_full + loss.stack_full + loss.unreadable + loss.missed >=
-	    rows->loss.ring_full + rows->loss.stack_full + rows->loss.unreadable + rows->loss.missed)
+	if (log_loss_records(&loss) + loss.stack_full >=
+	    log_loss_records(&rows->loss) + rows->loss.stack_full)
 		rows->loss = loss;
 	if (summary_lost_samples(sum) > rows->lost_samples)
 		rows->lost_samples = summary_lost_samples(sum);
