@@ -126,6 +126,14 @@ void connections_call(struct analysis *a, struct goroutine *g, const struct op *
 		g->reads = connection;
 }
 
+void connections_resume(struct analysis *a)
+{
+	for (size_t i = 0; i < a->connections.n; i++)
+		a->connections.all[i].writes = 0;
+	for (size_t i = 1; i < a->ngs; i++)
+		a->gs[i].reads = 0;
+}
+
 void connections_free(struct connections *connections)
 {
 	free(connections->of_stack);

@@ -47,6 +47,8 @@ struct connections {
 
 /* A thread's system call begins, so that its previous one is over. stack: index of the op's. */
 void connections_call(struct analysis *a, struct goroutine *g, const struct op *op, uint32_t stack);
+/* After time that was not watched: whether the other end asked meanwhile is not known. */
+void connections_resume(struct analysis *a);
 void connections_free(struct connections *connections);
 
 #endif

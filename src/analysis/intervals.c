@@ -412,6 +412,8 @@ void interval_leave(struct analysis *a, struct goroutine *g, const struct gorout
 
 		pair->n++;
 		pair->ns += ns;
+		if (pair->ns > a->pairs[row->heaviest].ns)
+			row->heaviest = (uint32_t)(pair - a->pairs);
 		if (waker) {
 			count_meanwhile(a, g, waker, pair);
 			note_answer(a, g, waker, row);

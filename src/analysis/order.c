@@ -315,11 +315,5 @@ void row_lines_free(struct row_line *lines, size_t n)
 
 const struct pair *row_ended_by(const struct analysis *a, uint32_t row)
 {
-	const struct pair *most = NULL;
-
-	for (size_t i = 1; i < a->npairs; i++) {
-		if (a->pairs[i].row == row && (!most || a->pairs[i].ns > most->ns))
-			most = &a->pairs[i];
-	}
-	return most;
+	return a->rows[row].heaviest ? &a->pairs[a->rows[row].heaviest] : NULL;
 }

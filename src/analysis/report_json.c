@@ -153,7 +153,7 @@ static void put_holders(struct json *json, const struct lock *lock)
 			continue;
 		json_open(json, NULL, '{');
 		json_number(json, "goroutine", lock->holders[i].key);
-		json_number(json, "waits_ns", lock->holders[i].weight);
+		json_number(json, "waits_ns", top_sure(&lock->holders[i]));
 		json_close(json, '}');
 	}
 	json_close(json, ']');

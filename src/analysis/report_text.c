@@ -594,7 +594,7 @@ static void print_holder(const struct page *page, const struct lock *lock)
 	if (!holder->n)
 		return;
 	fprintf(page->out, "%33s  held by %s %u%%", "", label_who(page->a, holder->key).text,
-		percent((double)holder->weight, (double)lock->charged_ns));
+		percent((double)top_sure(holder), (double)lock->charged_ns));
 	if (unseen)
 		fprintf(page->out, "; acquisition not seen: %u%%", unseen);
 	fputc('\n', page->out);

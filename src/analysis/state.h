@@ -121,7 +121,9 @@ struct stack_info {
 
 /* The heaviest keys, by weight (Space-Saving, Metwally et al. 2005): any key with over a quarter is in it. */
 struct top {
-	uint64_t key, weight;
+	uint64_t key;
+	uint64_t weight; /* with `over` */
+	uint64_t over;   /* of keys that it has replaced: not its own, or not all of it */
 	uint64_t n;
 };
 
@@ -282,6 +284,7 @@ struct row {
 	uint64_t max_at;         /* when the longest one began */
 	uint64_t max_g;          /* goid */
 	uint64_t max_waker;      /* goid, 0 = none */
+	uint32_t heaviest;       /* the pair with most of its waits; 0 = none */
 	struct top wakers[TOPS]; /* by goid */
 	struct top waker_groups[TOPS];
 	struct top functions[TOPS];     /* groups of goroutines that wait here */

@@ -655,6 +655,7 @@ static int step_on_gap(void *ctx, uint64_t time, bool begins)
 		return 0;
 	resources_resume(a);
 	locks_resume(a);
+	connections_resume(a);
 	if (a->gap_by_limit)
 		a->over_limit_ns += time - a->ledger.gap_since;
 	return 0;

@@ -17,7 +17,13 @@ void top_add(struct top tops[TOPS], uint64_t key, uint64_t weight)
 			break;
 	}
 	/* The new key inherits the weight of the one it replaces, so that late heavy keys are kept. */
-	*least = (struct top){.key = key, .weight = least->weight + weight, .n = least->n + 1};
+	*least = (struct top){
+		.key = key, .weight = least->weight + weight, .over = least->weight, .n = least->n + 1};
+}
+
+uint64_t top_sure(const struct top *top)
+{
+	return top->weight - top->over;
 }
 
 const struct top *top_first(const struct top tops[TOPS])

@@ -6,6 +6,8 @@
 #include "analysis/state.h"
 
 void top_add(struct top tops[TOPS], uint64_t key, uint64_t weight);
+/* The weight that is the key's own for sure: what a report may say of it. */
+uint64_t top_sure(const struct top *top);
 const struct top *top_first(const struct top tops[TOPS]); /* its n is 0 if there is none */
 
 #endif

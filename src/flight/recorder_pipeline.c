@@ -64,8 +64,9 @@ static bool recorder_pipeline_is_system(void *ctx, uint32_t g)
 }
 
 /*
- * The reason says it of threads, but some are parked by a lock. Go's "sync" is for sync.Mutex, sync.RWMutex
- * and the lock of a file or socket (internal/poll.fdMutex), but also for sync.WaitGroup.
+ * The reason says it of threads, but some are parked by a lock. Go's "sync" is for sync.Mutex and
+ * sync.RWMutex, but also for sync.WaitGroup, and for the turn to use a file or socket
+ * (internal/poll.fdMutex).
  */
 static bool is_lock(void *ctx, const char *reason, uint32_t stack)
 {
@@ -73,7 +74,7 @@ static bool is_lock(void *ctx, const char *reason, uint32_t stack)
 
 	if (strcmp(reason, "sync (mutex)") == 0 || strcmp(reason, "sync (rwlock)") == 0)
 		return wait_by_outer(pipeline_place(recorder->pipe, stack).text) != ACT_COND;
-	return strcmp(reason, "sync") == 0 && strstr(pipeline_place(recorder->pipe, stack).text, "Mutex)");
+	return strcmp(reason, "sync") == 0 && pipeline_waits_for_mutex(recorder->pipe, stack);
 }
 
 /* Java's Thread.sleep is a condition with a time-out. */

@@ -136,27 +136,12 @@ static bool may_fire(struct trigger_eval *eval, unsigned which)
 
 /* --- states of goroutines --- */
 
-/* Reasons for intended waits, which are not waits for another goroutine of the program; and one that says
- * nothing. */
-static const char *const own_reasons[] = {
-	"forever",
-	"network",
-	"sleep",
-	"system goroutine wait",
-	"GC background sweeper wait",
-	"preempted",
-	"unspecified",
-	"",
-	GAP_REASON,
-};
-
+/* Channels, locks and conditions, of goroutines and of threads ("sync (mutex)"). Devices, children, signals
+ * and what the kernel does are nothing that another goroutine or thread of the program gives back. */
 static bool is_wait_for_others(const char *reason)
 {
-	for (size_t i = 0; i < sizeof(own_reasons) / sizeof(own_reasons[0]); i++) {
-		if (strcmp(reason, own_reasons[i]) == 0)
-			return false;
-	}
-	return true;
+	return strcmp(reason, "select") == 0 || strncmp(reason, "chan ", 5) == 0 ||
+	       (strncmp(reason, "sync", 4) == 0 && strncmp(reason, "sync (mmap_lock", 15) != 0);
 }
 
 static bool is_at_channel(const struct trigger_eval *eval, const struct ledger_interval *interval)

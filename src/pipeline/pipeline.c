@@ -473,6 +473,15 @@ struct text pipeline_function(struct pipeline *pipe, const struct goroutine_stat
 	return text;
 }
 
+bool pipeline_waits_for_mutex(struct pipeline *pipe, uint32_t stack)
+{
+	const struct tables *tables = model_tables(pipe->model);
+	enum lock_kind kind = stack && stack < tables->nstacks ? find_lock_kind(pipe, &tables->stacks[stack])
+							       : LOCK_SEMAPHORE;
+
+	return kind != LOCK_SEMAPHORE && kind != LOCK_WAIT_GROUP;
+}
+
 struct place_text pipeline_place(struct pipeline *pipe, uint32_t stack)
 {
 	const struct tables *tables = model_tables(pipe->model);

@@ -91,6 +91,9 @@ const struct log_end *pipeline_end(const struct pipeline *pipe);
 struct text pipeline_function(struct pipeline *pipe, const struct goroutine_stats *row, unsigned width);
 /* Returns the full name. Valid until the next call. */
 const char *pipeline_function_name(struct pipeline *pipe, const struct goroutine_stats *row, size_t *len);
+/* Whether a goroutine with this stack, an id in the model's tables, waits for a sync.Mutex or sync.RWMutex.
+ */
+bool pipeline_waits_for_mutex(struct pipeline *pipe, uint32_t stack);
 /* Describes where a stack is. stack: its id in the model's tables; 0 = none. */
 struct place_text pipeline_place(struct pipeline *pipe, uint32_t stack);
 

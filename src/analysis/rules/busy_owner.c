@@ -21,7 +21,7 @@ static bool busy_owner_applies(const struct analysis *a, const struct row *row, 
 		return false;
 	/* One at a time, and others wait meanwhile. A broadcast ends many waits in one time slice. */
 	return impact >= 0.05 && row->hist.n >= MIN_N && waker->n &&
-	       waker->weight * 10 >= row->hist.sum * 8 && group->key != top_first(row->functions)->key &&
+	       top_sure(waker) * 10 >= row->hist.sum * 8 && group->key != top_first(row->functions)->key &&
 	       row->waker_turns * 10 >= row->hist.n * 7 &&
 	       (double)row->hist.sum >= 1.5 * (double)watched_ns(a) && pair_busy_share(pair) >= 0.8 &&
 	       row_is_for_answers(a, row) != ANSWERS_UNLIKELY && !row_is_for_work(a, row, pair);
@@ -42,9 +42,10 @@ void rule_busy_owner(struct analysis *a)
 			continue;
 		finding = finding_add(a, "busy-owner", impact);
 		finding_text(finding, "%s waited %s for the answers of one %s, %s in %s: mostly %s.",
-			     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
-			     words_of(a)->one, label_id(a, top_first(row->wakers)->key).text,
-			     label_stack(a, pair->stack).text, pair_did(a, pair).text);
+			     label_stack(a, row->stack).text,
+			     label_time(top_sure(top_first(row->wakers))).text, words_of(a)->one,
+			     label_id(a, top_first(row->wakers)->key).text, label_stack(a, pair->stack).text,
+			     pair_did(a, pair).text);
 		/* A reader of a shared connection passes on the answers of another machine. One that sleeps
 		 * may be at leisure, and give out work. One that is mostly ready has no CPU. */
 		if (pair_own_share(pair) < 0.5 || (top_first(pair->did)->key & 0xff) == ACT_RUNNABLE ||

@@ -48,7 +48,7 @@ static unsigned busy_workers(const struct analysis *a, const struct row *row)
 			continue;
 		if (!g || thread_busy_share(g) < BUSY)
 			return 0;
-		known += waker->weight;
+		known += top_sure(waker);
 		n++;
 	}
 	return n < TOPS && known * 10 >= row->hist.sum * 9 ? n : 0;

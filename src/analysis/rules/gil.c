@@ -19,7 +19,7 @@
 static void holder_evidence(const struct analysis *a, struct finding *finding, const struct resource *res)
 {
 	const struct top *holder = top_first(res->holders), *group = top_first(res->holder_groups);
-	double had = 100 * (double)holder->weight / (double)(res->charged_ns + 1);
+	double had = 100 * (double)top_sure(holder) / (double)(res->charged_ns + 1);
 
 	if (had > 50 && group->key < a->ngroups)
 		finding_evidence(finding, "%s had it for %.0f %% of that time%s: %s",

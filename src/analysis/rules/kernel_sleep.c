@@ -29,7 +29,7 @@ void rule_kernel_sleep(struct analysis *a)
 	finding_text(finding,
 		     "Goroutines kept a P for at least %s while their threads slept in the kernel, as in "
 		     "fork or for a page: %.0f %% of it in %s.",
-		     label_time(a->slept_ns).text, 100 * (double)most->weight / slept,
+		     label_time(a->slept_ns).text, 100 * (double)top_sure(most) / slept,
 		     label_function(a, a->groups[most->key < a->ngroups ? most->key : 0].func).text);
 	finding_next(finding, "gotrace -p %s --as c", label_pid(a).text);
 }

@@ -38,7 +38,7 @@ bool lock_matters(const struct analysis *a, const struct resource *res, double *
  */
 static bool is_no_accident(const struct resource *res, uint64_t ns, uint64_t n)
 {
-	bool one = top_first(res->holders)->weight * 2 >= res->charged_ns;
+	bool one = top_sure(top_first(res->holders)) * 2 >= res->charged_ns;
 
 	return ns * 2 >= res->charged_ns && n * (one ? 200 : 20) >= res->releases;
 }

@@ -199,10 +199,10 @@ static void use_evidence(const struct analysis *a, struct finding *finding, cons
 	const struct top *did = top_first(res->did);
 	uint64_t all = activities_ns(res->meanwhile);
 
-	if (!did->n || !(did->key >> 8) || did->weight * 5 < all)
+	if (!did->n || !(did->key >> 8) || top_sure(did) * 5 < all)
 		return;
 	finding_evidence(finding, "of the time that they are held, %.0f %% is %s in %s",
-			 100 * (double)did->weight / (double)all,
+			 100 * (double)top_sure(did) / (double)all,
 			 activity_name((enum activity)(did->key & 0xff)),
 			 label_stack(a, (uint32_t)(did->key >> 8)).text);
 }

@@ -178,13 +178,13 @@ static bool name_first_waker(struct analysis *a, struct finding *finding, const 
 	const struct resource *res = index ? resource_root(a, index) : NULL;
 	const struct top *first = res ? top_first(res->released) : NULL;
 
-	if (!first || !first->n || first->weight * 2 < res->charged_ns ||
+	if (!first || !first->n || top_sure(first) * 2 < res->charged_ns ||
 	    (!res->lock && res->by_waiters * 2 < res->releases) ||
 	    stacks_share_site(a, (uint32_t)first->key, pair->stack))
 		return false;
 	finding->waker_stack = (uint32_t)first->key;
 	finding_evidence(finding, "%.0f %% of that until %s let the first of them go on",
-			 100 * (double)first->weight / (double)res->charged_ns,
+			 100 * (double)top_sure(first) / (double)res->charged_ns,
 			 label_stack(a, (uint32_t)first->key).text);
 	return true;
 }

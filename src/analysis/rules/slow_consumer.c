@@ -35,9 +35,9 @@ static void next_waker_evidence(const struct analysis *a, struct finding *findin
 	const struct top *waker = row ? top_first(row->wakers) : NULL;
 
 	if (row && activity_is_for_others(row->activity) && waker->n && row->hist.n >= 5 &&
-	    waker->weight * 10 >= row->hist.sum * 8)
+	    top_sure(waker) * 10 >= row->hist.sum * 8)
 		finding_evidence(finding, "of its own waits there, %.0f %% are for %s in %s",
-				 100 * (double)waker->weight / (double)row->hist.sum,
+				 100 * (double)top_sure(waker) / (double)row->hist.sum,
 				 label_id(a, waker->key).text,
 				 label_function(a, a->groups[top_first(row->waker_groups)->key].func).text);
 }
@@ -84,7 +84,7 @@ static void slow_consumer_look_at(struct analysis *a, uint32_t index)
 	const struct top *waker = top_first(row->wakers);
 	const struct pair *pair = pair_heaviest(a, index);
 	double impact = share_of_tasks(a, (double)row->hist.sum);
-	bool one = (double)waker->weight >= 0.8 * (double)row->hist.sum;
+	bool one = (double)top_sure(waker) >= 0.8 * (double)row->hist.sum;
 	struct finding *finding;
 
 	/* It is not known to be busy: the runtime's goroutine for finalizers waits for a collection. */

@@ -36,7 +36,7 @@ static bool is_lopsided(const struct analysis *a, const struct row *row, double 
 	return row->activity == ACT_JOIN && row->hist.n >= MIN_MEETINGS && impact >= 0.05 &&
 	       row->hist.sum / row->hist.n >= MIN_MEETING_NS &&
 	       (is_of_team(a, row) || top_first(row->functions)->key == top_first(row->waker_groups)->key) &&
-	       top_first(row->wakers)->weight * 5 >= row->hist.sum * 3;
+	       top_sure(top_first(row->wakers)) * 5 >= row->hist.sum * 3;
 }
 
 static void look_at_barrier(struct analysis *a, const struct row *row)
@@ -55,7 +55,7 @@ static void look_at_barrier(struct analysis *a, const struct row *row)
 		     is_of_team(a, row) ? "OpenMP's threads" : label_stack(a, row->stack).text,
 		     label_time(row->hist.sum).text,
 		     is_of_team(a, row) ? "each other" : "the last one to come",
-		     100 * (double)last->weight / (double)row->hist.sum, label_who(a, last->key).text,
+		     100 * (double)top_sure(last) / (double)row->hist.sum, label_who(a, last->key).text,
 		     pair_did(a, pair).text);
 	/* One that sleeps, or waits for the network, sets the pace. */
 	if (pair_own_share(pair) < 0.5 || (top_first(pair->did)->key & 0xff) == ACT_SLEEP)

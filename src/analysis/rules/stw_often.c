@@ -16,7 +16,7 @@ void rule_stw_often(struct analysis *a)
 {
 	const struct gc_figures *gc = &a->gc;
 	const struct top *most = top_first(gc->asked_by);
-	double seconds = (double)watched_ns(a) / 1e9, share = (double)most->weight / (seconds * 1e9 + 1);
+	double seconds = (double)watched_ns(a) / 1e9, share = (double)top_sure(most) / (seconds * 1e9 + 1);
 	uint32_t stack = (uint32_t)(most->key >> 32);
 	struct finding *finding;
 
@@ -25,7 +25,7 @@ void rule_stw_often(struct analysis *a)
 	finding = finding_add(a, "stw-often", share);
 	finding_text(finding, "%s stops the world %.0f times a second (%s): %s in all, %.0f %% of the time.",
 		     label_stack(a, stack).text, (double)most->n / seconds, name_text(a, (uint32_t)most->key),
-		     label_time(most->weight).text, 100 * share);
+		     label_time(top_sure(most)).text, 100 * share);
 	finding->n = gc->asked.n;
 	finding->total_ns = gc->asked.sum;
 	finding->p50_ns = histogram_quantile(&gc->asked, 0.5);

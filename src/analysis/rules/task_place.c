@@ -50,7 +50,7 @@ static const struct instances *repeated_in(const struct analysis *a, const struc
 		const struct top *outer = top_first(one->outer);
 
 		if (one->kind == INSTANCE_TASK && outer->n && outer->key == all->name &&
-		    outer->n >= MANY_TIMES * all->hist.n && outer->weight * 2 >= all->hist.sum)
+		    outer->n >= MANY_TIMES * all->hist.n && top_sure(outer) * 2 >= all->hist.sum)
 			return one;
 	}
 	return NULL;
@@ -60,7 +60,7 @@ static const struct instances *repeated_in(const struct analysis *a, const struc
 static void describe_repeated(struct analysis *a, const struct instances *all, const struct instances *one)
 {
 	const struct top *outer = top_first(one->outer);
-	double ns = (double)outer->weight, of = (double)all->hist.sum;
+	double ns = (double)top_sure(outer), of = (double)all->hist.sum;
 	struct finding *finding = finding_add(a, "task-place", share_of_tasks(a, ns));
 
 	finding_at_most(finding, LEVEL_INFO);
@@ -68,7 +68,7 @@ static void describe_repeated(struct analysis *a, const struct instances *all, c
 		     label_function(a, all->name).text, ns > of ? 100 : 100 * ns / of,
 		     (double)outer->n / (double)all->hist.n, label_function(a, one->name).text);
 	finding->n = all->hist.n;
-	finding->total_ns = outer->weight;
+	finding->total_ns = top_sure(outer);
 	finding->p50_ns = histogram_quantile(&all->hist, 0.5);
 	finding->p99_ns = histogram_quantile(&all->hist, 0.99);
 	finding->max_ns = all->hist.max;
@@ -87,7 +87,7 @@ static void task_place_look_at(struct analysis *a, const struct instances *all)
 {
 	const struct top *most = top_first(all->where);
 	unsigned activity = (unsigned)(most->key & 0xff);
-	double ns = (double)most->weight, of = (double)activities_watched_ns(all->spent);
+	double ns = (double)top_sure(most), of = (double)activities_watched_ns(all->spent);
 	struct finding *finding;
 	struct label place;
 	uint64_t slow = 0, slow_there = 0;
@@ -105,7 +105,7 @@ static void task_place_look_at(struct analysis *a, const struct instances *all)
 		     label_function(a, all->name).text, ns > of ? 100 : 100 * ns / of, place.text,
 		     activity_name((enum activity)activity), times_each(all, most).text);
 	finding->n = all->hist.n;
-	finding->total_ns = most->weight;
+	finding->total_ns = top_sure(most);
 	finding->p50_ns = histogram_quantile(&all->hist, 0.5);
 	finding->p99_ns = histogram_quantile(&all->hist, 0.99);
 	finding->max_ns = all->hist.max;
