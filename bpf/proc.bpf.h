@@ -15,13 +15,31 @@ static __always_inline void about_p(uint8_t site, uint64_t p, uint64_t arg)
 	send(&rec);
 }
 
+/*
+ * Whether allocm takes the P, for as long as it allocates: by acquirep, which from Go 1.26 on calls wirep by
+ * way of acquirepNoTrace.
+ */
+static __always_inline bool is_borrowed(const struct pt_regs *ctx)
+{
+	uint64_t frame[2] = {REG_FP(ctx), return_address(ctx)}; /* the caller's frame, and the pc in it */
+
+	for (int i = 0; i < 3; i++) {
+		if (lies_in(frame[1], places.allocm, places.allocm_end) ||
+		    lies_in(frame[1], places.newm, places.newm_end))
+			return true;
+		if (go_minor < 26 || i == 2 || !read_user(frame, sizeof(frame), frame[0]))
+			return false;
+	}
+	return false;
+}
+
 /* acquirep(pp), wirep(pp) */
 HIT(acquirep)
 {
 	uint64_t args[1];
 
 	if (entry_args(ctx, args, 1))
-		about_p(SITE_ACQUIREP, args[0], 0);
+		about_p(SITE_ACQUIREP, args[0], is_borrowed(ctx));
 }
 
 HIT(releasep)

@@ -450,6 +450,10 @@ struct go_places {
 	uint64_t syscall3, syscall3_end; /* syscall.Syscall */
 	uint64_t syscall6, syscall6_end; /* syscall.Syscall6 */
 	uint64_t raw_syscall, raw_syscall_end;
+	/* runtime.allocm borrows a P: startm may call it, through newm, in entersyscallblock, which has given
+	 * that P up. */
+	uint64_t allocm, allocm_end;
+	uint64_t newm, newm_end; /* it may be inlined there */
 	/* Return addresses of the calls to the runtime's tracer in these functions. */
 	uint64_t injectglist_trace_call; /* GoUnpark */
 	uint64_t sweep_trace_call;       /* GCSweepSpan */

@@ -255,6 +255,14 @@ static int find_tls(struct target *target, struct error *err)
 	return 0;
 }
 
+static void find_borrower(struct target *target)
+{
+	struct go_places *places = &target->places;
+
+	functab_find(target->functab, "runtime.allocm", &places->allocm, &places->allocm_end);
+	functab_find(target->functab, "runtime.newm", &places->newm, &places->newm_end);
+}
+
 /* Up to Go 1.21 exitsyscall itself may enter the kernel. */
 static void find_single_syscalls(struct target *target)
 {
@@ -357,6 +365,7 @@ void target_find_places(struct target *target)
 		     &places->async_preempt_end);
 	functab_find(target->functab, "runtime.goyield", &places->goyield, &places->goyield_end);
 	find_syscalls(target);
+	find_borrower(target);
 	find_single_syscalls(target);
 	if (target->cgo)
 		find_callbacks(target);

@@ -63,6 +63,8 @@ void on_gc_end(struct model *md, const struct probe_hit *hit)
 /* Whether the thread has a running P and, if the record names a goroutine, runs that. */
 static bool on_p(struct model *md, const struct probe_hit *hit)
 {
+	if (is_borrowing(hit->m))
+		return true;
 	return force_thread_of_hit(md, hit, hit->rec->g) && hit->m->p && hit->m->p->status == P_RUNNING;
 }
 

@@ -26,11 +26,18 @@ bool force_thread_of_hit(struct model *md, const struct probe_hit *hit, uint64_t
 	return force_running(md, hit->m, g, hit->p);
 }
 
+bool is_borrowing(const struct m *m)
+{
+	return m->g && m->g->status == G_SYSCALL && m->p && m->p->status == P_RUNNING;
+}
+
 /* A goroutine with a thread also runs if its status is _Gwaiting or _Gcopystack. */
 void on_behalf(struct model *md, const struct probe_hit *hit)
 {
 	const uint8_t status = hit->rec->status;
 
+	if (is_borrowing(hit->m))
+		return;
 	if (hit->rec->g && (status == GO_G_RUNNING || status == GO_G_WAITING || status == GO_G_COPYSTACK))
 		force_hit_running(md, hit);
 }

@@ -34,6 +34,15 @@ void on_acquirep(struct model *md, const struct probe_hit *hit)
 
 	if (!p || (m->p == p && p->status == P_RUNNING))
 		return;
+	if (g && g->status == G_SYSCALL && hit->rec->arg) {
+		/* In entersyscallblock the thread borrows the P that it has given up, to start another
+		 * thread. */
+		if (!m->p) {
+			force_p_idle(md, m, p);
+			step_proc_start(md, m, p);
+		}
+		return;
+	}
 	if (g && g->status == G_SYSCALL) {
 		/* The P was lost in the call; exitsyscall has found one again. */
 		if (m->p == p)
