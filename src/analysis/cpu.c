@@ -179,17 +179,13 @@ static void count_total(struct analysis *a, const struct stack_info *info)
 static bool is_scheduler(const struct analysis *a, const struct stack_info *info)
 {
 	static const char *const leaves[] = {
-		"runtime.park_m",      "runtime.newproc1",
-		"runtime.ready",       "runtime.execute",
-		"runtime.casgstatus",  "runtime.gdestroy",
-		"runtime.goexit0",     "runtime.gopreempt_m",
-		"runtime.goschedImpl", "runtime.gosched_m",
-		"runtime.goyield_m",   "runtime.entersyscall",
-		"runtime.exitsyscall", "runtime.reentersyscall",
-		"runtime.cgocall",     "runtime.entersyscallblock",
-		"runtime.schedule",    "runtime.findRunnable",
-		"runtime.wakep",       "runtime.handoffp",
-		"runtime.acquirep",    "runtime.releasep",
+		"runtime.park_m",      "runtime.newproc1",       "runtime.ready",
+		"runtime.execute",     "runtime.casgstatus",     "runtime.gdestroy",
+		"runtime.goexit0",     "runtime.gopreempt_m",    "runtime.goschedImpl",
+		"runtime.gosched_m",   "runtime.goyield_m",      "runtime.entersyscall",
+		"runtime.exitsyscall", "runtime.reentersyscall", "runtime.entersyscallblock",
+		"runtime.schedule",    "runtime.findRunnable",   "runtime.wakep",
+		"runtime.handoffp",    "runtime.acquirep",       "runtime.releasep",
 		"runtime.wirep",       "runtime.injectglist",
 	};
 	static const char *const roots[] = {"runtime.mcall", "runtime.mstart", "runtime.mstart1",

@@ -17,8 +17,8 @@ struct g *force_hit_running(struct model *md, const struct probe_hit *hit);
  * if there is no P to run on.
  */
 bool force_thread_of_hit(struct model *md, const struct probe_hit *hit, uint64_t curg);
-/* Whether the thread's goroutine is in entersyscallblock, which has borrowed a P to start another thread: what
- * happens on that P does not end the call. */
+/* Whether the thread's goroutine is in entersyscallblock, which has borrowed a P to start another thread:
+ * what happens on that P does not end the call. */
 bool is_borrowing(const struct m *m);
 /* The runtime acts on behalf of the record's goroutine, or of none. */
 void on_behalf(struct model *md, const struct probe_hit *hit);
