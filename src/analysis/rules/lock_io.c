@@ -64,10 +64,12 @@ static struct label across(const struct analysis *a, const struct resource *res)
 
 static bool lock_io_applies(const struct resource *res, double impact)
 {
-	/* Each hold waits for the disk, however fast it is. */
-	if (lock_is_for_calls(res, impact) && lock_is_for_io(res))
+	bool is_long = lock_is_held_long(res);
+
+	/* Each hold waits for the disk, however fast it is; but that is not why a few are long. */
+	if (lock_is_for_calls(res, impact) && lock_is_for_io(res) && (!is_long || lock_share_io(res) >= 0.05))
 		return true;
-	return res->waits.max >= MIN_WAIT_NS && lock_share_io(res) >= 0.5 && lock_is_held_long(res);
+	return res->waits.max >= MIN_WAIT_NS && lock_share_io(res) >= 0.5 && is_long;
 }
 
 void rule_lock_io(struct analysis *a)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Shared by the rules about locks. */
+#include <math.h>
 #include <string.h>
 
 #include "analysis/cpu.h"
@@ -86,20 +87,34 @@ bool lock_is_for_io(const struct resource *res)
 	return res->io_calls * 2 >= res->calls;
 }
 
-static enum waited_for lock_held_up(const struct resource *res)
+/* What is known of the holders' time, ns. What one waits for inside pthread_cond_signal is that those that it
+ * woke get a CPU. */
+static uint64_t holders_ns(const struct resource *res)
 {
 	uint64_t all = 0;
 
-	/* What a holder waits for inside pthread_cond_signal is that those that it woke get a CPU. */
 	for (unsigned i = 0; i < ACT_COUNT; i++)
 		all += i == ACT_OTHER ? 0 : res->meanwhile[i];
+	return all;
+}
+
+/* The share of the holders' time in which they did not wait for a CPU, 0 to 1. */
+static double held_with_cpu(const struct resource *res)
+{
+	uint64_t all = holders_ns(res);
+
+	return all ? 1 - (double)res->meanwhile[ACT_RUNNABLE] / (double)all : 1;
+}
+
+static enum waited_for lock_held_up(const struct resource *res)
+{
+	uint64_t all = holders_ns(res);
+
 	if (!all)
 		return WAITED_FOR_UNKNOWN;
 	if ((res->meanwhile[ACT_GC] + res->meanwhile[ACT_ASSIST]) * 2 >= all)
 		return WAITED_FOR_GC;
-	if ((top_first(res->did)->key & 0xff) == ACT_RUNNABLE)
-		return WAITED_FOR_CPU;
-	return res->meanwhile[ACT_RUNNABLE] * 2 >= all ? WAITED_FOR_CPU : WAITED_FOR_OTHERS;
+	return held_with_cpu(res) < 0.3 ? WAITED_FOR_CPU : WAITED_FOR_OTHERS;
 }
 
 struct label lock_waiter(const struct analysis *a, const struct resource *res)
@@ -249,7 +264,11 @@ void lock_evidence(struct analysis *a, struct finding *finding, const struct res
 	/* Who has the interpreter runs all of the program, and not what releases it. */
 	bool is_run = res == &a->resources[a->gil] && (did->key & 0xff) == ACT_CODE;
 	double share = handler_share(a, (uint32_t)top_first(res->waited)->key, res->waits.sum);
+	enum waited_for held_up = lock_held_up(res);
 
+	/* What it would be if they always had a CPU; where that is little, who used the CPUs explains it. */
+	if (held_up == WAITED_FOR_OTHERS)
+		share = fmin(share, finding->impact * held_with_cpu(res));
 	if (share < finding->impact)
 		finding_weigh(finding, share);
 	/* A log on disk is written under a lock: a few percent are how such programs work. */
@@ -259,7 +278,7 @@ void lock_evidence(struct analysis *a, struct finding *finding, const struct res
 		finding_at_most(finding, LEVEL_INFO);
 	else if (finding->impact < 0.05)
 		finding->level = LEVEL_INFO; /* more if others wait behind it */
-	finding->held_up = lock_held_up(res);
+	finding->held_up = held_up;
 	finding->n = res->waits.n;
 	finding->total_ns = res->waits.sum;
 	finding->p50_ns = histogram_quantile(&res->waits, 0.5);
