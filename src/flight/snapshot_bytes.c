@@ -62,7 +62,7 @@ static int snapshot_convert(const uint8_t *bytes, size_t n, const struct wire_op
 	if (rc && result && result->fault.text[0])
 		*err = result->fault;
 	if (rc == 0 && !conversion.generations)
-		rc = error_set(err, ENODATA, "nothing of that time is kept");
+		rc = error_set(err, ENODATA, "nothing of that time is kept, or none of it was watched");
 	cutter_free(conversion.cutter);
 	wire_free(conversion.wire);
 	free(result);

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "model/gap.h"
 
+#include <stdio.h>
+#include <string.h>
+
+#include "model/annotator.h"
 #include "model/step.h"
 #include "trace/ops/gap_log.h"
+#include "trace/ops/own_logs.h"
+#include "trace/ops/own_names.h"
 
 static void leave_running(struct model *md, struct m *m, uint32_t reason)
 {
@@ -28,6 +34,36 @@ void gap_begin(struct model *md, uint64_t since)
 			leave_running(md, md->entities.ms[i], reason);
 	}
 	md->ops.provenance = before;
+}
+
+void gap_note(struct model *md, const struct log_note *note)
+{
+	struct notes_in_force *notes = &md->notes_in_force;
+	char text[sizeof(notes->gap)] = GAP_LOG_BEGIN; /* a reason may be too long */
+	unsigned missing;
+
+	if (note->len < sizeof(text))
+		snprintf(text, sizeof(text), "%.*s", (int)note->len, (const char *)(note + 1));
+	if (note->flags & LOG_NOTE_GAP)
+		memcpy(notes->gap, text, sizeof(text));
+	else if (note->flags & LOG_NOTE_RESUMED)
+		notes->gap[0] = '\0';
+	else if (left_out_log_parse(OWN_LOG_CATEGORY, text, &missing))
+		snprintf(notes->detail, sizeof(notes->detail), "%s", missing ? text : "");
+}
+
+static void write_again(struct model *md, const char *text)
+{
+	if (*text)
+		model_write_log(md, OWN_LOG_CATEGORY, string_id(md, text));
+}
+
+void gap_note_again(struct model *md)
+{
+	if (!md->options.any_first || md->generation.number == 1)
+		return;
+	write_again(md, md->notes_in_force.detail);
+	write_again(md, md->notes_in_force.gap);
 }
 
 void gap_end(struct model *md, uint64_t now)

@@ -15,4 +15,12 @@ void gap_end(struct model *md, uint64_t now);
 /* The trace ends (LOG_END): in a gap, a log event of annotators makes it as long as the recording. */
 void gap_end_of_trace(struct model *md, const struct log_record *end);
 
+/*
+ * Remembers what a note says of all that follows it: that nothing is watched, or what is left out. A reader
+ * that begins with a later generation must know it, too.
+ */
+void gap_note(struct model *md, const struct log_note *note);
+/* Repeats it in the generation that has just been opened. */
+void gap_note_again(struct model *md);
+
 #endif

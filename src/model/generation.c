@@ -2,6 +2,7 @@
 #include "model/generation.h"
 
 #include "model/announce.h"
+#include "model/gap.h"
 #include "model/own_log.h"
 #include "model/stats.h"
 #include "model/step.h"
@@ -92,6 +93,7 @@ void generation_open(struct model *md)
 		}
 	}
 	announce_open_ranges(md);
+	gap_note_again(md);
 	let_time_pass(md);
 	md->ops.provenance = before;
 }

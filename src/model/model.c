@@ -195,6 +195,7 @@ static void feed_note(struct model *md, const struct log_record *record)
 		step_end_sweeps(md);
 	md->front->set_calls(md, !(note->flags & LOG_NOTE_NO_CALLS));
 	annotators_learn(&md->annotators, record);
+	gap_note(md, note);
 	if (note->flags & LOG_NOTE_GAP)
 		gap_begin(md, note->time);
 	md->ops.provenance = OBSERVED;

@@ -67,6 +67,12 @@ struct memory {
 struct stats;         /* stats.c */
 struct threads_state; /* threads/state.h */
 
+/* What the last notes say of all that follows them; "" = nothing. */
+struct notes_in_force {
+	char gap[128];    /* that nothing is watched, and why */
+	char detail[128]; /* what is left out */
+};
+
 struct model {
 	struct model_options options;
 	struct log_target target;
@@ -97,6 +103,7 @@ struct model {
 	/* --- before and after gaps --- */
 	enum model_phase phase;
 	uint64_t gap_since; /* begin of the open gap, ns; 0 = none */
+	struct notes_in_force notes_in_force;
 	struct early_records early;
 	struct model_snapshot snapshot;
 

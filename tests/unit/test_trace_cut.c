@@ -488,7 +488,10 @@ static struct span span_of(const struct bytes *trace)
 
 static int drop(void *ctx, const struct generation *gen)
 {
-	(void)ctx, (void)gen;
+	uint64_t *start = ctx;
+
+	if (gen->number == 1)
+		*start = gen->start;
 	return 0;
 }
 
@@ -497,7 +500,8 @@ static int to_cutter(void *ctx, const struct generation *gen)
 	return cutter_generation(ctx, gen);
 }
 
-static uint64_t unmarked_gaps(const struct bytes *trace, struct cut_options options)
+/* start: of the last piece */
+static uint64_t unmarked_gaps(const struct bytes *trace, struct cut_options options, uint64_t *start)
 {
 	struct cutter *cutter;
 	const struct convert_sink sink = {.generation = to_cutter, .source_times = true};
@@ -507,6 +511,7 @@ static uint64_t unmarked_gaps(const struct bytes *trace, struct cut_options opti
 	uint64_t n;
 
 	options.generation = drop;
+	options.ctx = start;
 	cutter = cutter_new(&options);
 	assert_non_null(cutter);
 	to.ctx = cutter;
@@ -518,7 +523,8 @@ static uint64_t unmarked_gaps(const struct bytes *trace, struct cut_options opti
 }
 
 /*
- * A piece cannot report a gap that began before it, or whose note is on a goroutine that the piece excludes.
+ * A piece that would begin in a gap begins after it. It cannot report one whose note is on a goroutine that
+ * the piece excludes.
  */
 static void test_unmarked_gaps(void **state)
 {
@@ -552,23 +558,29 @@ static void test_unmarked_gaps(void **state)
 	};
 	struct bytes trace;
 	struct span span;
+	uint64_t start;
 
 	(void)state;
 	wire_trace_generation(t, ops, COUNT(ops));
 	wire_trace_last(t);
 	trace = wire_trace_encode(t, WIRE_GO126);
 	span = span_of(&trace);
-	assert_int_equal(unmarked_gaps(&trace, (struct cut_options){.to = UINT64_MAX}), 0);
-	assert_int_equal(
-		unmarked_gaps(&trace, (struct cut_options){.from = span.log_in_gap, .to = UINT64_MAX}), 1);
-	assert_int_equal(unmarked_gaps(&trace, (struct cut_options){.from = span.block, .to = UINT64_MAX}),
+	assert_int_equal(unmarked_gaps(&trace, (struct cut_options){.to = UINT64_MAX}, &start), 0);
+	assert_int_equal(unmarked_gaps(&trace,
+				       (struct cut_options){.from = span.log_in_gap, .to = UINT64_MAX},
+				       &start),
 			 0);
+	assert_true(start > span.log_in_gap + 500000 && start < span.block);
 	assert_int_equal(
-		unmarked_gaps(&trace, (struct cut_options){.to = UINT64_MAX, .goids = &first, .ngoids = 1}),
-		0);
-	assert_int_equal(
-		unmarked_gaps(&trace, (struct cut_options){.to = UINT64_MAX, .goids = &second, .ngoids = 1}),
-		1);
+		unmarked_gaps(&trace, (struct cut_options){.from = span.block, .to = UINT64_MAX}, &start), 0);
+	assert_int_equal(unmarked_gaps(&trace,
+				       (struct cut_options){.to = UINT64_MAX, .goids = &first, .ngoids = 1},
+				       &start),
+			 0);
+	assert_int_equal(unmarked_gaps(&trace,
+				       (struct cut_options){.to = UINT64_MAX, .goids = &second, .ngoids = 1},
+				       &start),
+			 1);
 	wire_trace_free(t);
 	free(trace.data);
 }

@@ -328,13 +328,17 @@ static int cut_add(struct cutter *cutter, const struct op *op)
 	return 0;
 }
 
-/* A piece begins at the time that was asked for, if the states are known by then, else with its first op. */
+/* A piece begins at the time that was asked for, or when the recording goes on after a gap; or with its first
+ * op, if the states are not known by then. */
 static int cutter_begin_piece(struct cutter *cutter, uint64_t first_op)
 {
 	uint64_t before = lead(cutter), start = first_op > before ? first_op - before : 1;
+	uint64_t from = cutter->options.from;
 
-	if (cutter->options.from > cutter->known_from && cutter->options.from < start)
-		start = cutter->options.from;
+	if (from < cutter->state.ledger.watched_since)
+		from = cutter->state.ledger.watched_since;
+	if (from > cutter->known_from && from < start)
+		start = from;
 	cutter->begun = true;
 	return cut_begin(cutter, start);
 }
@@ -342,8 +346,8 @@ static int cutter_begin_piece(struct cutter *cutter, uint64_t first_op)
 /* Nothing has happened in the time that was asked for, but the states are known. */
 static bool is_quiet(const struct cutter *cutter, const struct generation *gen)
 {
-	return !cutter->begun && !cutter->options.goids && cutter->options.from > cutter->known_from &&
-	       cutter->options.from < gen->end;
+	return !cutter->begun && !cutter->state.ledger.unwatched && !cutter->options.goids &&
+	       cutter->options.from > cutter->known_from && cutter->options.from < gen->end;
 }
 
 /* --- ops --- */
@@ -408,7 +412,7 @@ static int cut_step(struct cutter *cutter, const struct op *from)
 		return cut_apply(&cutter->state, &op); /* cut_begin() writes it */
 	if (cutter->begun && op.time < cutter->last)   /* a new P among the statuses */
 		op.time = cutter->last + 1;
-	if (!cutter->begun && op.time >= cutter->options.from) {
+	if (!cutter->begun && op.time >= cutter->options.from && !cutter->state.ledger.unwatched) {
 		forget_stw(cutter);
 		if (is_stray(cutter, &op))
 			return 0;

@@ -29,7 +29,10 @@ struct cut_options {
 
 struct cutter;
 
-/* Copies *options. Returns NULL when out of memory. */
+/*
+ * Copies *options. A piece whose beginning was not watched begins where the recording goes on; the states
+ * before that are not known. Returns NULL when out of memory.
+ */
 struct cutter *cutter_new(const struct cut_options *options);
 void cutter_free(struct cutter *cutter);
 /* Processes the next generation of the trace. Returns 0, -ENOMEM, or the error of a callback. */
