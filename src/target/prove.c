@@ -13,7 +13,7 @@
 #include "util/map64.h"
 
 /* A running process changes while it is read: a snapshot that fails the checks is taken again. */
-#define TRIES    5
+#define TRIES    6
 #define LAST_TID (1u << 22) /* PID_MAX_LIMIT of 64-bit kernels */
 /* Goroutine ids are assigned in sequence: no program gets this far (bpf/record.h). */
 #define LAST_GOID (1ull << 52)
@@ -351,7 +351,7 @@ int target_prove(const struct target *target, bool proven, struct error *err)
 		*err = reasons[i];
 		if (rc == -ESRCH || rc == -EPERM || rc == -ENOMEM)
 			return rc;
-		/* A program may lose its CPU while it changes its Ps: gives it 1, 4, 16 and 64 ms. */
+		/* A program may lose its CPU while it changes its Ps: gives it 1, 4, 16, 64 and 256 ms. */
 		if (proven && i + 1 < TRIES)
 			usleep(1000u << 2 * i);
 	}
