@@ -171,6 +171,7 @@ static const struct explanation at_place[] = {
 	{"lock-long", "pool-small"},
 	{"slow-consumer", "pool-small"},
 	{"lock-io", "leak"},
+	{"stuck", "leak"},
 	{"herd", "lock-convoy"},
 	{"straggler", "outlier"},
 	{"stampede", "outlier"},

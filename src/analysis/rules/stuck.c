@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Goroutines wait for locks throughout the trace, and get none: a deadlock, of which the rest of the program
- * need not take notice, or a lock that was never released.
+ * Goroutines wait for locks for most of the trace, up to its end, and get none: a deadlock, of which the rest
+ * of the program need not take notice, or a lock that was never released.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,10 +21,15 @@ struct stuck { /* waits at one place */
 	uint64_t n, ns;
 };
 
-/* How long a wait "throughout the trace" is, ns. */
 static uint64_t least_wait(const struct analysis *a)
 {
-	return watched_ns(a) / 10 * 9;
+	return watched_ns(a) / 2 > LEAST_NS / 10 * 9 ? watched_ns(a) / 2 : LEAST_NS / 10 * 9;
+}
+
+/* Shorter waits began in the trace: until then, the program got on. */
+static bool is_throughout(const struct analysis *a, uint64_t ns)
+{
+	return ns >= watched_ns(a) / 10 * 9;
 }
 
 static int by_count(const void *one, const void *other)
@@ -172,11 +177,13 @@ void rule_stuck(struct analysis *a)
 	if (!places)
 		return;
 	finding = finding_add(a, "stuck", 0.2);
-	finding_text(finding,
-		     "%llu %s waited for a lock throughout the trace (%s), and did not get it: %s%s%s.",
+	finding_text(finding, "%llu %s waited for a lock %s (%s), and did not get it: %s%s%s.",
 		     (unsigned long long)n, n == 1 ? words_of(a)->one : words_of(a)->many,
+		     is_throughout(a, found[0].ns) ? "throughout the trace" : "until the end of the trace",
 		     label_time(found[0].ns).text, label_stack(a, found[0].stack).text,
 		     places > 1 ? ", " : "", places > 1 ? label_stack(a, found[1].stack).text : "");
+	if (n == 1 && !is_throughout(a, found[0].ns))
+		finding_at_most(finding, LEVEL_MEDIUM);
 	/* Processes of Apache or uWSGI take turns to accept, by a lock that they share. */
 	if (is_of_threads(a) && places == 1 && n == a->alive) {
 		finding_at_most(finding, LEVEL_INFO);
