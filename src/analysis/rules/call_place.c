@@ -5,6 +5,8 @@
  */
 #include <string.h>
 
+#include <stdio.h>
+
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/intervals.h"
@@ -86,6 +88,7 @@ void rule_call_place(struct analysis *a)
 {
 	const struct row *most = NULL;
 	struct finding *finding;
+	char others[64] = "";
 	const char *call;
 
 	for (size_t i = 1; i < a->nrows; i++) {
@@ -99,7 +102,11 @@ void rule_call_place(struct analysis *a)
 	call = io_call_name(a->stacks[most->stack].io_call);
 	finding = finding_add(a, "call-place", share_of_tasks(a, (double)most->hist.sum));
 	finding_at_most(finding, LEVEL_INFO);
-	finding_text(finding, "%s spends %s in %s: %llu %s %s (mean).", label_stack(a, most->stack).text,
+	/* Up to Go 1.21 only calls that lose their P have an end. */
+	if (most->endless)
+		snprintf(others, sizeof(others), "; %llu more kept their P, and have no time",
+			 (unsigned long long)most->endless);
+	finding_text(finding, "%s spends %s in %s: %llu %s %s (mean)%s.", label_stack(a, most->stack).text,
 		     label_time(most->hist.sum).text,
 		     most->activity == ACT_DISK      ? "waits for the disk"
 		     : most->activity == ACT_FILE    ? "waits for a lock on a file that others use"
@@ -111,7 +118,7 @@ void rule_call_place(struct analysis *a)
 		     : call                          ? call
 						     : "calls",
 		     (unsigned long long)most->hist.n, most->activity == ACT_DISK ? "waits of" : "times",
-		     label_time(most->hist.sum / most->hist.n).text);
+		     label_time(most->hist.sum / most->hist.n).text, others);
 	row_evidence(a, finding, most);
 	callers_evidence(a, finding, "called by", most->stack);
 	if (is_async_task(a, most->stack))

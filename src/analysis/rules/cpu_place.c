@@ -23,7 +23,8 @@ static void calls_evidence(const struct analysis *a, struct finding *finding, ui
 {
 	const struct row *most = NULL;
 	uint64_t n = 0, ns = 0;
-	char called[20] = "";
+	char called[20] = "", where[64] = "all";
+	double recorded;
 	const char *call;
 
 	for (size_t i = 1; i < a->nrows; i++) {
@@ -36,14 +37,17 @@ static void calls_evidence(const struct analysis *a, struct finding *finding, ui
 		if (!most || row->hist.n > most->hist.n)
 			most = row;
 	}
-	if (!most || (double)n * 1e9 < MANY_CALLS * (double)watched_ns(a))
+	recorded = (double)watched_ns(a) - (double)a->no_calls_ns;
+	if (!most || recorded <= 0 || (double)n * 1e9 < MANY_CALLS * recorded)
 		return;
 	call = io_call_name(a->stacks[most->stack].io_call);
 	if (call)
 		snprintf(called, sizeof(called), ", %s ", how_much(most->hist.n, n));
-	finding_evidence(finding, "it makes %.0f system calls a second%s%s, which take %s in all",
-			 (double)n * 1e9 / (double)watched_ns(a), called, call ? call : "",
-			 label_time(ns).text);
+	if (a->no_calls_ns)
+		snprintf(where, sizeof(where), "the %.20s in which they are recorded",
+			 label_time((uint64_t)recorded).text);
+	finding_evidence(finding, "it makes %.0f system calls a second%s%s, which take %s in %s",
+			 (double)n * 1e9 / recorded, called, call ? call : "", label_time(ns).text, where);
 }
 
 /* One thread or goroutine alone runs it, all the time, and others wait for that one: a stage that sets their
