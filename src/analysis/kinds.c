@@ -164,7 +164,9 @@ static const struct keyword primitive_words[] = {
 	/* semacquire of work.startSema, work.markDoneSema and worldsema (src/runtime/mgc.go, proc.go) */
 	{"runtime.gcStart", PRIM_GC},
 	{"runtime.gcMarkDone", PRIM_GC},
-	{"runtime.stopTheWorld", PRIM_GC},
+	/* worldsema: ReadMemStats and others wait for their turn, and the collector does not call these. */
+	{"runtime.stopTheWorld", PRIM_LOCK},
+	{"runtime.startTheWorld", PRIM_UNLOCK},
 	{"time.Sleep", PRIM_SLEEP},
 	{"time.goFunc", PRIM_TIMER},
 	{"time.sendTime", PRIM_TIMER},
