@@ -321,6 +321,14 @@ static void report_text_place(const struct page *page, unsigned number, uint64_t
 	fprintf(page->out, "%10s  %-12s %s\n", time_cell(ns).text, what, fit(page, where.text, 25).bytes);
 }
 
+/* No wait there has both begun and ended in the trace. For a lock nobody waits at rest, but threads do so at
+ * futexes. */
+static bool may_be_at_rest(const struct analysis *a, const struct row *row)
+{
+	return !row->hist.n &&
+	       !(row->activity == ACT_LOCK && (!is_of_threads(a) || stack_waits_for_lock(a, row->stack)));
+}
+
 /* Waits for one thing at one place, of goroutines or threads of different names. */
 struct place_waits {
 	struct label where;
@@ -351,7 +359,7 @@ static unsigned sum_places(struct analysis *a, struct place_waits places[MOST_PL
 		uint64_t ns = row->hist.sum + row->cut_ns;
 
 		if (row_is_idle(a, row) || ns * LEAST_SHARE < watched_ns(a) || may_be_no_work(a, row) ||
-		    !row->hist.n)
+		    may_be_at_rest(a, row))
 			continue;
 		for (at = 0; at < found && (places[at].activity != row->activity ||
 					    strcmp(places[at].where.text, where.text) != 0);)

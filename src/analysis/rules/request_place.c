@@ -294,6 +294,13 @@ static void describe_library_wait(struct analysis *a, const struct handler *hand
 	finding->total_ns = wait->ns;
 }
 
+/* Half of what is known of the handler's waits and samples, and so much of all the time of its requests that
+ * it says something of them: other waits may have begun before the trace. */
+static bool is_much_of(const struct analysis *a, const struct handler *handler, uint64_t ns)
+{
+	return ns * 2 >= handler->ns && percent_of(a, handler, ns) >= 25;
+}
+
 static void request_place_describe(struct analysis *a, const struct handler *handler)
 {
 	const struct wait_place *most = &handler->places[0];
@@ -303,11 +310,11 @@ static void request_place_describe(struct analysis *a, const struct handler *han
 		most = handler->places[i].ns > most->ns ? &handler->places[i] : most;
 	if (handler->nplaces)
 		wait = library_wait_of(a, handler, most);
-	if (handler->nplaces && most->n >= MIN_N && most->ns * 2 >= handler->ns)
+	if (handler->nplaces && most->n >= MIN_N && is_much_of(a, handler, most->ns))
 		describe_wait(a, handler, most);
-	else if (wait.n >= MIN_N && wait.ns * 2 >= handler->ns)
+	else if (wait.n >= MIN_N && is_much_of(a, handler, wait.ns))
 		describe_library_wait(a, handler, &wait);
-	else if (handler->samples >= MIN_N && samples_ns(a, handler->samples) * 2 >= handler->ns)
+	else if (handler->samples >= MIN_N && is_much_of(a, handler, samples_ns(a, handler->samples)))
 		describe_run(a, handler);
 }
 
