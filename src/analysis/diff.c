@@ -20,7 +20,7 @@
 #include "util/json.h"
 #include "util/text.h"
 
-enum { SLICES = 20, MIN_N = 5, ROWS_SHOWN = 12 };
+enum { SLICES = 20, MIN_N = 5, ROWS_SHOWN = 12, GROWN_SHOWN = 3 };
 #define MIN_CHANGE      0.05
 #define MIN_CHANGE_NS   10000.0
 #define FALSE_DISCOVERY 0.05
@@ -33,6 +33,8 @@ struct change {
 	uint8_t verdict;  /* enum verdict */
 	char name[160];
 	double before, after; /* ns: median, or time per task or second */
+	bool is_idle;         /* waits for the next request, or for work */
+	double cut_before; /* ns: the same of waits that are not in `before`: the trace has not all of them */
 	uint64_t n_before, n_after;
 	double p, low, high; /* low, high: of the ratio; 0 = unknown */
 	double weight;
@@ -158,7 +160,8 @@ static void compare_instances(struct diff *diff)
 struct sum {
 	char name[160];
 	uint8_t section, activity;
-	double before, after;
+	bool is_idle;
+	double before, after, cut_before;
 	uint64_t n_before, n_after;
 };
 
@@ -207,12 +210,17 @@ static void sum_up(struct diff *diff, const struct analysis *a, struct sums *sum
 {
 	for (size_t i = 1; i < a->nrows; i++) {
 		const struct row *row = &a->rows[i];
+		struct sum *sum;
 
-		if (row->hist.n && !a->groups[top_first(row->functions)->key].system)
-			diff_count(diff,
-				   sum_get(diff, sums, DIFF_WAITS, row->activity,
-					   name_text(a, stack_site(a, row->stack)->func)),
-				   a, (double)row->hist.sum, row->hist.n);
+		if ((!row->hist.n && !row->cut_ns) || a->groups[top_first(row->functions)->key].system)
+			continue;
+		sum = sum_get(diff, sums, DIFF_WAITS, row->activity,
+			      name_text(a, stack_site(a, row->stack)->func));
+		diff_count(diff, sum, a, (double)row->hist.sum, row->hist.n);
+		if (sum)
+			sum->is_idle |= row_is_idle(a, row);
+		if (sum && a == diff->before)
+			sum->cut_before += (double)row->cut_ns;
 	}
 	/* The times of a function's goroutines are not known by label. */
 	for (size_t i = 1; i < a->ngroups && !a->options.label; i++) {
@@ -234,13 +242,16 @@ static void compare_sums(struct diff *diff)
 	sum_up(diff, diff->after, &sums);
 	for (size_t i = 0; i < sums.n; i++) {
 		const struct sum *sum = &sums.all[i];
-		struct change *change = sum->name[0] ? diff_add(diff, sum->section, sum->name) : NULL;
+		bool counts = sum->name[0] && (sum->n_before || sum->n_after || sum->section != DIFF_WAITS);
+		struct change *change = counts ? diff_add(diff, sum->section, sum->name) : NULL;
 
 		if (!change)
 			continue;
 		change->activity = sum->activity;
 		change->before = sum->before / diff->per_before;
 		change->after = sum->after / diff->per_after;
+		change->is_idle = sum->is_idle;
+		change->cut_before = sum->cut_before / diff->per_before;
 		change->n_before = sum->n_before;
 		change->n_after = sum->n_after;
 		change->weight = fabs(change->after - change->before);
@@ -406,6 +417,43 @@ static void print_warnings(const struct diff *diff, FILE *out)
 			label_time(diff->after->unwatched_ns).text);
 }
 
+#define MIN_GROWN 0.25 /* of a second, in each second or for each task */
+
+/* Twice as much, and worth a look, counting what there was before the first trace began. */
+static bool has_grown(const struct change *change)
+{
+	double before = change->before + change->cut_before;
+
+	return change->kind == DIFF_WAITS && !change->is_idle && change->activity != ACT_RUNNABLE &&
+	       change->after >= 2 * before && change->after - before >= MIN_GROWN * 1e9;
+}
+
+/* The waits that have grown most, first: no finding need be about them. */
+static void print_grown(const struct diff *diff, FILE *out, const struct report_style *style)
+{
+	const struct change *most[GROWN_SHOWN] = {NULL};
+	unsigned n = 0;
+
+	for (size_t i = 0; i < diff->n; i++) {
+		const struct change *one = has_grown(&diff->all[i]) ? &diff->all[i] : NULL;
+
+		for (unsigned k = 0; k < GROWN_SHOWN && one; k++) {
+			const struct change *other = most[k];
+
+			if (other && other->after - other->before >= one->after - one->before)
+				continue;
+			most[k] = one;
+			n += !other;
+			one = other;
+		}
+	}
+	if (n)
+		fprintf(out, "\n%sGREW MOST, %s%s\n", style->color ? "\033[1m" : "",
+			diff->per_task ? "for each task" : "a second", style->color ? "\033[0m" : "");
+	for (unsigned i = 0; i < n; i++)
+		print_change(most[i], is_of_threads(diff->after), out);
+}
+
 void diff_text(const struct diff *diff, FILE *out, const struct report_style *style)
 {
 	const char *const titles[SECTIONS] = {[DIFF_TASKS] = "TASKS (median)",
@@ -425,6 +473,7 @@ void diff_text(const struct diff *diff, FILE *out, const struct report_style *st
 		text_path(diff->after->options.name).bytes,
 		label_time(diff->after->end - diff->after->begin).text);
 	print_warnings(diff, out);
+	print_grown(diff, out, style);
 	diff_findings_text(diff->before, diff->after, out, style);
 	for (size_t i = 0; i < diff->n; i++) {
 		const struct change *change = &diff->all[i];
