@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* C calls in Go up to 1.21: which system calls are the goroutine's, and which are the runtime's. */
+/*
+ * C calls in Go up to 1.21: which system calls are the goroutine's, and which are the runtime's. And what a
+ * thread does with a P that it has given up in a call.
+ */
 #include <string.h>
 
 #include "unit.h"
@@ -12,7 +15,7 @@ enum { NR_WRITE = 1, NR_SCHED_YIELD = 24, NR_FUTEX = 202 }; /* amd64's */
 struct run {
 	struct checked_model checked;
 	uint64_t now;
-	unsigned calls; /* calls in the ops */
+	unsigned calls, ends, heap; /* ops: calls, their ends, sizes of the heap */
 };
 
 static int take_generation(void *ctx, const struct generation *gen)
@@ -20,8 +23,13 @@ static int take_generation(void *ctx, const struct generation *gen)
 	struct run *run = ctx;
 
 	checked_model_check(&run->checked, gen);
-	for (size_t i = 0; i < gen->nops; i++)
-		run->calls += gen->ops[i].kind == OP_SYSCALL_BEGIN;
+	for (size_t i = 0; i < gen->nops; i++) {
+		unsigned kind = gen->ops[i].kind;
+
+		run->calls += kind == OP_SYSCALL_BEGIN;
+		run->ends += kind == OP_SYSCALL_END || kind == OP_SYSCALL_END_BLOCKED;
+		run->heap += kind == OP_HEAP_ALLOC;
+	}
 	return 0;
 }
 
@@ -109,7 +117,28 @@ static void test_later_releases_have_no_such_calls(void **state)
 	assert_int_equal(end(&run), 2);
 }
 
+/* entersyscallblock gives its P up and starts a thread for it: allocm borrows it to allocate. */
+static void test_a_borrowed_p_ends_no_call(void **state)
+{
+	struct run run;
+
+	(void)state;
+	for (unsigned borrowed = 0; borrowed < 2; borrowed++) {
+		begin(&run, 26);
+		put(&run, (struct raw_record){.site = SITE_SYSCALL_BLOCK, .status = 2, .p = P0});
+		put(&run, (struct raw_record){.site = SITE_RELEASEP, .p = P0, .arg2 = 3});
+		put(&run, (struct raw_record){.site = SITE_HANDOFFP, .p = P0, .arg2 = 3});
+		put(&run, (struct raw_record){.site = SITE_ACQUIREP, .p = P0, .arg = borrowed, .arg2 = 3});
+		put(&run, (struct raw_record){.site = SITE_HEAP_ALLOC, .status = 2, .p = P0, .arg = 4096});
+		put(&run, (struct raw_record){.site = SITE_RELEASEP, .p = P0, .arg2 = 3});
+		assert_int_equal(end(&run), 1);
+		assert_int_equal(run.ends, !borrowed);
+		assert_int_equal(run.heap, 1);
+	}
+}
+
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_a_borrowed_p_ends_no_call),
 	cmocka_unit_test(test_what_the_end_of_a_call_asks_is_no_call),
 	cmocka_unit_test(test_what_comes_behind_it_is_one),
 	cmocka_unit_test(test_later_releases_have_no_such_calls),
