@@ -16,7 +16,21 @@ struct story {
 	unsigned blocks; /* of the first goroutine */
 	char reason[32]; /* of the last of them */
 	uint32_t skip;
+	unsigned gap_logs;      /* that say that a gap begins */
+	bool gap_known_in_next; /* the generation that begins in the gap has one, too */
 };
+
+static bool begins_gap(const struct generation *gen, const struct op *op)
+{
+	size_t category_len, len;
+	const char *category, *text;
+
+	if (op->kind != OP_LOG)
+		return false;
+	category = tables_string(gen->tables, op->string, &category_len);
+	text = tables_string(gen->tables, op->string2, &len);
+	return gap_log_kind(category, category_len, text, len) == GAP_LOG_BEGINS;
+}
 
 static int take(void *ctx, const struct generation *gen)
 {
@@ -26,6 +40,8 @@ static int take(void *ctx, const struct generation *gen)
 	for (size_t i = 0; i < gen->nops; i++) {
 		const struct op *op = &gen->ops[i];
 
+		story->gap_logs += begins_gap(gen, op);
+		story->gap_known_in_next |= gen->number == 2 && begins_gap(gen, op);
 		if (op->kind != OP_GO_BLOCK || op->g >= gen->tables->ngoroutines ||
 		    gen->tables->goids[op->g] != 1)
 			continue;
@@ -104,14 +120,16 @@ static void note(struct story *story, uint8_t flags, const char *text)
 	feed(story, LOG_NOTE, &note, sizeof(note.head) + strlen(text));
 }
 
-/* The first goroutine blocks, with stack 1; after a gap it waits with the given stack, of n frames. */
-static void run_story(struct story *story, uint64_t leaf, uint32_t n)
+/* The first goroutine blocks, with stack 1; after a gap it waits with the given stack, of n frames.
+ * any_first: a reader may begin with any generation. */
+static void run_story(struct story *story, uint64_t leaf, uint32_t n, bool any_first)
 {
 	struct log_target target = {.pid = 7, .flags = LOG_TARGET_GO, .go_minor = 26};
 	_Alignas(8) uint8_t skips[PARK_SKIPS] = {[AFTER] = SKIP};
 
 	*story = (struct story){.now = 1000};
-	checked_model_new(&story->checked, (struct model_options){.sink = take, .ctx = story});
+	checked_model_new(&story->checked,
+			  (struct model_options){.sink = take, .ctx = story, .any_first = any_first});
 	feed(story, LOG_TARGET, &target, sizeof(target));
 	put_reason(story, REASON_BLOCK, BEFORE, "sync");
 	put_reason(story, REASON_PARK, AFTER, "select");
@@ -136,7 +154,7 @@ static void test_another_wait(void **state)
 	struct story story;
 
 	(void)state;
-	run_story(&story, 0x409000, 3);
+	run_story(&story, 0x409000, 3, false);
 	assert_int_equal(story.blocks, 2);
 	assert_string_equal(story.reason, "select");
 	assert_int_equal(story.skip, SKIP);
@@ -149,13 +167,28 @@ static void test_the_same_place(void **state)
 
 	(void)state;
 	for (uint32_t n = 2; n <= 3; n++) {
-		run_story(&story, 0x401000, n);
+		run_story(&story, 0x401000, n, false);
 		assert_int_equal(story.blocks, 1);
 		assert_string_equal(story.reason, "sync");
 	}
 }
 
+/* One that begins in the gap must know that nothing is watched. */
+static void test_the_gap_is_known_in_each_generation(void **state)
+{
+	struct story story;
+
+	(void)state;
+	run_story(&story, 0x401000, 3, false);
+	assert_int_equal(story.gap_logs, 1);
+	assert_false(story.gap_known_in_next);
+	run_story(&story, 0x401000, 3, true);
+	assert_int_equal(story.gap_logs, 2);
+	assert_true(story.gap_known_in_next);
+}
+
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_the_gap_is_known_in_each_generation),
 	cmocka_unit_test(test_another_wait),
 	cmocka_unit_test(test_the_same_place),
 };
