@@ -462,9 +462,12 @@ static enum activity wait_of(struct analysis *a, uint32_t reason, uint32_t stack
 enum activity wait_activity(struct analysis *a, uint32_t reason, uint32_t stack)
 {
 	enum activity activity = wait_of(a, reason, stack);
+	enum activity outer = (enum activity)a->stacks[stack].waits_for;
 
-	if (a->stacks[stack].waits_for && a->of_threads)
-		return (enum activity)a->stacks[stack].waits_for;
+	/* A lock that parks threads does so only while they wait for it, and not for what its holder calls.
+	 */
+	if (outer && a->of_threads && (outer != ACT_COND || activity == ACT_LOCK))
+		return outer;
 	return activity == ACT_NETWORK && stack && !ledger_is_of_threads(&a->ledger)
 		       ? (enum activity)a->stacks[stack].polled
 		       : activity;
