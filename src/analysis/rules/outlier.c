@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* A few of many instances are far slower than the rest, for one cause. */
+#include <math.h>
 #include <string.h>
 
 #include "analysis/figures.h"
@@ -99,6 +100,9 @@ static void outlier_look_at(struct analysis *a, const struct instances *all)
 	if (one->ns <= MAX_LATE_NS &&
 	    (cause == ACT_NETWORK || (cause == ACT_SELECT && a->stacks[one->stack].for_peer)))
 		finding->held_up = WAITED_FOR_CPU;
+	/* A timer is late where its P has no CPU. */
+	if (all->kind == INSTANCE_LIFE && cause == ACT_SLEEP)
+		finding->held_up = WAITED_FOR_CPU;
 	if ((cause == ACT_SYSCALL || cause == ACT_DISK) && one->ns < MIN_SINGLE_NS)
 		finding_at_most(finding, LEVEL_INFO);
 	finding_text(
@@ -107,7 +111,7 @@ static void outlier_look_at(struct analysis *a, const struct instances *all)
 		like, like == SLOWEST ? " or more" : "", (unsigned long long)all->hist.n,
 		all->kind == INSTANCE_LIFE ? words_of(a)->one : kinds[all->kind],
 		label_function(a, all->name).text, like > 1 ? "up to " : "", label_time(one->ns).text,
-		label_time(p50).text, 100 * excess / (double)(one->ns - p50),
+		label_time(p50).text, fmin(100, 100 * excess / (double)(one->ns - p50)),
 		activity_name((enum activity)cause));
 	finding->n = all->hist.n;
 	finding->total_ns = all->hist.sum;
