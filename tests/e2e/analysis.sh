@@ -134,6 +134,27 @@ sys.exit(not rows or rows[0]["id"] != sys.argv[2])' "$W/report.json" "$id" || no
 	done
 }
 
+case_report_descendants() { # a process that waits for those that work: said, with the CPU time that they took
+	local before after
+	setsid bash -c 'for i in 1 2; do timeout --foreground 20 sh -c "while :; do :; done" & done; wait' &
+	target=$!
+	sleep 0.5
+	before=$(cat /proc/[0-9]*/stat 2>/dev/null | awk -v s="$target" '$6 == s { n += $14 + $15 } END { print n + 0 }')
+	report_json -p "$target" -d 2s
+	after=$(cat /proc/[0-9]*/stat 2>/dev/null | awk -v s="$target" '$6 == s { n += $14 + $15 } END { print n + 0 }')
+	kill -TERM -- -"$target"
+	wait "$target" 2>/dev/null
+	# The trace is a part of the time between the two.
+	python3 -c 'import json, sys
+rows = [r for r in json.load(open(sys.argv[1]))["findings"]["rows"] if r["id"] == "descendants"]
+if not rows or rows[0]["level"] != "info":
+    sys.exit("not said")
+most = (int(sys.argv[3]) - int(sys.argv[2])) * 1e7
+if not 0.3 * most <= rows[0]["evidence"]["total_ns"] <= most + 3e7:
+    sys.exit("%d ns, of %d" % (rows[0]["evidence"]["total_ns"], most))' "$W/report.json" "$before" "$after" 2>"$W/err" ||
+		die "$(tail -n 1 "$W/err")"
+}
+
 case_report_fail_on() { # a status for CI, and a first screen with finding, evidence and next command
 	local binary
 	binary=$(planted_binary $NEWEST) || die "cannot build"

@@ -16,12 +16,33 @@ interrupt() {
 	PYTHON
 }
 
+# interrupted_binary RELEASE: builds the target, whose path is in $binary.
+interrupted_binary() {
+	binary=$E2E/interrupted-$1
+	(cd tests/e2e/interrupted && CGO_ENABLED=0 GOTOOLCHAIN=go$1 timeout 900 go build -buildvcs=false -o "$binary" .) >&2 ||
+		die "cannot build with Go $1"
+}
+
+# The goroutine gives its P up, borrows it to start a thread, and sleeps in the call. So it stops in no other way.
+case_signal_waits() {
+	local release calls stops
+	for release in 1.21.13 1.25.6 $NEWEST; do
+		interrupted_binary $release
+		start_target "$binary" threads
+		trace_plugin
+		sleep 2
+		end_plugin_trace 0
+		calls=$(number_of "SELECT count(*) FROM state s JOIN goroutine g ON g.id = s.g WHERE s.state = 'syscall' AND g.name = 'os/signal.loop'")
+		stops=$(number_of "SELECT count(*) FROM state s JOIN goroutine g ON g.id = s.g WHERE s.state = 'runnable' AND s.reason = 'unspecified' AND g.name = 'os/signal.loop'")
+		[ "$calls" -ge 20 ] || die "Go $release: $calls calls"
+		[ "$stops" = 0 ] || die "Go $release: $stops of $calls calls end without a signal"
+	done
+}
+
 case_interrupted_calls() {
 	local release tid sent n
 	for release in 1.21.13 1.22.12 1.26.8 $NEWEST; do
-		binary=$E2E/interrupted-$release
-		(cd tests/e2e/interrupted && CGO_ENABLED=0 GOTOOLCHAIN=go$release timeout 900 go build -buildvcs=false -o "$binary" .) >&2 ||
-			die "cannot build with Go $release"
+		interrupted_binary $release
 		start_target "$binary"
 		tid=$(sed -n 's/^ready //p' "$W/target.out")
 		trace_plugin

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 
 // System calls that signals (SIGUSR1) interrupt and the kernel starts again. Prints the reader's thread; all calls are
-// made after SIGUSR2.
+// made after SIGUSR2. With the argument "threads", signals arrive while threads end and others have to be started: the
+// runtime's goroutine for signals sleeps in a call of its own between them.
 package main
 
 import (
@@ -42,7 +43,38 @@ func reader(pipe, null int, tid chan int, start, done chan bool) {
 	done <- true
 }
 
+// endThreads makes threads that end with their goroutines.
+func endThreads() {
+	done := make(chan bool)
+	for {
+		go func() {
+			runtime.LockOSThread()
+			time.Sleep(100 * time.Microsecond)
+			done <- true
+		}()
+		<-done
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+func sendSignals() {
+	received := make(chan os.Signal, 1)
+	signal.Notify(received, syscall.SIGUSR1)
+	for i := 0; i < 3; i++ {
+		go endThreads()
+	}
+	fmt.Println("ready")
+	for {
+		fail(syscall.Kill(os.Getpid(), syscall.SIGUSR1))
+		<-received
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "threads" {
+		sendSignals()
+	}
 	var pipe [2]int
 	fail(syscall.Pipe(pipe[:]))
 	null, err := syscall.Open("/dev/null", syscall.O_WRONLY, 0)
