@@ -270,9 +270,9 @@ int stats_add(struct stats *stats, struct model *md, const struct generation *ge
 	ledger_begin(&stats->ledger, gen);
 	for (size_t i = 0; i < gen->nops && !rc; i++) {
 		md->totals.by_kind[gen->ops[i].kind]++;
+		md->totals.ops += gen->ops[i].kind != OP_NONE; /* a place that was not needed */
 		rc = step_op(stats, &gen->ops[i]);
 	}
-	md->totals.ops += gen->nops;
 	return gen->last && !rc ? stats_end(stats) : rc;
 }
 
