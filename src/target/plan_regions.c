@@ -47,7 +47,9 @@ static int find_region_ends(struct planner *planner, const struct code *text, co
 		uint64_t address = text->address + use;
 
 		if (kind == REGION_USE_OTHER && address - start->address >= start->size)
-			return leave_regions_out(planner, before, "a call of it was inlined (PGO)");
+			return leave_regions_out(planner, before,
+						 "a call of it was inlined, or compiled in an unusual way "
+						 "(PGO, -asan, -msan)");
 		if (kind == REGION_USE_END && planner->plan->n == MAX_PROBES)
 			return leave_regions_out(planner, before, "it is used in too many places");
 		if (kind == REGION_USE_END)
