@@ -106,15 +106,18 @@ static double held_with_cpu(const struct resource *res)
 	return all ? 1 - (double)res->meanwhile[ACT_RUNNABLE] / (double)all : 1;
 }
 
-static enum waited_for lock_held_up(const struct resource *res)
+/* The lock of an interpreter is held by whatever the program does, so that its holder mostly has or wants a
+ * CPU: there is no other cause to look for. */
+static enum waited_for lock_held_up(const struct analysis *a, const struct resource *res)
 {
+	double enough = res == &a->resources[a->gil] ? 0.7 : 0.3;
 	uint64_t all = holders_ns(res);
 
 	if (!all)
 		return WAITED_FOR_UNKNOWN;
 	if ((res->meanwhile[ACT_GC] + res->meanwhile[ACT_ASSIST]) * 2 >= all)
 		return WAITED_FOR_GC;
-	return held_with_cpu(res) < 0.3 ? WAITED_FOR_CPU : WAITED_FOR_OTHERS;
+	return held_with_cpu(res) < enough ? WAITED_FOR_CPU : WAITED_FOR_OTHERS;
 }
 
 struct label lock_waiter(const struct analysis *a, const struct resource *res)
@@ -264,7 +267,7 @@ void lock_evidence(struct analysis *a, struct finding *finding, const struct res
 	/* Who has the interpreter runs all of the program, and not what releases it. */
 	bool is_run = res == &a->resources[a->gil] && (did->key & 0xff) == ACT_CODE;
 	double share = handler_share(a, (uint32_t)top_first(res->waited)->key, res->waits.sum);
-	enum waited_for held_up = lock_held_up(res);
+	enum waited_for held_up = lock_held_up(a, res);
 
 	/* What it would be if they always had a CPU; where that is little, who used the CPUs explains it. */
 	if (held_up == WAITED_FOR_OTHERS)
