@@ -172,6 +172,7 @@ static const struct explanation at_place[] = {
 	{"slow-consumer", "pool-small"},
 	{"lock-io", "leak"},
 	{"stuck", "leak"},
+	{"stw-often", "lock-long"},
 	{"herd", "lock-convoy"},
 	{"straggler", "outlier"},
 	{"stampede", "outlier"},
