@@ -3,9 +3,8 @@
  * One place makes the calls, or disk reads and writes, that take most time, or blocks a worker thread of an
  * asynchronous runtime: for what, the trace cannot say.
  */
-#include <string.h>
-
 #include <stdio.h>
+#include <string.h>
 
 #include "analysis/figures.h"
 #include "analysis/finding.h"
@@ -32,7 +31,8 @@ static bool is_into_c(const struct analysis *a, uint32_t stack)
 
 /*
  * A task of tokio is polled by a worker thread, which others share (tokio::runtime::task); what
- * spawn_blocking runs is a task, too, with a thread of its own (BlockingTask, nearer the leaf).
+ * spawn_blocking runs is a task, too, with a thread of its own (BlockingTask, nearer the leaf), and
+ * block_in_place gives the worker's tasks to another thread first.
  */
 static bool is_async_task(const struct analysis *a, uint32_t stack)
 {
@@ -41,7 +41,8 @@ static bool is_async_task(const struct analysis *a, uint32_t stack)
 	for (uint32_t i = 0; i < info->n; i++) {
 		const char *func = name_text(a, a->frames[info->first + i].func);
 
-		if (strstr(func, "tokio::runtime::blocking::task::BlockingTask"))
+		if (strstr(func, "tokio::runtime::blocking::task::BlockingTask") ||
+		    strstr(func, "block_in_place"))
 			return false;
 		if (strncmp(func, "tokio::runtime::task::", strlen("tokio::runtime::task::")) == 0)
 			return true;
