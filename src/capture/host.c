@@ -156,8 +156,8 @@ static void subtract(const struct host *host, struct cpu_user *users, size_t n)
 			users[i].ticks = ticks_since(before->ticks, users[i].ticks);
 			users[i].ended_ticks = ticks_since(before->ended_ticks, users[i].ended_ticks);
 		} else if (host->nusers == MAX_USERS) {
-			users[i].ticks = users[i].ended_ticks =
-				0; /* perhaps it was there, but was not looked at */
+			/* perhaps it was there, but was not looked at */
+			users[i].ticks = users[i].ended_ticks = 0;
 		}
 	}
 	qsort(users, n, sizeof(*users), by_use);
