@@ -11,6 +11,7 @@
 #include "bpf/copy_place.h"
 #include "bpf/gc.bpf.h"
 #include "bpf/goroutine.bpf.h"
+#include "bpf/proc.bpf.h"
 #include "bpf/syscall.bpf.h"
 
 /* The goroutine that changes, and its status before. Returns false if the change was not made. */
@@ -162,7 +163,8 @@ HIT(cgo_return_copy)
 /* wirep, at its comparison of the P's status. */
 HIT(acquirep_copy)
 {
-	about_p(SITE_ACQUIREP, reg_value(ctx, bpf_get_attach_cookie(ctx) & COPY_REGISTER), 0);
+	about_p(SITE_ACQUIREP, reg_value(ctx, bpf_get_attach_cookie(ctx) & COPY_REGISTER),
+		is_borrowed(REG_FP(ctx), REG_PC(ctx)));
 }
 
 /* syscallingThread.releaseP, before it clears p.m. */

@@ -17,11 +17,11 @@ static __always_inline void about_p(uint8_t site, uint64_t p, uint64_t arg)
 
 /*
  * Whether allocm takes the P, for as long as it allocates: by acquirep, which from Go 1.26 on calls wirep by
- * way of acquirepNoTrace.
+ * way of acquirepNoTrace. fp: the frame of the function that pc is in.
  */
-static __always_inline bool is_borrowed(const struct pt_regs *ctx)
+static __always_inline bool is_borrowed(uint64_t fp, uint64_t pc)
 {
-	uint64_t frame[2] = {REG_FP(ctx), return_address(ctx)}; /* the caller's frame, and the pc in it */
+	uint64_t frame[2] = {fp, pc};
 
 	for (int i = 0; i < 3; i++) {
 		if (lies_in(frame[1], places.allocm, places.allocm_end) ||
@@ -41,7 +41,7 @@ HIT(acquirep)
 	uint64_t args[1];
 
 	if (entry_args(ctx, args, 1))
-		about_p(SITE_ACQUIREP, args[0], is_borrowed(ctx));
+		about_p(SITE_ACQUIREP, args[0], is_borrowed(REG_FP(ctx), return_address(ctx)));
 }
 
 HIT(releasep)
