@@ -82,7 +82,7 @@ SITE(CGO_RETURN, 38, PROGRAM(cgo_return), on_call_enter, NULL)
 
 /* Ps; p = the P concerned, arg2 = its id */
 
-/* this thread takes p */
+/* this thread takes p; arg = 1: only for allocm, which borrows it to allocate a thread (0 in older logs) */
 SITE(ACQUIREP, 50, PROGRAM(acquirep), on_acquirep, NULL)
 /* this thread drops p */
 SITE(RELEASEP, 51, PROGRAM(releasep), on_releasep, NULL)
