@@ -47,6 +47,13 @@ double busy_ns(const struct analysis *a)
 	return (double)(a->used_ns[P_CODE] + a->used_ns[P_GC] + a->used_ns[P_IN_SYSCALL]);
 }
 
+bool runs_without_cpu(const struct analysis *a)
+{
+	double on_ps = (double)(a->used_ns[P_CODE] + a->used_ns[P_GC]);
+
+	return !is_of_threads(a) && a->options.host.cpu_ns && on_ps >= 2 * (double)a->options.host.cpu_ns;
+}
+
 double utilisation(const struct analysis *a)
 {
 	return busy_ns(a) / p_time(a);

@@ -12,6 +12,8 @@ uint64_t activities_ns(const uint64_t ns[ACT_COUNT]); /* the sum of all activiti
 uint64_t activities_watched_ns(const uint64_t ns[ACT_COUNT]);
 double assist_share(const struct analysis *a); /* of the running time, 0 to 1 */
 double busy_ns(const struct analysis *a); /* time of Ps or CPUs with code, the collector, or system calls */
+/* Goroutines that have a P, and seem to run, have no CPU for half of that time, by the kernel's count. */
+bool runs_without_cpu(const struct analysis *a);
 double utilisation(const struct analysis *a);      /* of the Ps, 0 to 1 */
 double gc_live_share(const struct gc_figures *gc); /* of the heap's goal, in use after a cycle; 0: unknown */
 /* Whether a memory limit sets the goal: GOGC is off, or hardly any of the goal is garbage; or GOGC is less

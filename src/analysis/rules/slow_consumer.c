@@ -84,11 +84,12 @@ static void slow_consumer_look_at(struct analysis *a, uint32_t index)
 	const struct top *waker = top_first(row->wakers);
 	const struct pair *pair = pair_heaviest(a, index);
 	double impact = share_of_tasks(a, (double)row->hist.sum);
+	unsigned did = (unsigned)(top_first(pair->did)->key & 0xff);
 	bool one = (double)top_sure(waker) >= 0.8 * (double)row->hist.sum;
 	struct finding *finding;
 
 	/* It is not known to be busy: the runtime's goroutine for finalizers waits for a collection. */
-	if ((top_first(pair->did)->key & 0xff) == ACT_OTHER && !is_of_threads(a))
+	if (did == ACT_OTHER && !is_of_threads(a))
 		return;
 	if ((row->activity != ACT_SEND && !row_is_pipe_write(a, row)) || impact < 0.05 || row->hist.n < 5 ||
 	    (!one && !consumers_sleep(a, row, pair)))
@@ -109,6 +110,8 @@ static void slow_consumer_look_at(struct analysis *a, uint32_t index)
 			     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
 			     (unsigned long long)a->groups[top_first(row->waker_groups)->key].peak,
 			     words_of(a)->many, label_stack(a, pair->stack).text, pair_did(a, pair).text);
+	if (did == ACT_RUNNABLE || (did == ACT_CODE && runs_without_cpu(a)))
+		finding->held_up = WAITED_FOR_CPU;
 	/* Where the program uses most of its CPUs, one that waits for a limit, or for those that compute, is
 	 * not slow. */
 	if (waits_for_others(pair) && utilisation(a) >= 0.7)
