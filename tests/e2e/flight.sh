@@ -173,7 +173,7 @@ covers() {
 case_flight_window() {
 	local recorders="" to i file
 	load mixed
-	record -p "$target" --window 20s
+	record -p "$target" --window 20s --max-overhead none # a window that begins in a gap is cut there
 	recorders="$recorder"
 	sleep 60 &
 	record -p $! --window 20s --format 1.21
@@ -181,7 +181,7 @@ case_flight_window() {
 	binary=$(ctarget default 2>"$W/build.err") || die "cannot build: $(tail -n 3 "$W/build.err")"
 	for i in 1 2; do
 		"$binary" pipe -seconds 60 >/dev/null 2>&1 </dev/null &
-		record -p $! --window 20s
+		record -p $! --window 20s --max-overhead none
 		recorders="$recorders $recorder"
 	done
 	sleep 2
