@@ -419,13 +419,16 @@ static void print_warnings(const struct diff *diff, FILE *out)
 
 #define MIN_GROWN 0.25 /* of a second, in each second or for each task */
 
-/* Twice as much, and worth a look, counting what there was before the first trace began. */
-static bool has_grown(const struct change *change)
+/* By how much a wait has grown, ns, counting what the first trace has only in part; 0 = not twice as much, or
+ * not worth a look. */
+static double grown_by(const struct change *change)
 {
 	double before = change->before + change->cut_before;
 
-	return change->kind == DIFF_WAITS && !change->is_idle && change->activity != ACT_RUNNABLE &&
-	       change->after >= 2 * before && change->after - before >= MIN_GROWN * 1e9;
+	if (change->kind != DIFF_WAITS || change->is_idle || change->activity == ACT_RUNNABLE ||
+	    change->after < 2 * before || change->after - before < MIN_GROWN * 1e9)
+		return 0;
+	return change->after - before;
 }
 
 /* The waits that have grown most, first: no finding need be about them. */
@@ -435,12 +438,12 @@ static void print_grown(const struct diff *diff, FILE *out, const struct report_
 	unsigned n = 0;
 
 	for (size_t i = 0; i < diff->n; i++) {
-		const struct change *one = has_grown(&diff->all[i]) ? &diff->all[i] : NULL;
+		const struct change *one = grown_by(&diff->all[i]) > 0 ? &diff->all[i] : NULL;
 
 		for (unsigned k = 0; k < GROWN_SHOWN && one; k++) {
 			const struct change *other = most[k];
 
-			if (other && other->after - other->before >= one->after - one->before)
+			if (other && grown_by(other) >= grown_by(one))
 				continue;
 			most[k] = one;
 			n += !other;

@@ -118,14 +118,6 @@ static void resources_pass_time(struct analysis *a, struct resource *res)
 	res->changed = a->now;
 }
 
-static void merge_tops(struct top to[TOPS], const struct top from[TOPS])
-{
-	for (unsigned i = 0; i < TOPS; i++) {
-		if (from[i].n)
-			top_add(to, from[i].key, from[i].weight);
-	}
-}
-
 static void merge_sums(struct resource *to, const struct resource *from)
 {
 	to->waiting += from->waiting;
@@ -198,11 +190,11 @@ static void merge(struct analysis *a, uint32_t one, uint32_t other)
 		to->woken = from->woken;
 	if (from->most_waiting > to->most_waiting)
 		to->most_waiting = from->most_waiting;
-	merge_tops(to->did, from->did);
-	merge_tops(to->holders, from->holders);
-	merge_tops(to->holder_groups, from->holder_groups);
-	merge_tops(to->released, from->released);
-	merge_tops(to->waited, from->waited);
+	top_merge(to->did, from->did);
+	top_merge(to->holders, from->holders);
+	top_merge(to->holder_groups, from->holder_groups);
+	top_merge(to->released, from->released);
+	top_merge(to->waited, from->waited);
 	histogram_free(&from->waits);
 	histogram_free(&from->holds);
 	histogram_free(&from->min_holds);
@@ -473,7 +465,8 @@ static void charge_time(struct analysis *a, struct resource *res, const struct g
 			spent[ACT_SYSCALL] += did[i].weight;
 		}
 		io = io || is_io(a, did[i].key);
-		top_add(res->did, did[i].key, (uint64_t)((double)did[i].weight * times));
+		top_add(res->did, did[i].key, (uint64_t)((double)did[i].weight * times))->over +=
+			(uint64_t)((double)did[i].over * times);
 	}
 	for (unsigned i = 0; i < ACT_COUNT; i++)
 		res->meanwhile[i] += (uint64_t)((double)spent[i] * times);

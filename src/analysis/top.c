@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "analysis/top.h"
 
-void top_add(struct top tops[TOPS], uint64_t key, uint64_t weight)
+struct top *top_add(struct top tops[TOPS], uint64_t key, uint64_t weight)
 {
 	struct top *least = &tops[0];
 
@@ -9,7 +9,7 @@ void top_add(struct top tops[TOPS], uint64_t key, uint64_t weight)
 		if (tops[i].n && tops[i].key == key) {
 			tops[i].weight += weight;
 			tops[i].n++;
-			return;
+			return &tops[i];
 		}
 		if (tops[i].weight < least->weight || !tops[i].n)
 			least = &tops[i];
@@ -19,6 +19,15 @@ void top_add(struct top tops[TOPS], uint64_t key, uint64_t weight)
 	/* The new key inherits the weight of the one it replaces, so that late heavy keys are kept. */
 	*least = (struct top){
 		.key = key, .weight = least->weight + weight, .over = least->weight, .n = least->n + 1};
+	return least;
+}
+
+void top_merge(struct top to[TOPS], const struct top from[TOPS])
+{
+	for (unsigned i = 0; i < TOPS; i++) {
+		if (from[i].n)
+			top_add(to, from[i].key, from[i].weight)->over += from[i].over;
+	}
 }
 
 uint64_t top_sure(const struct top *top)

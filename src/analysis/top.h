@@ -5,7 +5,8 @@
 
 #include "analysis/state.h"
 
-void top_add(struct top tops[TOPS], uint64_t key, uint64_t weight);
+struct top *top_add(struct top tops[TOPS], uint64_t key, uint64_t weight); /* returns the key's place */
+void top_merge(struct top to[TOPS], const struct top from[TOPS]);
 /* The weight that is the key's own for sure: what a report may say of it. */
 uint64_t top_sure(const struct top *top);
 const struct top *top_first(const struct top tops[TOPS]); /* its n is 0 if there is none */

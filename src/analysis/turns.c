@@ -11,10 +11,7 @@ static void count_long(struct analysis *a, const struct goroutine *g, uint64_t n
 
 	all->n++;
 	all->ns += ns;
-	for (unsigned i = 0; i < TOPS; i++) {
-		if (g->turn.cpu[i].n)
-			top_add(all->cpu, g->turn.cpu[i].key, g->turn.cpu[i].weight);
-	}
+	top_merge(all->cpu, g->turn.cpu);
 	if (ns <= all->most)
 		return;
 	all->most = ns;

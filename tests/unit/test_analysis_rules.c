@@ -747,8 +747,9 @@ static void test_descendants(void **state)
 		assert_int_equal(finding != NULL, cases[i].named);
 		if (finding) {
 			assert_int_equal(finding->level, LEVEL_INFO);
-			assert_non_null(
-				strstr(finding->text, "used CPUs for 900 ms, and it did itself for 10.0 ms"));
+			assert_non_null(strstr(
+				finding->text,
+				"used CPUs for 10.0 ms, and processes that it has started for 900 ms."));
 			assert_non_null(
 				strstr(finding->evidence[0], "2 of them live; worker (PID 42) used most"));
 		}

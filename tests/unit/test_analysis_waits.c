@@ -5,8 +5,10 @@
 #include "unit.h"
 
 #include "analysis/diff.h"
+#include "analysis/finding.h"
 #include "analysis/names.h"
 #include "analysis/order.h"
+#include "analysis/top.h"
 #include "analysis/words.h"
 #include "trace/ops/own_names.h"
 
@@ -523,6 +525,132 @@ static void test_diff_of_trust(void **state)
 	script_free(lossy);
 }
 
+/* g1 waits here 20 times, for 60 ms in all; 900 ms more if it has grown. */
+static struct analysis *grows(struct script *s, bool grown)
+{
+	uint32_t wait = stack(s, "runtime.chansend1", "main.build", 9, "main.main");
+
+	procs(s, 1);
+	create(s, 1, stack(s, "main.main", NULL, 1, NULL));
+	start(s, 1, 0);
+	for (unsigned i = 0; i < 20; i++) {
+		block(s, 1, 0, "chan send", wait);
+		s->now += grown ? 48 * MS : 3 * MS;
+		wake(s, 0, NO_P, 1, 0);
+		start(s, 1, 0);
+		s->now += MS;
+	}
+	return analyse(s, NULL);
+}
+
+static char *diff_of(struct analysis *before, struct analysis *after)
+{
+	const struct report_style style = {0};
+	struct diff *diff = diff_new(before, after);
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(diff);
+	diff_text(diff, out, &style);
+	fclose(out);
+	diff_free(diff);
+	return text;
+}
+
+/* What has grown most comes before the findings, and nothing does that has become less. */
+static void test_diff_of_what_has_grown(void **state)
+{
+	struct script *small = script_new(1000 * MS), *large = script_new(1000 * MS);
+	struct analysis *before = grows(small, false), *after = grows(large, true);
+	char *there = diff_of(before, after), *back = diff_of(after, before);
+	const char *grew = strstr(there, "GREW MOST, a second\n  60.0 ms >   960 ms  x16");
+
+	(void)state;
+	if (!grew)
+		fail_msg("%s", there);
+	assert_true(grew < strstr(there, "FINDINGS"));
+	assert_null(strstr(back, "GREW MOST"));
+	free(there);
+	free(back);
+	analysis_free(before);
+	analysis_free(after);
+	script_free(small);
+	script_free(large);
+}
+
+/* Two goroutines wait for a lock from `since` on, in a trace of 3 s. */
+static const struct finding *locked_since(struct script *s, uint64_t since, struct analysis **a)
+{
+	procs(s, 2);
+	for (uint32_t g = 1; g <= 2; g++) {
+		create(s, g, stack(s, "main.serve", NULL, 1, NULL));
+		start(s, g, (int32_t)g - 1);
+	}
+	at(s, since);
+	for (uint32_t g = 1; g <= 2; g++)
+		block(s, g, (int32_t)g - 1, "sync",
+		      stack(s, "sync.(*Mutex).Lock", "main.transfer", 30 + g, "main.serve"));
+	*a = analyse(s, NULL);
+	return found(*a, "stuck");
+}
+
+static void test_stuck_from_within(void **state)
+{
+	struct script *early = script_new(3000 * MS), *late = script_new(3000 * MS);
+	struct analysis *a;
+	const struct finding *finding = locked_since(early, 1000 * MS, &a);
+
+	(void)state;
+	assert_non_null(finding);
+	assert_int_equal(finding->level, LEVEL_HIGH);
+	assert_non_null(strstr(finding->text, "2 goroutines waited for a lock until the end of the trace"));
+	analysis_free(a);
+	assert_null(locked_since(late, 2000 * MS, &a));
+	analysis_free(a);
+	script_free(early);
+	script_free(late);
+}
+
+/* A finding that comes when the table is full takes the place of the information that weighs least. */
+static void test_full_table(void **state)
+{
+	struct script *s = script_new(1000 * MS);
+	struct analysis *a = grows(s, false);
+
+	(void)state;
+	a->nfindings = 0;
+	for (unsigned i = 0; i < ANALYSIS_FINDINGS; i++)
+		finding_at_most(finding_add(a, "leak", i == 7 ? 0.1 : 0.3), LEVEL_INFO);
+	finding_add(a, "stuck", 0.3);
+	assert_int_equal(a->nfindings, ANALYSIS_FINDINGS);
+	assert_string_equal(a->findings[7].id, "stuck");
+	assert_int_equal(a->findings[7].level, LEVEL_HIGH);
+	/* What has been limited stays so when it explains more. */
+	finding_weigh(&a->findings[8], 1);
+	assert_int_equal(a->findings[8].level, LEVEL_INFO);
+	analysis_free(a);
+	script_free(s);
+}
+
+/* A key that comes late inherits the weight of another one, which is not its own: not when lists are merged,
+ * either. */
+static void test_sure_weights(void **state)
+{
+	struct top tops[TOPS] = {{0}}, merged[TOPS] = {{0}};
+
+	(void)state;
+	for (uint64_t key = 1; key <= TOPS; key++)
+		top_add(tops, key, 15);
+	top_add(tops, 99, 40);
+	top_merge(merged, tops);
+	for (const struct top *list = tops; list; list = list == tops ? merged : NULL) {
+		assert_int_equal(top_first(list)->key, 99);
+		assert_int_equal(top_first(list)->weight, 55);
+		assert_int_equal(top_sure(top_first(list)), 40);
+	}
+}
+
 static uint32_t answer_of(struct script *s)
 {
 	return stack(s, "runtime.chansend1", "main.answer", 5, "main.loop");
@@ -890,6 +1018,10 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_created_waiting),
 	cmocka_unit_test(test_diff),
 	cmocka_unit_test(test_diff_of_trust),
+	cmocka_unit_test(test_diff_of_what_has_grown),
+	cmocka_unit_test(test_stuck_from_within),
+	cmocka_unit_test(test_full_table),
+	cmocka_unit_test(test_sure_weights),
 	cmocka_unit_test(test_requests),
 	cmocka_unit_test(test_requests_that_fail),
 	cmocka_unit_test(test_requests_in_a_library),

@@ -18,11 +18,11 @@ void rule_descendants(struct analysis *a)
 	finding = finding_add(a, "descendants", used / p_time(a));
 	finding_at_most(finding, LEVEL_INFO);
 	finding->total_ns = log->used_ns;
-	finding_text(
-		finding,
-		"Processes that it has started used CPUs for %s, and it did itself for %s: what they do is "
-		"not in this trace.",
-		label_time(log->used_ns).text, label_time(a->options.host.cpu_ns).text);
+	finding_text(finding,
+		     "The program used CPUs for %s, and processes that it has started for %s. What those do "
+		     "is not in "
+		     "this trace.",
+		     label_time(a->options.host.cpu_ns).text, label_time(log->used_ns).text);
 	if (log->pid)
 		finding_evidence(finding, "%u of them live%s; %s (PID %u) used most of these", log->live,
 				 log->live == 1 ? "s" : "", log->name, log->pid);

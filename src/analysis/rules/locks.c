@@ -308,10 +308,11 @@ void lock_evidence(struct analysis *a, struct finding *finding, const struct res
 			 : (did->key & 0xff) == ACT_CODE ? holder_runs(a, res).text
 							 : lock_holder(a, res).text);
 	if (stack_mentions(a, finding->stack, "runtime.stopTheWorld"))
-		finding_evidence(finding, "it is the turn to stop the world%s",
-				 stack_mentions(a, finding->stack, "runtime.ReadMemStats")
-					 ? ", as runtime.ReadMemStats does; runtime/metrics does not"
-					 : "");
+		finding_evidence(
+			finding, "each waits for its turn to stop the world%s",
+			stack_mentions(a, finding->stack, "runtime.ReadMemStats")
+				? "; runtime/metrics reads most of what ReadMemStats does, without a stop"
+				: "");
 	other = (did->key & 0xff) == ACT_RUNNABLE ? did_with_cpu(res) : NULL;
 	if (other)
 		finding_evidence(finding, "and then %s in %s",

@@ -67,6 +67,16 @@ void instances_suggest_why(const struct analysis *a, struct finding *finding, co
 			     name, quote);
 }
 
+/* Who answers may be on this machine, and want a CPU. And a timer is late where its P has none. */
+static bool may_want_cpu(const struct analysis *a, const struct instances *all, const struct instance *one,
+			 unsigned cause)
+{
+	if (cause == ACT_SLEEP)
+		return all->kind == INSTANCE_LIFE;
+	return one->ns <= MAX_LATE_NS &&
+	       (cause == ACT_NETWORK || (cause == ACT_SELECT && a->stacks[one->stack].for_peer));
+}
+
 static void outlier_look_at(struct analysis *a, const struct instances *all)
 {
 	const struct instance *one = &all->slowest[0];
@@ -96,12 +106,7 @@ static void outlier_look_at(struct analysis *a, const struct instances *all)
 			      all->kind != INSTANCE_LIFE ? 0.06
 			      : one->ns >= MIN_SINGLE_NS ? 0.02
 							 : 0);
-	/* Who answers may be on this machine, and want a CPU. */
-	if (one->ns <= MAX_LATE_NS &&
-	    (cause == ACT_NETWORK || (cause == ACT_SELECT && a->stacks[one->stack].for_peer)))
-		finding->held_up = WAITED_FOR_CPU;
-	/* A timer is late where its P has no CPU. */
-	if (all->kind == INSTANCE_LIFE && cause == ACT_SLEEP)
+	if (may_want_cpu(a, all, one, cause))
 		finding->held_up = WAITED_FOR_CPU;
 	if ((cause == ACT_SYSCALL || cause == ACT_DISK) && one->ns < MIN_SINGLE_NS)
 		finding_at_most(finding, LEVEL_INFO);
