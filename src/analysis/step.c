@@ -498,12 +498,12 @@ static void step_create(struct analysis *a, struct goroutine *g, const struct le
 {
 	static const enum activity activities[] = {
 		[G_RUNNABLE] = ACT_RUNNABLE, [G_WAITING] = ACT_OTHER, [G_SYSCALL] = ACT_SYSCALL};
-	uint8_t state = a->ledger.gs[change->g].known.state;
+	const struct ledger_interval *known = &a->ledger.gs[change->g].known;
+	uint8_t state = known->state;
 
 	born(a, g, change->op);
-	/* What gotrace's own goroutine creates existed before: where it waits, and since when, is not known.
-	 */
-	if (change->by && goid_is_own(a->gs[change->by].goid)) {
+	if (known->before) {
+		/* The stack is not where it waits, either. */
 		interval_enter(a, g, activities[state], 0);
 		g->cut = true;
 		return;
@@ -826,7 +826,7 @@ static int step_on_change(void *ctx, const struct ledger_change *change)
 	g = &a->gs[change->g];
 	if (!change->op)
 		change_watch(a, g, a->ledger.unwatched);
-	else if (change->was.state == LEDGER_NONE && a->ledger.gs[change->g].known.before)
+	else if (change->was.state == LEDGER_NONE && !op_is_creation(change->op->kind))
 		exist(a, g, change->op, &a->ledger.gs[change->g].known);
 	else if (change->was.state == LEDGER_NONE)
 		step_create(a, g, change);

@@ -193,7 +193,7 @@ static int appear(struct stats *stats, const struct ledger_change *change)
 		return rc;
 	stats->rows[life->row].count++;
 	if (!stats->rows[life->row].system)
-		program_g_appears(&stats->program, g->known.before);
+		program_g_appears(&stats->program, !op_is_creation(change->op->kind));
 	return 0;
 }
 

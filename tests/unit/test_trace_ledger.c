@@ -219,6 +219,24 @@ static void test_reuse(void **state)
 	seen_free(seen);
 }
 
+/* gotrace's own goroutine creates one whose creation was not seen: since when it waits is not known. */
+static void test_unseen_creation(void **state)
+{
+	struct seen *seen = seen_new();
+
+	(void)state;
+	FOLLOW(seen, OP(PROC_STATUS, 100, 0, .status = P_RUNNING, .m = M1),
+	       OP(GO_STATUS, 100, NO_P, .g = 4, .status = G_RUNNING, .m = M1),
+	       ON(GO_CREATE, 200, 4, .g2 = 3, .stack = 2));
+	assert_interval(LAST(seen)->to, G_RUNNABLE, 200);
+	assert_true(LAST(seen)->to->before);
+	FOLLOW(seen, ON(GO_STOP, 300, 4), ON(GO_START, 400, 3));
+	assert_true(LAST(seen)->from->before);
+	FOLLOW(seen, ON(GO_CREATE, 500, 3, .g2 = 2, .stack = 2));
+	assert_false(LAST(seen)->to->before);
+	seen_free(seen);
+}
+
 /* System calls, and who has which P. */
 static void test_procs(void **state)
 {
@@ -371,15 +389,11 @@ static void test_observers(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_before_the_trace),
-	cmocka_unit_test(test_wakes_and_starts),
-	cmocka_unit_test(test_switch),
-	cmocka_unit_test(test_reuse),
-	cmocka_unit_test(test_procs),
-	cmocka_unit_test(test_threads),
-	cmocka_unit_test(test_gap),
-	cmocka_unit_test(test_end_in_gap),
-	cmocka_unit_test(test_observers),
+	cmocka_unit_test(test_before_the_trace), cmocka_unit_test(test_wakes_and_starts),
+	cmocka_unit_test(test_switch),           cmocka_unit_test(test_reuse),
+	cmocka_unit_test(test_unseen_creation),  cmocka_unit_test(test_procs),
+	cmocka_unit_test(test_threads),          cmocka_unit_test(test_gap),
+	cmocka_unit_test(test_end_in_gap),       cmocka_unit_test(test_observers),
 };
 
 UNIT_TESTS(tests, NULL, NULL);

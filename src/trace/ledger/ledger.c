@@ -170,8 +170,11 @@ static int ledger_create(struct ledger *ledger, const struct op *op, uint8_t sta
 		return -ENOMEM;
 	ledger_enter(&g->known, op, state, op->time);
 	g->known.others = true;
-	if (change.by)
+	if (change.by) {
 		ledger->gs[change.by].created = op->time;
+		/* What gotrace's own goroutine creates existed before: its creation was not seen. */
+		g->known.before = ledger_is_own(&ledger->gs[change.by]);
+	}
 	return ledger_report(ledger, g, &change);
 }
 

@@ -30,7 +30,7 @@ struct ledger_interval {
 	uint32_t m;      /* thread id while it runs or is in a system call; else NO_M */
 	int32_t p;       /* while it runs, or when it entered its system call; else NO_P */
 	uint8_t state;   /* enum g_status, or LEDGER_UNWATCHED */
-	bool before;     /* it began before the trace */
+	bool before;     /* it began before the trace records it: since when is not known */
 	bool others;     /* the stack is its creator's or waker's */
 };
 
