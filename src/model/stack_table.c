@@ -87,6 +87,17 @@ static void stack_table_publish(struct stack_table *st, uint32_t id, uint64_t ha
 		st->oom = true;
 }
 
+/*
+ * Whether the walk did not reach the first function. A native walk that broke may have: its start code is
+ * known by name only (model/threads/names.c).
+ */
+static bool misses_its_root(const struct raw_stack *raw)
+{
+	unsigned ends = raw->flags & RAW_STACK_NATIVE ? RAW_STACK_CUT : RAW_STACK_CUT | RAW_STACK_BROKEN;
+
+	return raw->flags & ends && !(raw->flags & (RAW_STACK_SCAN | RAW_STACK_SAMPLE));
+}
+
 uint32_t stack_table_add(struct stack_table *st, const struct raw_stack *raw, uint32_t cut)
 {
 	uint32_t id = stack_table_find(st, raw->hash);
@@ -101,7 +112,7 @@ uint32_t stack_table_add(struct stack_table *st, const struct raw_stack *raw, ui
 	st->stacks[id].skip = raw->skip;
 	st->stacks[id].sample = raw->flags & RAW_STACK_SAMPLE;
 	st->stacks[id].scan = raw->flags & RAW_STACK_SCAN;
-	if (raw->flags & RAW_STACK_CUT && !(raw->flags & (RAW_STACK_SCAN | RAW_STACK_SAMPLE)))
+	if (misses_its_root(raw))
 		st->stacks[id].cut = cut;
 	stack_table_publish(st, id, raw->hash);
 	return id;

@@ -69,7 +69,7 @@ static uint32_t raw_stack_add(struct stack_table *table, uint64_t hash, uint32_t
 static void test_goroutine(void **state)
 {
 	struct stack_table table = {0};
-	uint32_t whole, deep, rooted, none;
+	uint32_t whole, deep, rooted, broken, native, none;
 
 	(void)state;
 	assert_true(stack_table_init(&table));
@@ -88,6 +88,15 @@ static void test_goroutine(void **state)
 	assert_int_equal(frames[63].pc, 163);
 	assert_int_equal(frames[64].func, CUT);
 	assert_int_equal(frames[65].pc, STARTPC + 1);
+	/* Its stack was read while it went on: the second frame was gone. */
+	broken = raw_stack_add(&table, HASH + 2, 1, RAW_STACK_BROKEN);
+	broken = stack_table_rooted(&table, broken, STARTPC, CUT);
+	assert_int_equal(frames_made(&table.stacks[broken]), 3);
+	assert_int_equal(frames[1].func, CUT);
+	assert_int_equal(frames[2].pc, STARTPC + 1);
+	/* Start code in C has no frame: the walk may have broken in it. */
+	native = raw_stack_add(&table, HASH + 3, 2, RAW_STACK_NATIVE | RAW_STACK_BROKEN);
+	assert_int_equal(stack_table_rooted(&table, native, STARTPC, CUT), native);
 	/* It runs, and has not stopped since the trace began. */
 	none = stack_table_rooted(&table, 0, STARTPC, CUT);
 	assert_int_equal(frames_made(&table.stacks[none]), 2);
