@@ -9,6 +9,7 @@
 
 #include "analysis/kinds.h"
 #include "code/symbol/library.h"
+#include "trace/ops/own_names.h"
 #include "code/symbol/symbol.h"
 #include "util/array.h"
 #include "util/text.h"
@@ -89,11 +90,12 @@ static uint32_t find_leaf(const struct analysis *a, const struct stack_info *inf
 		leaf = info->site - 1;
 		func = name_text(a, a->frames[info->first + leaf].func);
 	}
-	while (leaf && library_is_address(func))
+	/* What the program called last is below the frame that says that others are missing. */
+	while (leaf && (library_is_address(func) || strcmp(func, CUT_FRAME) == 0))
 		func = name_text(a, a->frames[info->first + --leaf].func);
 	/* C's syscall() makes any call, a futex is of any lock, and "[...]" is no function. */
-	if (!func[0] || func[0] == '[' || strcmp(func, "syscall") == 0 || strcmp(func, "futex") == 0 ||
-	    library_in_package(func, "runtime") || primitive_of(func) ||
+	if (!func[0] || func[0] == '[' || strcmp(func, CUT_FRAME) == 0 || strcmp(func, "syscall") == 0 ||
+	    strcmp(func, "futex") == 0 || library_in_package(func, "runtime") || primitive_of(func) ||
 	    library_is_kernel(func, name_text(a, a->frames[info->first + leaf].file)))
 		return info->site;
 	return leaf;

@@ -463,12 +463,23 @@ static bool waits_for_file_lock(const struct analysis *a, const struct goroutine
 	       strncmp(by + of_outside + 1, a->executable, n) == 0;
 }
 
+/* A futex that is used in code whose callers are not known may be anything: who wakes the thread shows it. */
+static bool waits_for_notification(const struct analysis *a, const struct goroutine *g, uint32_t stack)
+{
+	return g->activity == ACT_LOCK && a->of_threads && !a->stacks[g->stack].primitive &&
+	       a->stacks[stack].primitive == PRIM_NOTIFY;
+}
+
 static void step_wake(struct analysis *a, struct goroutine *g, struct goroutine *waker, const struct op *op)
 {
 	uint32_t stack = stack_index(a, op->stack);
 
 	if (waits_for_file_lock(a, g, stack))
 		g->activity = ACT_FILE;
+	if (waits_for_notification(a, g, stack)) {
+		resource_leave(a, g);
+		g->activity = ACT_COND;
+	}
 
 	/* The goroutine that polls the network or runs the timers did not cause the wake-up. */
 	if (a->stacks[stack].outside || waits_for_poller(a, g) || g->activity == ACT_SLEEP) {

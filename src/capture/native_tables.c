@@ -21,7 +21,7 @@
 #define MAX_ROWS      EHFRAME_ROWS_MAX /* of all files */
 #define MAX_PAGES     (2u << 20)       /* 16 MiB, for 512 MiB of code */
 #define SPARE_ROWS    (256u << 10)     /* minimum, for libraries that are loaded later */
-#define SPARE_PAGES   (64u << 10)      /* 16 MiB of code */
+#define SPARE_PAGES   (64u << 10)      /* the same: 16 MiB of code */
 #define SPARE_LIST    256u
 #define MAX_NOTES     16u /* messages about files */
 
@@ -224,12 +224,10 @@ static void note_damage(struct native_tables *tables, struct native_module *modu
 static void note_left_out(struct native_tables *tables, struct native_module *module,
 			  const struct proc_mapping *mapping, int rc)
 {
-	const struct map_array *rows = &tables->arrays[ROWS];
 	char what[160], why[80];
 
 	if (rc == -ENOSPC || rc == -EFBIG)
-		snprintf(why, sizeof(why), "the limit of %zu MB for all files is reached",
-			 map_array_most(rows, MAX_ROWS) * rows->size >> 20);
+		snprintf(why, sizeof(why), "the space for the tables of all files is used up");
 	else if (rc == -ETIME)
 		snprintf(why, sizeof(why), "reading them takes too much CPU time");
 	else if (rc == -ENOMEM)
@@ -670,7 +668,9 @@ int native_tables_prepare(struct native_tables *tables, struct bpf_object *objec
 
 	tables->half = with_margin(longest_list(tables), more * SPARE_LIST, UNWIND_MAPPINGS_A_SPACE);
 	entries[ROWS] = with_margin(tables->arrays[ROWS].n, more * SPARE_ROWS, MAX_ROWS);
-	entries[PAGES] = with_margin(tables->arrays[PAGES].n, more * SPARE_PAGES, MAX_PAGES);
+	/* A program in one file of 160 MB: Debian's pandoc. */
+	entries[PAGES] =
+		tables->nprocesses ? with_margin(tables->arrays[PAGES].n, SPARE_PAGES, MAX_PAGES) : MAX_PAGES;
 	entries[MAPPINGS] = 2 * spaces * tables->half;
 	entries[SPACE_LISTS] = spaces;
 	entries[CACHED_RULES] = RULE_CACHE * (spaces < CACHED_SPACES ? spaces : CACHED_SPACES);
