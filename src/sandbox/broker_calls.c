@@ -114,11 +114,12 @@ static int open_own(const struct held_process *process, const char *rest, bool l
 	return fd;
 }
 
-/* A file that the user names must be readable by the user. */
+/* A file that the user names must be readable by the user. A worker that asks for another one gets no program
+ * by way of the processes' directories in /proc. */
 static int open_users(const char *path)
 {
 	struct rights before = rights_as_user();
-	int fd = file_open(path);
+	int fd = file_open_stored(path);
 
 	rights_restore(&before);
 	return fd;

@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -84,6 +86,35 @@ int file_open_at(int dir, const char *path)
 int file_open(const char *path)
 {
 	return file_open_at(AT_FDCWD, path);
+}
+
+static bool is_of_kernel_fs(int fd)
+{
+	static const unsigned long types[] = {PROC_SUPER_MAGIC, SYSFS_MAGIC,        DEBUGFS_MAGIC,
+					      TRACEFS_MAGIC,    CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC,
+					      BPF_FS_MAGIC,     SECURITYFS_MAGIC};
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs))
+		return true;
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		if ((unsigned long)fs.f_type == types[i])
+			return true;
+	}
+	return false;
+}
+
+int file_open_stored(const char *path)
+{
+	struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_MAGICLINKS};
+	int fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+
+	if (fd < 0)
+		return -errno;
+	if (!is_of_kernel_fs(fd))
+		return file_open_found(fd);
+	close(fd);
+	return -EACCES;
 }
 
 static struct timespec time_of(struct statx_timestamp at)

@@ -519,6 +519,8 @@ static void files_come_from_the_broker_or_not_at_all(void **state)
 	assert_int_equal(outcome(read_status), 0);
 	snprintf(path_of_target, sizeof(path_of_target), "/proc/1/maps");
 	assert_int_equal(outcome(open_of_target), EACCES);
+	name_of_target("//proc/%d/exe");
+	assert_int_equal(outcome(open_of_target), ELOOP);
 	snprintf(path_of_target, sizeof(path_of_target), "/bin/true");
 	assert_int_equal(outcome(open_in_root), 0);
 	snprintf(path_of_target, sizeof(path_of_target), "/etc/passwd");
