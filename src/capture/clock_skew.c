@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "util/clock.h"
+#include "util/machine.h"
 #include "util/thread.h"
 
 enum { ROUNDS = 64, MOST_CPUS = 64 };
@@ -29,11 +30,10 @@ uint64_t clock_of_cpu(unsigned cpu)
 
 static bool move_to(pthread_t thread, unsigned cpu)
 {
-	cpu_set_t set;
+	cpu_set_t set[CPU_SETS] = {0};
 
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	return pthread_setaffinity_np(thread, sizeof(set), &set) == 0;
+	CPU_SET_S(cpu, sizeof(set), set);
+	return pthread_setaffinity_np(thread, sizeof(set), set) == 0;
 }
 
 static void *answer(void *ctx)
@@ -110,16 +110,16 @@ struct clock_skew clock_skew_measure(cpu_clock clock, uint64_t budget_ns)
 	uint64_t limit = now_ns() + budget_ns;
 	struct clock_skew skew = {0};
 	int here = sched_getcpu();
-	cpu_set_t allowed;
+	cpu_set_t allowed[CPU_SETS];
 
-	if (here < 0 || sched_getaffinity(0, sizeof(allowed), &allowed) ||
+	if (here < 0 || sched_getaffinity(0, sizeof(allowed), allowed) ||
 	    !move_to(pthread_self(), (unsigned)here))
 		return skew;
 	skew.first = (unsigned)here;
-	for (unsigned cpu = 0; cpu < CPU_SETSIZE && skew.cpus < MOST_CPUS && now_ns() < limit; cpu++) {
-		if (CPU_ISSET(cpu, &allowed) && cpu != skew.first)
+	for (unsigned cpu = 0; cpu < MAX_CPUS && skew.cpus < MOST_CPUS && now_ns() < limit; cpu++) {
+		if (CPU_ISSET_S(cpu, sizeof(allowed), allowed) && cpu != skew.first)
 			compare(&skew, cpu, clock);
 	}
-	sched_setaffinity(0, sizeof(allowed), &allowed);
+	sched_setaffinity(0, sizeof(allowed), allowed);
 	return skew;
 }

@@ -11,6 +11,7 @@
 
 #include "util/clock.h"
 #include "util/hash.h"
+#include "util/machine.h"
 
 /* Where systemd and others mount the hierarchies. */
 static const char *const v2_roots[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
@@ -211,14 +212,13 @@ void cpu_meter_read(const struct cpu_meter *meter, struct cpu_limit *limit)
 {
 	char text[8192], *rest = NULL;
 	uint64_t exact;
-	cpu_set_t set;
+	cpu_set_t sets[CPU_SETS];
 
 	*limit = (struct cpu_limit){0};
-	CPU_ZERO(&set);
-	if (sched_getaffinity(meter->pid, sizeof(set), &set))
+	if (sched_getaffinity(meter->pid, sizeof(sets), sets))
 		return;
 	limit->known = true;
-	limit->cpus = CPU_COUNT(&set);
+	limit->cpus = CPU_COUNT_S(sizeof(sets), sets);
 	take_process(limit, meter->stat);
 	/* Ticks of 10 ms, of user and kernel, are nothing at all for an idle program. */
 	exact = clock_process_ns(meter->pid);

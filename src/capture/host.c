@@ -111,7 +111,7 @@ void host_begin(struct host *host, pid_t pid)
 	host->nusers = read_users(pid, &host->users, &host->own_ticks);
 	if (host->nusers)
 		qsort(host->users, host->nusers, sizeof(*host->users), host_by_pid);
-	host->waited = off_cpu_waited_ns(pid);
+	host->waited_known = off_cpu_waited(pid, &host->waited);
 	host->began = now_ns();
 }
 
@@ -224,7 +224,7 @@ int host_end(struct host *host, struct capture *capture, uint64_t end)
 	struct cpu_user *users;
 	struct kernel_log kernel;
 	struct host_log log;
-	uint64_t own;
+	uint64_t own, waited;
 	bool same_group;
 	size_t n;
 	int rc;
@@ -245,9 +245,10 @@ int host_end(struct host *host, struct capture *capture, uint64_t end)
 		.throttled_ns = cpu_figure_grown(before->throttled_ns, after.throttled_ns, same_group),
 		.used_ns = cpu_figure_grown(before->cpu_ns, after.cpu_ns, true),
 		.length_ns = now_ns() - host->began,
-		/* What threads that have ended since waited is not known. */
-		.waited_ns = cpu_figure_grown(host->waited, off_cpu_waited_ns(host->meter.pid), true),
 	};
+	/* What threads that have ended since waited is not known. */
+	if (host->waited_known && off_cpu_waited(host->meter.pid, &waited))
+		log.waited_ns = cpu_figure_grown(host->waited, waited, true);
 	if (after.all > before->all) {
 		/* What gotrace uses is the cost of tracing, and no neighbour. */
 		log.busy_percent = percent_of_cpus(before->busy + own, after.busy, after.all - before->all);

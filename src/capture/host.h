@@ -14,8 +14,9 @@ struct host {
 	struct cpu_user *users; /* at the beginning, by PID; NULL = none */
 	size_t nusers;
 	uint64_t own_ticks; /* CPU time of gotrace and its workers at the beginning */
-	uint64_t waited;    /* off_cpu_waited_ns() at the beginning */
-	uint64_t began;     /* ns; 0 = not begun */
+	uint64_t waited;    /* off_cpu_waited() at the beginning, ns */
+	bool waited_known;
+	uint64_t began; /* ns; 0 = not begun */
 };
 
 /* Reads the figures at the beginning. */

@@ -63,16 +63,16 @@ static unsigned read_times(pid_t pid, struct log_thread_time *times)
 	return n;
 }
 
-uint64_t off_cpu_waited_ns(pid_t pid)
+bool off_cpu_waited(pid_t pid, uint64_t *ns)
 {
 	struct log_thread_time *times = calloc(MAX_TIMES, sizeof(*times));
 	unsigned n = times ? read_times(pid, times) : 0;
-	uint64_t all = 0;
 
+	*ns = 0;
 	for (unsigned i = 0; i < n; i++)
-		all += times[i].wait_ns;
+		*ns += times[i].wait_ns;
 	free(times);
-	return n < MAX_TIMES ? all : 0;
+	return n && n < MAX_TIMES;
 }
 
 static int log_times(struct capture *capture)

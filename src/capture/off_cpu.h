@@ -24,8 +24,8 @@ void off_cpu_find_waiting(struct capture *capture);
 /* Unmaps what off_cpu_log() has mapped. */
 void off_cpu_close(struct capture *capture);
 
-/* For how long the threads of the process have waited for a CPU since they began, in all, ns; 0 = not known.
- */
-uint64_t off_cpu_waited_ns(pid_t pid);
+/* Stores for how long the threads of the process have waited for a CPU since they began, in all, ns. Returns
+ * false if that is not known: there are too many of them. */
+bool off_cpu_waited(pid_t pid, uint64_t *ns);
 
 #endif

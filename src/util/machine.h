@@ -22,5 +22,7 @@
 
 /* CONFIG_NR_CPUS is at most 8192 (Linux 6.18 arch/x86/Kconfig): a higher number is corrupt data. */
 enum { MAX_CPUS = 8192 };
+/* Of cpu_set_t, for that many. A shorter mask than the kernel's is refused (EINVAL). */
+#define CPU_SETS (MAX_CPUS / CPU_SETSIZE)
 
 #endif

@@ -18,7 +18,7 @@ static int refuse_format(uint32_t magic, uint32_t go_minor, struct error *err)
 
 	if (!other)
 		return error_set(err, ENOTSUP,
-				 "function table: unknown format 0x%08x (Go 1.4 to 1.26 use 0xfffffffb, "
+				 "function table: unknown format 0x%08x (Go 1.4 to 1.27 use 0xfffffffb, "
 				 "0xfffffffa, 0xfffffff0 or 0xfffffff1)",
 				 magic);
 	return error_set(err, ENOTSUP,

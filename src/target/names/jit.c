@@ -16,7 +16,7 @@
 #define MAX_FILE (256ull << 20) /* bytes that are read at most */
 #define MAX_NAME 2048u          /* bytes of a line's name */
 #define AT_LEAST 100000000ull   /* ns between two looks at the file */
-#define PIECE    (256u << 10)   /* bytes that are read at once; no line is longer */
+#define PIECE    (256u << 10)   /* bytes that are read at once */
 
 struct native_jit {
 	pid_t pid;
@@ -25,6 +25,7 @@ struct native_jit {
 	dev_t device; /* of the file */
 	ino_t inode;
 	uint64_t done;      /* bytes of it that are in the map */
+	bool in_long_line;  /* the next bytes belong to a line that is left out */
 	uint64_t next_look; /* ns */
 };
 
@@ -74,6 +75,7 @@ static void jit_forget(struct native_jit *jit)
 	jit->map = NULL;
 	jit->fd = -1;
 	jit->done = 0;
+	jit->in_long_line = false;
 }
 
 void native_jit_free(struct native_jit *jit)
@@ -126,10 +128,19 @@ static void read_new_lines(struct native_jit *jit)
 
 	while (text && jit->done < MAX_FILE) {
 		ssize_t n = pread(jit->fd, text, PIECE, (off_t)jit->done);
-		size_t taken = n > 0 ? perf_map_add(jit->map, jit->done, text, (size_t)n) : 0;
+		const char *end = n > 0 ? memchr(text, '\n', (size_t)n) : NULL;
+		size_t taken;
 
-		if (!taken)
+		if (!end && n < PIECE)
 			break;
+		/* A line that fills a piece names nothing: it is left out up to its end. */
+		if (!end)
+			taken = (size_t)n;
+		else if (jit->in_long_line)
+			taken = (size_t)(end + 1 - text);
+		else
+			taken = perf_map_add(jit->map, jit->done, text, (size_t)n);
+		jit->in_long_line = !end;
 		jit->done += taken;
 	}
 	free(text);
