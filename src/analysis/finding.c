@@ -28,30 +28,34 @@ void finding_at_most(struct finding *finding, enum level level)
 		finding->level = (uint8_t)level;
 }
 
-/* In a full table, a new finding takes the place of the information that weighs least: rules that come late
- * are no less important. If all are above information, returns a place that is never read. */
-static struct finding *finding_place(struct analysis *a)
+static bool weighs_less(const struct finding *one, const struct finding *other)
+{
+	return one->level != other->level ? one->level < other->level : one->impact < other->impact;
+}
+
+/* In a full table, a new finding takes the place of the one that weighs least: rules that come late are no
+ * less important. If none weighs less than it, returns a place that is never read. */
+static struct finding *finding_place(struct analysis *a, const struct finding *made)
 {
 	static struct finding scratch;
-	struct finding *least = &scratch;
+	struct finding *least = &a->findings[0];
 
 	if (a->nfindings < ANALYSIS_FINDINGS)
 		return &a->findings[a->nfindings++];
-	for (unsigned i = 0; i < a->nfindings; i++) {
-		struct finding *one = &a->findings[i];
-
-		if (one->level == LEVEL_INFO && (least == &scratch || one->impact < least->impact))
-			least = one;
+	for (unsigned i = 1; i < a->nfindings; i++) {
+		if (weighs_less(&a->findings[i], least))
+			least = &a->findings[i];
 	}
-	return least;
+	return weighs_less(least, made) || made->level == LEVEL_INFO ? least : &scratch;
 }
 
 struct finding *finding_add(struct analysis *a, const char *id, double impact)
 {
-	struct finding *finding = finding_place(a);
+	struct finding made = {.id = id, .most = LEVEL_HIGH}, *finding;
 
-	*finding = (struct finding){.id = id, .most = LEVEL_HIGH};
-	finding_weigh(finding, impact);
+	finding_weigh(&made, impact);
+	finding = finding_place(a, &made);
+	*finding = made;
 	return finding;
 }
 
@@ -134,7 +138,9 @@ bool analysis_finding(const struct analysis *a, unsigned i, struct analysis_find
 struct analysis_frame analysis_finding_frame(const struct analysis *a, unsigned i, bool waker, uint32_t frame)
 {
 	uint32_t stack = waker ? a->findings[i].waker_stack : a->findings[i].stack;
-	const struct code_place *place = &a->frames[a->stacks[stack].first + frame];
+	const struct stack_info *info = &a->stacks[stack < a->nstacks ? stack : 0];
+	const struct code_place none = {0},
+				*place = frame < info->n ? &a->frames[info->first + frame] : &none;
 
 	return (struct analysis_frame){name_text(a, place->func), name_text(a, place->file), place->line};
 }

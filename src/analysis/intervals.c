@@ -235,11 +235,19 @@ static void count_burst_of(struct bursts *bursts, uint64_t since, uint64_t now)
 {
 	if (now - since < MS)
 		return;
-	bursts->n += since >= bursts->end;
 	bursts->waits++;
 	bursts->ns += now - since;
-	bursts->covered_ns += now - (since > bursts->end ? since : bursts->end);
+	if (since >= bursts->end) {
+		bursts->n++;
+		bursts->begin = bursts->end = since;
+	}
+	bursts->covered_ns += now - bursts->end;
 	bursts->end = now;
+	/* The longest one ends last. */
+	if (since < bursts->begin) {
+		bursts->covered_ns += bursts->begin - since;
+		bursts->begin = since;
+	}
 }
 
 static void count_whole(struct analysis *a, struct row *row, const struct goroutine *g, uint64_t since,
@@ -249,7 +257,7 @@ static void count_whole(struct analysis *a, struct row *row, const struct gorout
 		a->oom = true;
 	row->overlapping += since < row->last_end;
 	row->last_end = a->now;
-	if (row->hist.n == 1)
+	if (row->hist.n == 1 || since < row->first)
 		row->first = since;
 	if (ns >= row->hist.max) {
 		row->max_at = since;
@@ -402,6 +410,7 @@ void interval_leave(struct analysis *a, struct goroutine *g, const struct gorout
 	row = row_get(a, (enum activity)g->activity, g->stack);
 	if (cut) {
 		count_cut(row, ns);
+		row->cut_ended += !cut_end;
 		return;
 	}
 	count_whole(a, row, g, g->since, waker, ns);

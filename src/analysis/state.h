@@ -270,7 +270,8 @@ struct proc {
 /* Waits of a millisecond or more; those that overlap are one burst. */
 struct bursts {
 	uint64_t n, waits, ns;
-	uint64_t covered_ns, end; /* ns: in which any of them lasted; when the last one ended */
+	uint64_t covered_ns; /* ns: in which any of them lasted */
+	uint64_t begin, end; /* ns: of the last one */
 };
 
 /* All intervals of one activity with one stack. */
@@ -279,6 +280,7 @@ struct row {
 	uint8_t activity;
 	struct histogram hist; /* of whole intervals */
 	uint64_t cut_n, cut_ns, cut_max;
+	uint64_t cut_ended;      /* of cut_n: intervals whose end was seen */
 	uint64_t endless;        /* of cut_n: system calls whose end the format does not record */
 	uint64_t first;          /* ns: when the first one began */
 	uint64_t max_at;         /* when the longest one began */

@@ -17,16 +17,19 @@ struct top *top_add(struct top tops[TOPS], uint64_t key, uint64_t weight)
 			break;
 	}
 	/* The new key inherits the weight of the one it replaces, so that late heavy keys are kept. */
-	*least = (struct top){
-		.key = key, .weight = least->weight + weight, .over = least->weight, .n = least->n + 1};
+	*least = (struct top){.key = key, .weight = least->weight + weight, .over = least->weight, .n = 1};
 	return least;
 }
 
 void top_merge(struct top to[TOPS], const struct top from[TOPS])
 {
 	for (unsigned i = 0; i < TOPS; i++) {
-		if (from[i].n)
-			top_add(to, from[i].key, from[i].weight)->over += from[i].over;
+		struct top *top = from[i].n ? top_add(to, from[i].key, from[i].weight) : NULL;
+
+		if (!top)
+			continue;
+		top->over += from[i].over;
+		top->n += from[i].n - 1;
 	}
 }
 

@@ -221,13 +221,29 @@ static void note_damage(struct native_tables *tables, struct native_module *modu
 	native_tables_note_module(tables, module, mapping, what);
 }
 
+/* Says which of the two arrays has no space. */
+static void print_limit(const struct native_tables *tables, const struct native_module *module, char *why,
+			size_t size)
+{
+	const struct map_array *rows = &tables->arrays[ROWS];
+	uint32_t most_rows = map_array_most(rows, MAX_ROWS);
+	uint32_t most_pages = map_array_most(&tables->arrays[PAGES], MAX_PAGES);
+
+	if (native_modules_gap(&tables->modules, NATIVE_ROWS, module->rows.n, most_rows) == UINT32_MAX)
+		snprintf(why, size, "the limit of %zu MB for all files is reached",
+			 most_rows * rows->size >> 20);
+	else
+		snprintf(why, size, "the limit of %zu MB of code in all files is reached",
+			 (size_t)most_pages << UNWIND_PAGE_SHIFT >> 20);
+}
+
 static void note_left_out(struct native_tables *tables, struct native_module *module,
 			  const struct proc_mapping *mapping, int rc)
 {
 	char what[160], why[80];
 
 	if (rc == -ENOSPC || rc == -EFBIG)
-		snprintf(why, sizeof(why), "the space for the tables of all files is used up");
+		print_limit(tables, module, why, sizeof(why));
 	else if (rc == -ETIME)
 		snprintf(why, sizeof(why), "reading them takes too much CPU time");
 	else if (rc == -ENOMEM)

@@ -346,7 +346,8 @@ static void test_forced_collections(void **state)
 	(void)state;
 	assert_non_null(finding);
 	assert_non_null(strstr(finding->text, "main.render (:7)"));
-	assert_non_null(strstr(finding->text, "calls runtime.GC 100 times a second"));
+	/* The trace ends before the last one. */
+	assert_non_null(strstr(finding->text, "calls runtime.GC 99 times a second"));
 	assert_null(strstr(finding->text, "GOGC"));
 	analysis_free(a);
 	a = analyse(other, NULL);

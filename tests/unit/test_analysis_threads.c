@@ -630,6 +630,54 @@ static void test_quota(void **state)
 	script_free(s);
 }
 
+/* Throttled time is a sum over CPUs: 32 of them lost 10 ms each in a second, and were used for the rest. */
+static void test_quota_of_many_cpus(void **state)
+{
+	const struct host_log log = {32, 3190000, 100000, 9, 320 * MS, 31680 * MS, 990 * MS, 50, 0, 0};
+	struct script *s = two_threads("main [app]", "work [app]");
+	struct analysis *a;
+	char text[HOST_LOG_TEXT];
+
+	(void)state;
+	host_log_print(&log, text);
+	add_log(s, 999 * MS, text);
+	a = analyse(s, NULL);
+	assert_null(found(a, "throttled"));
+	analysis_free(a);
+	script_free(s);
+}
+
+/* What a live process says of ten seconds is said of the one that was watched. */
+static void test_quota_of_live_process(void **state)
+{
+	const struct host_log log = {.cpus = 2, .length_ns = 10000 * MS};
+	const struct analysis_options options = {.name = "t",
+						 .host = {.known = true,
+							  .cpus = 2,
+							  .quota_cpus = 1,
+							  .quota_period = 100 * MS,
+							  .throttled = 90,
+							  .throttled_ns = 5000 * MS,
+							  .cpu_ns = 9000 * MS}};
+	struct script *s = two_threads("main [app]", "work [app]");
+	const struct finding *finding;
+	struct analysis *a;
+	char text[HOST_LOG_TEXT];
+
+	(void)state;
+	host_log_print(&log, text);
+	add_log(s, 999 * MS, text);
+	a = analysis_new(&options);
+	assert_non_null(a);
+	pass_on(a, s, 0, true);
+	assert_int_equal(analysis_end(a), 0);
+	finding = found(a, "throttled");
+	assert_non_null(finding);
+	assert_in_range(finding->total_ns, 499 * MS, 501 * MS);
+	analysis_free(a);
+	script_free(s);
+}
+
 /* A team of OpenMP: the thread that has begun it waits or works like the others, whose functions have no
  * names. */
 static void test_team(void **state)
@@ -1378,6 +1426,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_why),
 	cmocka_unit_test(test_barrier),
 	cmocka_unit_test(test_quota),
+	cmocka_unit_test(test_quota_of_many_cpus),
+	cmocka_unit_test(test_quota_of_live_process),
 	cmocka_unit_test(test_stolen),
 	cmocka_unit_test(test_mmap_lock),
 	cmocka_unit_test(test_no_reason),

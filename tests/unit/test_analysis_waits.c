@@ -306,6 +306,31 @@ static void test_stuck_behind_one(void **state)
 	script_free(s);
 }
 
+/* Three wait since before the trace. One of them gets the lock: nothing is stuck, only slow. */
+static void test_slow_since_before(void **state)
+{
+	struct script *s = script_new(1500 * MS);
+	uint32_t lock = stack(s, "sync.(*Mutex).Lock", "main.debit", 7, "main.serve");
+	struct analysis *a;
+
+	(void)state;
+	procs(s, 2);
+	for (uint32_t g = 1; g <= 3; g++) {
+		struct op *op = add(s, OP_GO_STATUS, g, NO_P);
+
+		op->status = G_WAITING;
+		op->string = strtab_add_str(s->strings, "sync");
+		op->stack = lock;
+	}
+	at(s, 700 * MS);
+	wake(s, 0, NO_P, 1, 0);
+	start(s, 1, 0);
+	a = analyse(s, NULL);
+	assert_null(found(a, "stuck"));
+	analysis_free(a);
+	script_free(s);
+}
+
 /* They take turns to accept a connection: who has the lock waits for one, and the others have no work. */
 static void test_turn_to_accept(void **state)
 {
@@ -612,7 +637,7 @@ static void test_stuck_from_within(void **state)
 	script_free(late);
 }
 
-/* A finding that comes when the table is full takes the place of the information that weighs least. */
+/* A finding that comes when the table is full takes the place of the one that weighs least. */
 static void test_full_table(void **state)
 {
 	struct script *s = script_new(1000 * MS);
@@ -626,6 +651,15 @@ static void test_full_table(void **state)
 	assert_int_equal(a->nfindings, ANALYSIS_FINDINGS);
 	assert_string_equal(a->findings[7].id, "stuck");
 	assert_int_equal(a->findings[7].level, LEVEL_HIGH);
+	for (unsigned i = 0; i < ANALYSIS_FINDINGS; i++)
+		finding_add(a, "outlier", 0.3);
+	a->findings[9].level = LEVEL_LOW;
+	finding_add(a, "dns", 0.1);
+	assert_string_equal(a->findings[9].id, "dns");
+	finding_add(a, "burst", 0.02);
+	for (unsigned i = 0; i < ANALYSIS_FINDINGS; i++)
+		assert_string_not_equal(a->findings[i].id, "burst");
+	finding_at_most(&a->findings[8], LEVEL_INFO);
 	/* What has been limited stays so when it explains more. */
 	finding_weigh(&a->findings[8], 1);
 	assert_int_equal(a->findings[8].level, LEVEL_INFO);
@@ -1011,6 +1045,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_meanwhile),
 	cmocka_unit_test(test_stuck),
 	cmocka_unit_test(test_stuck_behind_one),
+	cmocka_unit_test(test_slow_since_before),
 	cmocka_unit_test(test_turn_to_accept),
 	cmocka_unit_test(test_delayed_ack),
 	cmocka_unit_test(test_not_stuck),

@@ -26,7 +26,7 @@ static const struct goroutine *thread_of(const struct analysis *a, uint64_t goid
 /* The share of its time in which a thread does not wait for others. */
 static double thread_busy_share(const struct goroutine *g)
 {
-	uint64_t all = activities_ns(g->spent), waits = 0;
+	uint64_t all = activities_watched_ns(g->spent), waits = 0;
 
 	for (unsigned i = 1; i < ACT_COUNT; i++)
 		waits += activity_is_for_others(i) ? g->spent[i] : 0;

@@ -50,7 +50,7 @@ static void describe_forced(struct analysis *a, struct finding *finding, const s
 	finding_text(finding,
 		     "%s calls runtime.GC %.0f times a second, and waited %s for these collections, which "
 		     "take %.0f %% of the Ps' time.",
-		     label_stack(a, calls->stack).text, (double)a->gc.cycles / ((double)watched_ns(a) / 1e9),
+		     label_stack(a, calls->stack).text, (double)calls->hist.n / ((double)watched_ns(a) / 1e9),
 		     label_time(calls->hist.sum).text, 100 * busy);
 	row_evidence(a, finding, calls);
 	finding_next(finding, "no call of runtime.GC: the collector runs when it has to");

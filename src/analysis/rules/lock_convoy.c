@@ -40,14 +40,14 @@ void rule_lock_convoy(struct analysis *a)
 		if (res->parent != i || !lock_matters(a, res, &impact) || !lock_convoy_applies(a, res))
 			continue;
 		finding = finding_add(a, "lock-convoy", impact);
-		finding_text(
-			finding,
-			"%u %s queue for %s (p50, up to %s) for %s that is held for %s (up to %s), in %s.",
-			res->most_waiting, words_of(a)->many,
-			label_time(histogram_quantile(&res->waits, 0.5)).text,
-			label_time(res->waits.max).text, lock_called(a, res, "a lock"),
-			label_time(histogram_quantile(&res->min_holds, 0.5)).text,
-			label_time(res->min_holds.max).text, lock_waiter(a, res).text);
+		finding_text(finding,
+			     "Up to %u %s queue for %s (p50, up to %s) for %s that is held for %s (up to "
+			     "%s), in %s.",
+			     res->most_waiting, words_of(a)->many,
+			     label_time(histogram_quantile(&res->waits, 0.5)).text,
+			     label_time(res->waits.max).text, lock_called(a, res, "a lock"),
+			     label_time(histogram_quantile(&res->min_holds, 0.5)).text,
+			     label_time(res->min_holds.max).text, lock_waiter(a, res).text);
 		lock_evidence(a, finding, res);
 		if (is_short_of_cpu(res))
 			finding->held_up = WAITED_FOR_CPU;

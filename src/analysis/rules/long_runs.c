@@ -28,12 +28,12 @@ void rule_long_runs(struct analysis *a)
 	row = cpu_first(most->cpu);
 	finding = finding_add(a, "long-runs", (double)most->delaying_ns / p_time(a));
 	finding_at_most(finding, LEVEL_INFO);
-	finding_text(
-		finding,
-		"%s ran %llu times for 2 ms or more (%s each) while others waited for a P, up to %s%s%s.",
-		label_function(a, most->func).text, (unsigned long long)most->delaying,
-		label_time(most->delaying_ns / most->delaying).text, label_time(a->latency.max).text,
-		row ? ", mostly in " : "", row ? cpu_place(a, row).text : "");
+	finding_text(finding,
+		     "%s ran %llu times for 2 ms or more (%s each) while others waited for a P (up to %s in "
+		     "the trace)%s%s.",
+		     label_function(a, most->func).text, (unsigned long long)most->delaying,
+		     label_time(most->delaying_ns / most->delaying).text, label_time(a->latency.max).text,
+		     row ? ", mostly in " : "", row ? cpu_place(a, row).text : "");
 	finding->n = most->delaying;
 	finding->total_ns = most->delaying_ns;
 	finding_evidence(finding, "latency p50 %s, p99 %s; all together waited %s for a P",

@@ -34,7 +34,6 @@ void rule_procs_high(struct analysis *a)
 {
 	const struct analysis_host *host = &a->options.host;
 	double most = ceil(host->quota_cpus) > 2 ? ceil(host->quota_cpus) : 2;
-	double watched = (double)watched_ns(a);
 	struct finding *finding;
 	bool few;
 
@@ -44,9 +43,9 @@ void rule_procs_high(struct analysis *a)
 			finding_not_applicable(a, "procs-high", "no CPU quota is known");
 		return;
 	}
-	if (a->procs <= most || (double)host->throttled_ns < 0.05 * watched)
+	if (a->procs <= most || throttled_share(a) < 0.05)
 		return;
-	finding = finding_add(a, "procs-high", (double)host->throttled_ns / watched);
+	finding = finding_add(a, "procs-high", throttled_share(a));
 	finding_text(finding, "GOMAXPROCS is %u for a quota of %s CPUs: the quota lasts %.0f of %.0f ms.",
 		     a->procs, label_number(host->quota_cpus).text,
 		     (double)host->quota_period / 1e6 * host->quota_cpus / a->procs,

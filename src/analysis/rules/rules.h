@@ -18,6 +18,12 @@ struct rule {
 
 void rule_trust(struct analysis *a);
 void rule_throttled(struct analysis *a);
+/*
+ * The share of the time in which threads of the program had a CPU or would have, but were throttled, 0 to 1.
+ * Both times are sums over CPUs; the cgroup's other programs count, too, so it is at most what that is of the
+ * trace.
+ */
+double throttled_share(const struct analysis *a);
 void rule_procs_high(struct analysis *a);
 void rule_procs_low(struct analysis *a);
 void rule_neighbour(struct analysis *a);

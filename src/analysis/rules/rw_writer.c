@@ -67,10 +67,10 @@ void rule_rw_writer(struct analysis *a)
 		if (res->parent != i || !lock_matters(a, res, &impact) || !rw_writer_applies(res))
 			continue;
 		finding = finding_add(a, "rw-writer", impact);
-		finding_text(
-			finding,
-			"Up to %u readers wait behind a writer that waits for a reader: %s is held up by %s.",
-			res->most_waiting, lock_waiter(a, res).text, lock_holder(a, res).text);
+		finding_text(finding,
+			     "Up to %u wait, the readers behind a writer that waits for a reader: %s is held "
+			     "up by %s.",
+			     res->most_waiting, lock_waiter(a, res).text, lock_holder(a, res).text);
 		lock_evidence(a, finding, res);
 	}
 }

@@ -50,6 +50,8 @@ void rule_stampede(struct analysis *a)
 		const struct row *row = &a->rows[i];
 		const struct bursts *bursts = &row->bursts;
 		double impact = share_of_tasks(a, (double)bursts->ns);
+		double each = (double)bursts->waits / (double)(bursts->n ? bursts->n : 1);
+		double at_once = (double)bursts->ns / (double)(bursts->covered_ns ? bursts->covered_ns : 1);
 		struct finding *finding;
 
 		if (!may_load(a, row) || !stack_handler(a, row->stack) || impact < 0.02 ||
@@ -61,7 +63,7 @@ void rule_stampede(struct analysis *a)
 		finding_text(finding,
 			     "%llu times some %.0f requests at once waited in %s, and hardly any between "
 			     "these times: %s.",
-			     (unsigned long long)bursts->n, (double)bursts->waits / (double)bursts->n,
+			     (unsigned long long)bursts->n, at_once < each ? at_once : each,
 			     label_stack(a, row->stack).text, label_time(bursts->ns).text);
 		row_evidence(a, finding, row);
 		finding_evidence(finding, "if all of them load the same, one could do it for all "

@@ -18,7 +18,7 @@ enum { MOST = 4 };
 
 struct stuck { /* waits at one place */
 	uint32_t stack;
-	uint64_t n, ns;
+	uint64_t n, least, most; /* ns */
 };
 
 static uint64_t least_wait(const struct analysis *a)
@@ -43,20 +43,25 @@ static int by_count(const void *one, const void *other)
  */
 static bool is_of_lock(const struct analysis *a, const struct row *row)
 {
-	return row->activity == ACT_LOCK && row->stack && !row->hist.n && row->cut_max >= least_wait(a) &&
-	       (!is_of_threads(a) || stack_waits_for_lock(a, row->stack));
+	return row->activity == ACT_LOCK && row->stack && !row->hist.n && !row->cut_ended &&
+	       row->cut_max >= least_wait(a) && (!is_of_threads(a) || stack_waits_for_lock(a, row->stack));
 }
 
-static uint64_t count_waiters(const struct analysis *a, uint32_t stack)
+static struct stuck count_waiters(const struct analysis *a, uint32_t stack)
 {
-	uint64_t n = 0;
+	struct stuck one = {.stack = stack, .least = UINT64_MAX};
 
 	for (size_t i = 1; i < a->ngs; i++) {
 		const struct goroutine *g = &a->gs[i];
+		uint64_t ns = a->now - g->since;
 
-		n += g->activity == ACT_LOCK && g->stack == stack && a->now - g->since >= least_wait(a);
+		if (g->activity != ACT_LOCK || g->stack != stack || ns < least_wait(a))
+			continue;
+		one.n++;
+		one.least = ns < one.least ? ns : one.least;
+		one.most = ns > one.most ? ns : one.most;
 	}
-	return n;
+	return one;
 }
 
 /* The same line is reached in more ways than one. */
@@ -66,6 +71,8 @@ static bool add_to_same(const struct analysis *a, struct stuck *found, unsigned 
 	for (unsigned i = 0; i < places; i++) {
 		if (stacks_share_site(a, found[i].stack, one->stack)) {
 			found[i].n += one->n;
+			found[i].least = one->least < found[i].least ? one->least : found[i].least;
+			found[i].most = one->most > found[i].most ? one->most : found[i].most;
 			return true;
 		}
 	}
@@ -105,19 +112,22 @@ static bool is_turn(const struct analysis *a, uint32_t stack)
 }
 
 /* Few goroutines in one place are more likely to hold a lock that the many in another want. */
-static unsigned stuck_gather(const struct analysis *a, struct stuck found[MOST], uint64_t *n)
+static unsigned stuck_gather(const struct analysis *a, struct stuck found[MOST], struct stuck *all)
 {
 	unsigned places = 0;
 
-	*n = 0;
+	*all = (struct stuck){.least = UINT64_MAX};
 	for (size_t i = 1; i < a->nrows; i++) {
 		const struct row *row = &a->rows[i];
-		struct stuck one = {row->stack, is_of_lock(a, row) ? count_waiters(a, row->stack) : 0,
-				    row->cut_max};
+		struct stuck one = {0};
 
+		if (is_of_lock(a, row))
+			one = count_waiters(a, row->stack);
 		if (!one.n || is_turn(a, one.stack))
 			continue;
-		*n += one.n;
+		all->n += one.n;
+		all->least = one.least < all->least ? one.least : all->least;
+		all->most = one.most > all->most ? one.most : all->most;
 		if (!add_to_same(a, found, places, &one)) {
 			if (places < MOST)
 				found[places++] = one;
@@ -169,30 +179,30 @@ static bool is_of_writer(const struct analysis *a, uint32_t stack)
 
 void rule_stuck(struct analysis *a)
 {
-	struct stuck found[MOST];
+	struct stuck found[MOST], all;
 	struct finding *finding;
-	uint64_t n;
-	unsigned places = watched_ns(a) < LEAST_NS ? 0 : stuck_gather(a, found, &n);
+	unsigned places = watched_ns(a) < LEAST_NS ? 0 : stuck_gather(a, found, &all);
 
 	if (!places)
 		return;
 	finding = finding_add(a, "stuck", 0.2);
-	finding_text(finding, "%llu %s waited for a lock %s (%s), and did not get it: %s%s%s.",
-		     (unsigned long long)n, n == 1 ? words_of(a)->one : words_of(a)->many,
-		     is_throughout(a, found[0].ns) ? "throughout the trace" : "until the end of the trace",
-		     label_time(found[0].ns).text, label_stack(a, found[0].stack).text,
-		     places > 1 ? ", " : "", places > 1 ? label_stack(a, found[1].stack).text : "");
-	if (n == 1 && !is_throughout(a, found[0].ns))
+	finding_text(finding, "%llu %s waited for a lock %s (%s%s), and did not get it: %s%s%s.",
+		     (unsigned long long)all.n, all.n == 1 ? words_of(a)->one : words_of(a)->many,
+		     is_throughout(a, all.least) ? "throughout the trace" : "until the end of the trace",
+		     all.n == 1 ? "" : "for at least ", label_time(all.least).text,
+		     label_stack(a, found[0].stack).text, places > 1 ? ", " : "",
+		     places > 1 ? label_stack(a, found[1].stack).text : "");
+	if (all.n == 1 && !is_throughout(a, all.least))
 		finding_at_most(finding, LEVEL_MEDIUM);
 	/* Processes of Apache or uWSGI take turns to accept, by a lock that they share. */
-	if (is_of_threads(a) && places == 1 && n == a->alive) {
+	if (is_of_threads(a) && places == 1 && all.n == a->alive) {
 		finding_at_most(finding, LEVEL_INFO);
 		finding_evidence(finding, "no thread of the process does anything else: another process may "
 					  "hold the lock");
 	}
-	finding->n = n;
-	finding->total_ns = found[0].ns;
-	finding->max_ns = found[0].ns;
+	finding->n = all.n;
+	finding->total_ns = all.most;
+	finding->max_ns = all.most;
 	finding->stack = found[0].stack;
 	further_evidence(a, finding, found[0].stack);
 	if (is_of_writer(a, found[0].stack))

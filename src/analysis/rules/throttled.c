@@ -1,21 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The CPU quota of the program's cgroup is used up, and all its threads stop until the next period. */
+#include <math.h>
+
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/rules/rules.h"
 #include "analysis/words.h"
 
+double throttled_share(const struct analysis *a)
+{
+	const struct analysis_host *host = &a->options.host;
+	double throttled = (double)host->throttled_ns, watched = (double)watched_ns(a);
+	double of_own = throttled / fmax(throttled + (double)host->cpu_ns, 1);
+
+	return fmin(of_own, throttled / fmax(watched, 1));
+}
+
 void rule_throttled(struct analysis *a)
 {
 	const struct analysis_host *host = &a->options.host;
-	double watched = (double)watched_ns(a), share;
+	double share;
 	struct finding *finding;
 
 	if (!host->known) {
 		finding_not_applicable(a, "throttled", "the trace does not record a CPU limit");
 		return;
 	}
-	share = (double)host->throttled_ns / (watched > 0 ? watched : 1);
+	share = throttled_share(a);
 	if (share < 0.05)
 		return;
 	finding = finding_add(a, "throttled", share);
