@@ -84,7 +84,7 @@ int capture_open(const struct capture_options *options, struct capture **out, st
 		return error_set(err, ENOMEM, "out of memory");
 	capture->options = *options;
 	capture->backend = options->process ? &threads_backend : &go_backend;
-	capture->watch.pidfd = capture->watch.memory = capture->quota.stat = -1;
+	capture->watch.pidfd = capture->watch.memory = -1;
 	capture->drain.pid = capture->drain.files.pid = options->pid;
 	capture->ms = calloc(MAX_MS, sizeof(*capture->ms));
 	rc = capture->ms ? check_features(options, err) : error_set(err, ENOMEM, "out of memory");
@@ -616,7 +616,6 @@ void capture_free(struct capture *capture)
 	if (capture->backend->close)
 		capture->backend->close(capture);
 	watch_close(&capture->watch);
-	quota_close(&capture->quota);
 	host_free(&capture->host);
 	free(capture->ms);
 	free(capture);

@@ -13,10 +13,10 @@
 #include "util/hash.h"
 #include "util/machine.h"
 
-/* Where systemd and others mount the hierarchies. */
-static const char *const v2_roots[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
-static const char *const v1_roots[] = {"/sys/fs/cgroup/cpu,cpuacct", "/sys/fs/cgroup/cpu"};
-static const char *const v1_usage_roots[] = {"/sys/fs/cgroup/cpu,cpuacct", "/sys/fs/cgroup/cpuacct"};
+/* Where systemd and others mount the hierarchies, below CGROUP_TOP. */
+static const char *const v2_roots[] = {"", "/unified"};
+static const char *const v1_roots[] = {"/cpu,cpuacct", "/cpu"};
+static const char *const v1_usage_roots[] = {"/cpu,cpuacct", "/cpuacct"};
 
 static bool read_file(const char *directory, const char *name, char *text, size_t size)
 {
@@ -62,8 +62,9 @@ static uint64_t path_id(const char *path)
 	return hash_bytes(0, path, strlen(path));
 }
 
-static void take_quota(struct cpu_limit *limit, const char *directory, double quota_us, double period_us,
-		       bool v1)
+/* cgroup: the directory's path below the root of its hierarchy. */
+static void take_quota(struct cpu_limit *limit, const char *directory, const char *cgroup, double quota_us,
+		       double period_us, bool v1)
 {
 	char text[4096];
 
@@ -71,15 +72,20 @@ static void take_quota(struct cpu_limit *limit, const char *directory, double qu
 	    (limit->quota_cpus > 0 && limit->quota_cpus <= quota_us / period_us))
 		return;
 	limit->quota_cpus = quota_us / period_us;
+	limit->quota_us = (uint64_t)quota_us;
 	limit->period_ns = (uint64_t)(period_us * 1000);
 	limit->quota_id = path_id(directory);
+	limit->quota_version = v1 ? 1 : 2;
+	snprintf(limit->quota_cgroup, sizeof(limit->quota_cgroup), "%s", *cgroup ? cgroup : "/");
 	if (!read_file(directory, "cpu.stat", text, sizeof(text)))
 		return;
+	limit->periods = field(text, "nr_periods");
 	limit->throttled = field(text, "nr_throttled");
 	limit->throttled_ns = v1 ? field(text, "throttled_time") : 1000 * field(text, "throttled_usec");
 }
 
-static void read_limit(struct cpu_limit *limit, const char *directory, bool v1)
+/* A quota of -1 or "max" is none. */
+static void read_limit(struct cpu_limit *limit, const char *directory, const char *cgroup, bool v1)
 {
 	char text[128], period[128];
 	double quota_us = 0, period_us = 0;
@@ -87,25 +93,30 @@ static void read_limit(struct cpu_limit *limit, const char *directory, bool v1)
 	if (v1) {
 		if (read_file(directory, "cpu.cfs_quota_us", text, sizeof(text)) &&
 		    read_file(directory, "cpu.cfs_period_us", period, sizeof(period)))
-			take_quota(limit, directory, strtod(text, NULL), strtod(period, NULL), v1);
+			take_quota(limit, directory, cgroup, strtod(text, NULL), strtod(period, NULL), v1);
 	} else if (read_file(directory, "cpu.max", text, sizeof(text)) &&
 		   sscanf(text, "%lf %lf", &quota_us, &period_us) == 2) {
-		take_quota(limit, directory, quota_us, period_us, v1);
+		take_quota(limit, directory, cgroup, quota_us, period_us, v1);
 	}
 }
 
-/* Reads the limits of the cgroup and its ancestors. */
-static void read_ancestors(struct cpu_limit *limit, const char *root, const char *cgroup, bool v1)
+/* Prints a path of three parts. Returns false if it is too long, or leads out of the namespace's root. */
+static bool path_of_cgroup(char path[PATH_MAX], const char *top, const char *root, const char *cgroup)
 {
-	char path[PATH_MAX];
-	size_t top = strlen(root);
-	char *slash;
+	return snprintf(path, PATH_MAX, "%s%s%s", top, root, cgroup) < PATH_MAX && !strstr(cgroup, "/..");
+}
 
-	if (snprintf(path, sizeof(path), "%s%s", root, cgroup) >= (int)sizeof(path) || strstr(cgroup, "/.."))
+/* Reads the limits of the cgroup and its ancestors. */
+static void read_ancestors(struct cpu_limit *limit, const char *top, const char *root, const char *cgroup,
+			   bool v1)
+{
+	char path[PATH_MAX], *below = path + strlen(top) + strlen(root), *slash;
+
+	if (!path_of_cgroup(path, top, root, cgroup))
 		return;
 	do {
-		read_limit(limit, path, v1);
-		slash = strrchr(path + top, '/');
+		read_limit(limit, path, below, v1);
+		slash = strrchr(below, '/');
 		if (slash)
 			*slash = '\0';
 	} while (slash);
@@ -124,19 +135,19 @@ static bool has_controller(const char *controllers, const char *wanted)
 }
 
 /* The root's figures are those of the machine, so the root does not count as the process's own cgroup. */
-static void read_usage(struct cpu_limit *limit, const char *root, const char *cgroup, bool v1)
+static void read_usage(struct cpu_limit *limit, const char *top, const char *root, const char *cgroup,
+		       bool v1)
 {
 	char path[PATH_MAX], text[4096];
 
-	if (strcmp(cgroup, "/") == 0 || strstr(cgroup, "/..") ||
-	    snprintf(path, sizeof(path), "%s%s", root, cgroup) >= (int)sizeof(path) ||
+	if (strcmp(cgroup, "/") == 0 || !path_of_cgroup(path, top, root, cgroup) ||
 	    !read_file(path, v1 ? "cpuacct.usage" : "cpu.stat", text, sizeof(text)))
 		return;
 	limit->group_id = path_id(path);
 	limit->group_cpu_ns = v1 ? strtoull(text, NULL, 10) : 1000 * field(text, "usage_usec");
 }
 
-static void cpu_limit_take_line(struct cpu_limit *limit, char *line)
+void cpu_limit_take_cgroup(struct cpu_limit *limit, const char *top, char *line)
 {
 	char *controllers = strchr(line, ':'), *cgroup = controllers ? strchr(controllers + 1, ':') : NULL;
 
@@ -146,13 +157,13 @@ static void cpu_limit_take_line(struct cpu_limit *limit, char *line)
 	controllers++;
 	for (unsigned i = 0; i < 2; i++) {
 		if (!*controllers) {
-			read_usage(limit, v2_roots[i], cgroup, false);
-			read_ancestors(limit, v2_roots[i], cgroup, false);
+			read_usage(limit, top, v2_roots[i], cgroup, false);
+			read_ancestors(limit, top, v2_roots[i], cgroup, false);
 		}
 		if (has_controller(controllers, "cpuacct"))
-			read_usage(limit, v1_usage_roots[i], cgroup, true);
+			read_usage(limit, top, v1_usage_roots[i], cgroup, true);
 		if (has_controller(controllers, "cpu"))
-			read_ancestors(limit, v1_roots[i], cgroup, true);
+			read_ancestors(limit, top, v1_roots[i], cgroup, true);
 	}
 }
 
@@ -228,7 +239,7 @@ void cpu_meter_read(const struct cpu_meter *meter, struct cpu_limit *limit)
 	if (!read_again(meter->cgroup, text, sizeof(text)))
 		return;
 	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-		cpu_limit_take_line(limit, line);
+		cpu_limit_take_cgroup(limit, CGROUP_TOP, line);
 }
 
 void cpu_meter_close(struct cpu_meter *meter)

@@ -211,15 +211,25 @@ static int log_quota(struct capture *capture)
 {
 	struct {
 		struct log_quota head;
-		char path[QUOTA_PATH];
+		char path[CGROUP_TEXT];
 	} record;
+	struct cpu_limit limit;
 
-	if (capture->quota.stat < 0)
-		quota_open(&capture->quota, capture->options.pid);
-	if (!quota_read(&capture->quota, &record.head))
+	if (!capture->host.began)
 		return 0;
-	record.head.time = now_ns();
-	record.head.len = (uint32_t)snprintf(record.path, sizeof(record.path), "%s", capture->quota.path);
+	cpu_meter_read(&capture->host.meter, &limit);
+	if (limit.quota_cpus <= 0)
+		return 0;
+	record.head = (struct log_quota){
+		.time = now_ns(),
+		.quota_us = limit.quota_us,
+		.period_us = limit.period_ns / 1000,
+		.periods = limit.periods,
+		.throttled_periods = limit.throttled,
+		.throttled_ns = limit.throttled_ns,
+		.version = limit.quota_version,
+		.len = (uint32_t)snprintf(record.path, sizeof(record.path), "%s", limit.quota_cgroup),
+	};
 	return drain_put(&capture->drain, LOG_QUOTA, &record, sizeof(record.head) + record.head.len);
 }
 

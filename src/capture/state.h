@@ -9,7 +9,6 @@
 #include "capture/hit_cost.h"
 #include "capture/host.h"
 #include "capture/origin.h"
-#include "capture/quota.h"
 #include "capture/processes.h"
 #include "capture/sampler.h"
 #include "capture/governor.h"
@@ -78,7 +77,6 @@ struct capture {
 	uint64_t cost_ns;                                  /* cost of all hits so far */
 	bool interrupted;                                  /* there was a gap since the last tally */
 	const volatile struct off_cpu_slot *off_cpu_slots; /* mapped when first read; NULL before */
-	struct quota quota;
 	struct host host;
 	struct otel_resource origin; /* known once info_logged is set */
 	bool origin_noted;           /* it is in the log */
