@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/machine.h"
+
 /* Limit on the bytes read, without debug information. Below a worker's memory limit (SANDBOX_BYTES). */
 #define MAX_LOADED   (800ull << 20)
 #define MAX_FUNCTION (4u << 20)
@@ -21,11 +23,6 @@
 static void *load_reserve(void *at, size_t size, int flags)
 {
 	return mmap(at, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
-}
-
-static uint64_t page_bytes(void)
-{
-	return (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 static int make_writable(const struct loaded *loaded, uint64_t offset, uint64_t size)

@@ -15,12 +15,12 @@
 #include "target/memory.h"
 #include "target/reads.h"
 #include "util/files.h"
+#include "util/machine.h"
 #include "util/rights.h"
 
 /* vm.max_map_count (65,530 by default) lines of about a hundred bytes; more is rejected. */
-#define MAX_TEXT  (64u << 20)
-#define CHUNK     (64u << 10)
-#define PAGE_MASK 0xfffull
+#define MAX_TEXT (64u << 20)
+#define CHUNK    (64u << 10)
 
 static int maps_read_all(int fd, struct maps *maps)
 {
@@ -294,12 +294,14 @@ bool maps_next(const char *text, size_t len, size_t *at, struct proc_mapping *ma
 /* Computes the bias if this mapping contains the start of an executable segment of the image. */
 static bool bias_by(const struct proc_mapping *mapping, const struct image *image, uint64_t *bias)
 {
+	const uint64_t in_page = page_bytes() - 1;
+
 	for (unsigned i = 0; mapping->executable && i < image->n; i++) {
 		const struct segment *segment = &image->segments[i];
 
 		/* The kernel maps whole pages. */
-		if (segment->executable && mapping->offset == (segment->offset & ~PAGE_MASK)) {
-			*bias = mapping->start - (segment->address & ~PAGE_MASK);
+		if (segment->executable && mapping->offset == (segment->offset & ~in_page)) {
+			*bias = mapping->start - (segment->address & ~in_page);
 			return true;
 		}
 	}

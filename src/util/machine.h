@@ -7,6 +7,8 @@
 #define GOTRACE_UTIL_MACHINE_H
 
 #include <elf.h>
+#include <stdint.h>
+#include <unistd.h>
 
 #if defined(__x86_64__)
 #define OWN_MACHINE          EM_X86_64
@@ -19,6 +21,12 @@
 #else
 #error "gotrace runs on x86-64 and arm64"
 #endif
+
+/* A kernel for arm64 may have pages of 16 or 64 KiB. */
+static inline uint64_t page_bytes(void)
+{
+	return (uint64_t)sysconf(_SC_PAGESIZE);
+}
 
 /* CONFIG_NR_CPUS is at most 8192 (Linux 6.18 arch/x86/Kconfig): a higher number is corrupt data. */
 enum { MAX_CPUS = 8192 };

@@ -25,7 +25,6 @@
 #define MAX_PLT     (16u << 20)   /* a million entries */
 #define MAX_PLTS    4u
 #define MAX_CODE    (1ull << 30) /* of one file; Chromium has a fifth of it */
-#define PAGE_MASK   0xfffull
 
 /* Bytes of code without a description: shorter pieces (padding, .init, the linker's stubs) are in every
  * library, and the rows need not be made again for them. */
@@ -476,15 +475,17 @@ void module_free(struct module_code *code)
 
 bool module_bias(const struct module_code *code, const struct proc_mapping *mapping, uint64_t *bias)
 {
+	const uint64_t in_page = page_bytes() - 1;
+
 	for (unsigned i = 0; i < code->n; i++) {
 		const struct module_segment *segment = &code->segments[i];
-		uint64_t skip = mapping->offset - (segment->offset & ~PAGE_MASK);
+		uint64_t skip = mapping->offset - (segment->offset & ~in_page);
 
 		/* The kernel maps whole pages, and mprotect may have split a mapping. */
-		if (mapping->offset < (segment->offset & ~PAGE_MASK) ||
-		    skip >= (segment->offset & PAGE_MASK) + segment->size)
+		if (mapping->offset < (segment->offset & ~in_page) ||
+		    skip >= (segment->offset & in_page) + segment->size)
 			continue;
-		*bias = mapping->start - skip - (segment->address & ~PAGE_MASK);
+		*bias = mapping->start - skip - (segment->address & ~in_page);
 		return true;
 	}
 	return false;
