@@ -17,9 +17,21 @@ const char *finding_level(const struct finding *finding); /* "high" */
 bool finding_is_of_others(const struct finding *finding);
 void finding_not_applicable(struct analysis *a, const char *id, const char *why);
 
-/* --- findings.c: applies the rules, and ranks what they find --- */
+/* --- findings.c --- */
 
-void findings_make(struct analysis *a);
+void findings_make(struct analysis *a);            /* applies the rules, and orders what they find */
 bool findings_need_more(const struct analysis *a); /* too little was watched for the rules */
+
+/* --- rank.c --- */
+
+/* Of information that is alike, keeps the weightiest: one sentence for each thread of a pool hides all
+ * others. */
+void findings_merge(struct analysis *a);
+void findings_rank(struct analysis *a);
+
+/* --- explain.c --- */
+
+/* Says of each finding which other one explains it. A chain's last finding weighs as much as the heaviest. */
+void findings_explain(struct analysis *a);
 
 #endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The threads of libuv's pool. */
+#include "analysis/rules/pools.h"
+
+#include <string.h>
+
+#include "analysis/figures.h"
+#include "analysis/finding.h"
+#include "analysis/kinds.h"
+#include "analysis/names.h"
+#include "analysis/rules/rules.h"
+#include "analysis/top.h"
+
+static bool has_uv_loop(const struct analysis *a)
+{
+	for (size_t i = 1; i < a->nrows; i++) {
+		if (stack_calls(a, a->rows[i].stack, "uv__io_poll") ||
+		    stack_calls(a, a->rows[i].stack, "uv_run"))
+			return true;
+	}
+	return false;
+}
+
+/* Its threads run worker() of src/threadpool.c, of which a stripped library says no name. */
+static bool is_uv_worker(const struct analysis *a, const struct group *group)
+{
+	const char *func = name_text(a, group->func);
+
+	if (strncmp(func, "libuv.so", strlen("libuv.so")) == 0)
+		return true;
+	return strncmp(func, "worker", 6) == 0 && (!func[6] || func[6] == ' ') && has_uv_loop(a);
+}
+
+/* The heaviest wait of the group's that is not for work. */
+static const struct row *heaviest_wait(const struct analysis *a, size_t group)
+{
+	const struct row *most = NULL;
+
+	for (size_t i = 1; i < a->nrows; i++) {
+		const struct row *row = &a->rows[i];
+
+		if (row->activity != ACT_COND && activity_is_blocked(row->activity) &&
+		    top_first(row->functions)->key == group && (!most || row->hist.sum > most->hist.sum))
+			most = row;
+	}
+	return most;
+}
+
+/*
+ * Its queue is memory that nobody waits for with a stack: the loop goes on. But threads that never wait for
+ * work and are blocked by what they do have more of it than they can do. More threads do not help those that
+ * compute.
+ */
+void pool_of_uv(struct analysis *a, size_t i)
+{
+	const struct group *group = &a->groups[i];
+	uint64_t all = activities_watched_ns(group->spent),
+		 runs = group->spent[ACT_CODE] + group->spent[ACT_ASSIST] + group->spent[ACT_RUNNABLE];
+	const struct row *row;
+	struct finding *finding;
+
+	if (group->peak < 2 || group->peak > 1024 || !is_uv_worker(a, group) ||
+	    pool_busy_share(a, group) < 0.95 || runs * 2 > all || all < group->peak * watched_ns(a) / 2)
+		return;
+	row = heaviest_wait(a, i);
+	if (!row)
+		return;
+	finding = finding_add(a, "pool-small", 0.1);
+	finding_text(finding,
+		     "All %llu threads of libuv's pool are busy %.0f %% of the time, and what is queued for "
+		     "them waits: mostly %s in %s.",
+		     (unsigned long long)group->peak, 100 * pool_busy_share(a, group),
+		     activity_name((enum activity)row->activity), label_stack(a, row->stack).text);
+	row_evidence(a, finding, row);
+	finding_next(finding, "UV_THREADPOOL_SIZE=%llu", 4 * (unsigned long long)group->peak);
+}

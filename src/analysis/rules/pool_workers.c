@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Workers of a pool: all are taken, and others wait for one. */
+#include "analysis/rules/pools.h"
+
+#include <string.h>
+
+#include "analysis/figures.h"
+#include "analysis/finding.h"
+#include "analysis/kinds.h"
+#include "analysis/names.h"
+#include "analysis/rules/rules.h"
+#include "analysis/tables.h"
+#include "analysis/top.h"
+#include "code/symbol/library.h"
+
+/*
+ * How long the group's members waited for events, of which each is work: what poll waits for may be an
+ * answer. And how long they waited for answers, by a select or on a channel.
+ */
+struct group_waits {
+	uint64_t events, answers;
+};
+
+static struct group_waits group_waits_of(const struct analysis *a, const struct group *group)
+{
+	struct group_waits waits = {0, 0};
+
+	for (size_t i = 1; i < a->nrows; i++) {
+		const struct row *row = &a->rows[i];
+		const char *by = row->activity == ACT_NETWORK ? stack_takes_by(a, row->stack) : NULL;
+		uint64_t ns = row->hist.sum + row->cut_ns;
+
+		if (&a->groups[top_first(row->functions)->key] != group)
+			continue;
+		if (by && strstr(by, "epoll"))
+			waits.events += ns;
+		if (row->activity == ACT_SELECT && a->stacks[row->stack].for_peer)
+			waits.answers += ns;
+	}
+	return waits;
+}
+
+double pool_busy_share(const struct analysis *a, const struct group *group)
+{
+	struct group_waits waits = group_waits_of(a, group);
+	double all = (double)activities_watched_ns(group->spent),
+	       idle = (double)(group->spent[ACT_SEND] + group->spent[ACT_RECEIVE] + group->spent[ACT_SELECT] +
+			       group->spent[ACT_COND] + group->spent[ACT_SEMAPHORE] + waits.events) -
+		      (double)waits.answers;
+
+	return all > 0 ? 1 - idle / all : 0;
+}
+
+/* A reader of a connection, of net/http or of a driver, is as busy as the other end. */
+static bool is_reader(const struct analysis *a, const struct group *group)
+{
+	return (group->spent[ACT_NETWORK] + group->spent[ACT_PIPE]) * 2 >=
+		       activities_watched_ns(group->spent) &&
+	       library_owner(name_text(a, group->func), name_text(a, group->file)) != CODE_OF_PROGRAM;
+}
+
+/* On average, more goroutines wait here than there are workers: some are not being served. */
+static bool is_queue(struct analysis *a, const struct row *row, const struct group *group)
+{
+	uint32_t index = a->stacks[row->stack].resource;
+	const struct resource *res = index ? resource_root(a, index) : NULL;
+
+	if (row->activity == ACT_SEND)
+		return true;
+	if (row->activity == ACT_COND)
+		return row_is_for_answers(a, row) != ANSWERS_UNLIKELY &&
+		       (double)row->hist.sum > 1.1 * (double)group->peak * (double)watched_ns(a);
+	return res && res->contended_ns &&
+	       (double)res->waits.sum > 1.1 * (double)group->peak * (double)res->contended_ns;
+}
+
+/*
+ * Requests that wait for one of `workers`, which are busy with each for most of the time until they answer
+ * it: how long they waited while none was free, ns. 0 if they are not known to be requests, if others wait
+ * for the same, or if it is less than a quarter of their time.
+ */
+static uint64_t queued_ns(struct analysis *a, const struct row *row, const struct pair *pair,
+			  uint64_t workers)
+{
+	uint32_t index = a->stacks[row->stack].resource;
+	const struct resource *res = index ? resource_root(a, index) : NULL;
+	uint64_t queued = res ? resource_queued_ns(res, workers) : 0;
+
+	if (!queued || row_is_for_answers(a, row) != ANSWERS_CERTAIN || pair_busy_share(pair) < 0.8 ||
+	    queued * 4 < res->waits.sum || pool_is_heavier_elsewhere(a, row, res) ||
+	    pool_waited_at_place(a, row, res) < res->waits.sum / 10 * 9)
+		return 0;
+	return queued;
+}
+
+/* Workers of one function end the waits, and may be too few. */
+static bool is_pool(const struct analysis *a, const struct row *row, const struct group *group)
+{
+	const struct top *waker = top_first(row->waker_groups);
+
+	return (double)waker->weight >= 0.8 * (double)row->hist.sum && !group->system && group->peak >= 2 &&
+	       group->peak <= MAX_MEMBERS && group->ended * 4 <= group->created + group->at_start &&
+	       top_first(row->functions)->key != waker->key && !is_reader(a, group) && utilisation(a) <= 0.95;
+}
+
+static void workers_evidence(const struct analysis *a, struct finding *finding, const struct row *row,
+			     const struct pair *pair)
+{
+	row_evidence(a, finding, row);
+	if (top_first(pair->did)->n)
+		finding_evidence(finding, "meanwhile mostly %s", pair_did(a, pair).text);
+}
+
+/* At times, none of them is free. */
+static void workers_are_taken(struct analysis *a, const struct row *row, const struct group *group,
+			      const struct pair *pair, uint64_t queued)
+{
+	const struct resource *res = resource_root(a, a->stacks[row->stack].resource);
+	struct finding *finding = finding_add(a, "pool-small", share_of_tasks(a, (double)queued));
+	struct row all = *row;
+
+	all.hist = res->waits;
+	all.first = res->first;
+	all.max_at = res->max_at;
+	all.max_g = res->max_g;
+	finding_text(finding, "%s waited %s for %llu workers of %s: for %s of that, none of them was free.",
+		     label_stack(a, row->stack).text, label_time(res->waits.sum).text,
+		     (unsigned long long)group->peak, label_function(a, group->func).text,
+		     label_time(queued).text);
+	workers_evidence(a, finding, &all, pair);
+}
+
+bool pool_of_workers(struct analysis *a, const struct row *row, double impact)
+{
+	uint64_t waker = top_first(row->waker_groups)->key, queued;
+	const struct group *group = &a->groups[waker < a->ngroups ? waker : 0];
+	const struct pair *pair = pair_heaviest(a, (uint32_t)(row - a->rows));
+	struct finding *finding;
+
+	if (!is_pool(a, row, group))
+		return false;
+	if (pool_busy_share(a, group) < 0.9 || !is_queue(a, row, group)) {
+		queued = queued_ns(a, row, pair, group->peak);
+		if (queued)
+			workers_are_taken(a, row, group, pair, queued);
+		return queued;
+	}
+	finding = finding_add(a, "pool-small", impact);
+	finding_text(finding, "%s waited %s for %llu workers of %s, which are busy %.0f %% of the time.",
+		     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
+		     (unsigned long long)group->peak, label_function(a, group->func).text,
+		     100 * pool_busy_share(a, group));
+	if (row->activity == ACT_COND && group->spent[ACT_SLEEP] * 2 > activities_watched_ns(group->spent) &&
+	    row_is_for_answers(a, row) == ANSWERS_LIKELY)
+		finding_at_most(finding, LEVEL_INFO);
+	workers_evidence(a, finding, row, pair);
+	return true;
+}
