@@ -178,46 +178,6 @@ int analysis_generation(struct analysis *a, const struct generation *gen)
 	return a->oom ? -ENOMEM : 0;
 }
 
-static void take_limit(struct analysis_host *host, const struct host_log *log)
-{
-	host->known = true;
-	host->cpus = log->cpus;
-	host->quota_cpus = log->period_us ? (double)log->quota_us / (double)log->period_us : 0;
-	host->quota_period = log->period_us * 1000;
-	host->throttled = log->throttled;
-	host->throttled_ns = log->throttled_ns;
-	host->cpu_ns = log->used_ns;
-}
-
-static uint64_t part_of(uint64_t ns, double part)
-{
-	return (uint64_t)((double)ns * part);
-}
-
-/* What the live process says is newer than what the trace says. But what the machine's use was without
- * gotrace's own, and for how long threads waited, is only in the trace. All of it is about the whole
- * recording. */
-static void take_host(struct analysis *a)
-{
-	const struct host_log *log = &a->host_log;
-	struct analysis_host *host = &a->options.host;
-	/* The file may be a piece, or have gaps. */
-	double part = host_log_part(log, watched_ns(a));
-
-	if (!log->cpus)
-		return;
-	if (!host->known)
-		take_limit(host, log);
-	host->machine_busy = log->busy_percent / 100.0;
-	host->machine_stolen = log->stolen_percent / 100.0;
-	host->waited_ns = part_of(log->waited_ns, part);
-	host->throttled_ns = part_of(host->throttled_ns, part);
-	host->cpu_ns = part_of(host->cpu_ns, part);
-	for (unsigned i = 0; i < a->nbeside; i++)
-		a->beside[i].used_ns = part_of(a->beside[i].used_ns, part);
-	a->descendants.used_ns = part_of(a->descendants.used_ns, part);
-}
-
 int analysis_end(struct analysis *a)
 {
 	if (a->options.goes_on)
@@ -229,7 +189,7 @@ int analysis_end(struct analysis *a)
 	if (!a->procs)
 		a->procs = a->most_procs = a->seen_procs;
 	groups_end(a);
-	take_host(a);
+	notes_take_host(a);
 	findings_make(a);
 	return a->oom ? -ENOMEM : 0;
 }

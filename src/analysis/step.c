@@ -13,23 +13,13 @@
 #include "analysis/kinds.h"
 #include "analysis/names.h"
 #include "util/array.h"
-#include "trace/ops/gap_log.h"
-#include "trace/ops/own_logs.h"
 
-enum { HERD = 8, SHARED = 4, LOCKED_STARTS = 100, SHORT_RUN_NS = 20000 };
-/* Timers are late if LATE_TIMERS fire within AT_ONCE_NS of a slice as long as sysmon's limit or longer. */
-enum { DELAYING_NS = 2000000 };
-enum { LATE_TIMERS = 5, SLICE_NS = 10000000, AT_ONCE_NS = 1000000 };
+enum { LOCKED_STARTS = 100, SHORT_RUN_NS = 20000, DELAYING_NS = 2000000 };
 
 /* Of an op or of the ledger; NULL for none. */
 static struct goroutine *goroutine_at(struct analysis *a, uint32_t index)
 {
 	return index && index < a->ngs ? &a->gs[index] : NULL;
-}
-
-static uint32_t step_index_of(const struct analysis *a, const struct goroutine *g)
-{
-	return (uint32_t)(g - a->gs);
 }
 
 /* --- life --- */
@@ -40,16 +30,8 @@ static void born(struct analysis *a, struct goroutine *g, const struct op *op)
 
 	open_regions_drop(g);
 	labels_drop(g);
-	*g = (struct goroutine){.goid = a->ledger.gs[step_index_of(a, g)].goid, .born = a->now, .p = NO_P};
+	*g = (struct goroutine){.goid = a->ledger.gs[goroutine_index(a, g)].goid, .born = a->now, .p = NO_P};
 	group_born(a, g, entry, stack, false);
-}
-
-/* Returns NULL if the creator is unknown, or has ended and its index is reused. */
-static struct goroutine *creator_of(struct analysis *a, const struct goroutine *g)
-{
-	struct goroutine *creator = g->creator ? &a->gs[g->creator] : NULL;
-
-	return creator && creator->goid == g->creator_goid ? creator : NULL;
 }
 
 /* With LOCKED_STARTS handovers or more, a goroutine counts as locked to its thread. */
@@ -70,7 +52,7 @@ static void count_handovers(struct analysis *a, const struct goroutine *g)
 
 static void dead(struct analysis *a, struct goroutine *g)
 {
-	struct goroutine *creator = creator_of(a, g);
+	struct goroutine *creator = goroutine_creator(a, g);
 
 	if (creator)
 		creator->child_end = a->now;
@@ -163,9 +145,9 @@ static void note_handover(struct analysis *a, struct goroutine *g, struct proc *
 static bool stays_on_thread(struct analysis *a, const struct goroutine *g, uint32_t m)
 {
 	struct last_on_thread *last = &a->last_on_thread[m % RECENT_MS];
-	bool stays = last->m == m && last->g == step_index_of(a, g) && g->last_m == m;
+	bool stays = last->m == m && last->g == goroutine_index(a, g) && g->last_m == m;
 
-	*last = (struct last_on_thread){m, step_index_of(a, g)};
+	*last = (struct last_on_thread){m, goroutine_index(a, g)};
 	return stays;
 }
 
@@ -190,7 +172,7 @@ static void step_start(struct analysis *a, struct goroutine *g, const struct op 
 	resource_got(a, g);
 	g->lock_logged = 0;
 	if (proc)
-		proc->g = step_index_of(a, g);
+		proc->g = goroutine_index(a, g);
 	proc_use(a, op->p, g->worker ? P_GC : P_CODE);
 	integrate(a, a->now);
 	memcpy(g->delays_at, a->delays, sizeof(g->delays_at));
@@ -305,206 +287,6 @@ static void preempt(struct analysis *a, struct goroutine *g, const struct op *op
 	}
 }
 
-/* --- wake-ups --- */
-
-/* Counts timers that fired late because a goroutine kept their P. */
-static void note_late_timer(struct analysis *a, const struct op *op)
-{
-	struct proc *proc = proc_at(a, op->p);
-	struct group *group;
-
-	if (!proc || proc->slice_ns < SLICE_NS || a->now - proc->slice_end > AT_ONCE_NS ||
-	    ++proc->fired < LATE_TIMERS || proc->g >= a->ngs)
-		return;
-	group = &a->groups[a->gs[proc->g].group];
-	group->late_timers += proc->fired == LATE_TIMERS ? LATE_TIMERS : 1;
-	if (proc->fired == LATE_TIMERS) {
-		group->late_slices++;
-		group->late_slices_ns += proc->slice_ns;
-	}
-	if (proc->fired > group->late_most) {
-		group->late_most = proc->fired;
-		group->late_at = proc->slice_end;
-		group->late_ns = proc->slice_ns;
-		group->late_g = a->gs[proc->g].goid;
-	}
-}
-
-static void count_burst_of_group(struct analysis *a, uint32_t index)
-{
-	struct group *group = &a->groups[index];
-
-	if (group->burst != a->burst_begin)
-		group->burst_n = 0;
-	group->burst = a->burst_begin;
-	if (++group->burst_n <= a->burst_of_group)
-		return;
-	a->burst_of_group = group->burst_n;
-	a->burst_group = index;
-}
-
-/* Goroutines that become runnable within 1 ms. */
-static void count_burst(struct analysis *a, struct goroutine *g)
-{
-	if (a->now - a->burst_begin > 1000000) {
-		a->burst_begin = a->now;
-		a->burst_n = a->burst_of_group = 0;
-	}
-	if (g->burst == a->burst_begin)
-		return; /* woken again */
-	g->burst = a->burst_begin;
-	count_burst_of_group(a, g->group);
-	if (++a->burst_n == 50)
-		a->bursts++;
-	if (a->burst_n > a->burst_most) {
-		a->burst_most = a->burst_n;
-		a->burst_at = a->burst_begin;
-		a->burst_func = a->groups[a->burst_group].func;
-		a->burst_func_n = a->burst_of_group;
-	}
-}
-
-static void count_wake(struct analysis *a, struct goroutine *g, const struct op *op)
-{
-	if (waits_for_poller(a, g) && op->g == NO_G) {
-		a->net_wakes++;
-		a->net_wakes_sysmon += op->p == NO_P;
-	}
-	g->from_timer =
-		(g->activity == ACT_SLEEP || g->activity == ACT_SELECT || g->activity == ACT_RECEIVE) &&
-		op->g == NO_G;
-	a->timer_wakes += g->from_timer;
-	a->groups[g->group].timer_wakes += g->from_timer;
-	if (g->from_timer)
-		note_late_timer(a, op);
-	count_burst(a, g);
-}
-
-/* A goroutine that wakes HERD or more others in one slice wakes a herd. */
-static void note_herd(struct analysis *a, struct goroutine *g, const struct goroutine *waker)
-{
-	uint32_t index = step_index_of(a, waker);
-
-	if (a->herd_waker != index || a->herd_slice != waker->slice) {
-		a->herd_waker = index;
-		a->herd_slice = waker->slice;
-		a->herd_n = 0;
-	}
-	if (++a->herd_n < HERD)
-		return;
-	g->herd = a->herd_n;
-	g->herd_stack = g->stack;
-	g->ran_at_wake = g->spent[ACT_CODE] + g->spent[ACT_ASSIST];
-}
-
-/* True if the waker belongs to the group of g, or was created by a goroutine of that group. */
-static bool is_of_peers(struct analysis *a, const struct goroutine *g, const struct goroutine *waker)
-{
-	const struct goroutine *creator = creator_of(a, waker);
-
-	return waker->group == g->group || (creator && creator->group == g->group);
-}
-
-/* Counts waits at one stack that one waker ends in one slice: many wait for the result of one call. */
-static void note_shared_wake(struct analysis *a, const struct goroutine *g, const struct goroutine *waker)
-{
-	uint32_t index = step_index_of(a, waker);
-	struct row *row;
-
-	if (!g->group || g->cut || !is_of_peers(a, g, waker))
-		return;
-	if (a->shared_wake.waker != index || a->shared_wake.slice != waker->slice ||
-	    a->shared_wake.stack != g->stack) {
-		a->shared_wake.waker = index;
-		a->shared_wake.slice = waker->slice;
-		a->shared_wake.stack = g->stack;
-		a->shared_wake.n = 0;
-		a->shared_wake.ns = 0;
-	}
-	a->shared_wake.ns += a->now - g->since;
-	if (++a->shared_wake.n < SHARED)
-		return;
-	row = row_get(a, (enum activity)g->activity, g->stack);
-	row->shared_wakes += a->shared_wake.n == SHARED;
-	row->shared_n += a->shared_wake.n == SHARED ? SHARED : 1;
-	row->shared_ns += a->shared_wake.ns;
-	a->shared_wake.ns = 0;
-	if (a->shared_wake.n > row->most_shared)
-		row->most_shared = a->shared_wake.n;
-}
-
-/* Adds the part of a join in which only the last of the goroutines that g created was still running. */
-static void note_slack(struct analysis *a, const struct goroutine *g, const struct goroutine *waker)
-{
-	struct row *row;
-
-	if (creator_of(a, waker) != g || g->child_end < g->since || g->cut)
-		return;
-	row = row_get(a, (enum activity)g->activity, g->stack);
-	row->slack_n++;
-	row->slack_ns += a->now - g->child_end;
-}
-
-/*
- * A call on a file waits for the disk, or for a lock: f_pos of a shared description, the inode (Linux
- * fs/file.c, fs/read_write.c). The disk's interrupt or a thread of the kernel ends the one, a thread that
- * used the file the other, in this process or in another of the same program.
- */
-static bool waits_for_file_lock(const struct analysis *a, const struct goroutine *g, uint32_t stack)
-{
-	const char *by = name_text(a, stack_site(a, stack)->func);
-	size_t of_outside = sizeof(OUTSIDE_NAME) - 1, n = strlen(a->executable);
-
-	if (g->activity != ACT_DISK || !stack || !a->stacks[g->stack].io_call)
-		return false;
-	if (!a->stacks[stack].outside)
-		return true;
-	return n && strncmp(by, OUTSIDE_NAME " ", of_outside + 1) == 0 &&
-	       strncmp(by + of_outside + 1, a->executable, n) == 0;
-}
-
-/* A futex that is used in code whose callers are not known may be anything: who wakes the thread shows it. */
-static bool waits_for_notification(const struct analysis *a, const struct goroutine *g, uint32_t stack)
-{
-	return g->activity == ACT_LOCK && a->of_threads && !a->stacks[g->stack].primitive &&
-	       a->stacks[stack].primitive == PRIM_NOTIFY;
-}
-
-static void step_wake(struct analysis *a, struct goroutine *g, struct goroutine *waker, const struct op *op)
-{
-	uint32_t stack = stack_index(a, op->stack);
-
-	if (waits_for_file_lock(a, g, stack))
-		g->activity = ACT_FILE;
-	if (waits_for_notification(a, g, stack)) {
-		resource_leave(a, g);
-		g->activity = ACT_COND;
-	}
-
-	/* The goroutine that polls the network or runs the timers did not cause the wake-up. */
-	if (a->stacks[stack].outside || waits_for_poller(a, g) || g->activity == ACT_SLEEP) {
-		waker = NULL;
-		stack = a->stacks[stack].outside ? stack : 0;
-	}
-	if (waker && !waker->group && stack)
-		group_from_stack(a, waker, stack);
-	count_wake(a, g, op);
-	if (waker && g->activity == ACT_COND)
-		note_herd(a, g, waker);
-	if (waker && g->activity == ACT_JOIN)
-		note_slack(a, g, waker);
-	if (waker && (g->activity == ACT_JOIN || g->activity == ACT_RECEIVE || g->activity == ACT_SELECT))
-		note_shared_wake(a, g, waker);
-	resource_wake(a, g, waker, stack);
-	lock_wake(a, g, waker, stack);
-	interval_leave(a, g, waker, stack, false);
-	lock_leave(a, g);
-	interval_enter(a, g, ACT_RUNNABLE, stack);
-	g->origin = FROM_WAKE;
-	g->waker = waker ? 1 + step_index_of(a, waker) : 0;
-	g->waker_goid = waker ? waker->goid : 0;
-}
-
 static void step_create(struct analysis *a, struct goroutine *g, const struct ledger_change *change)
 {
 	static const enum activity activities[] = {
@@ -522,7 +304,7 @@ static void step_create(struct analysis *a, struct goroutine *g, const struct le
 	interval_enter(a, g, activities[state], stack_index(a, change->op->stack));
 	/* A timer's function (time.AfterFunc). */
 	if (!change->by && state == G_RUNNABLE) {
-		count_burst(a, g);
+		burst_count(a, g);
 		g->from_timer = !a->of_threads;
 	}
 	g->origin = FROM_CREATE;
@@ -543,7 +325,7 @@ static void syscall_begin(struct analysis *a, struct goroutine *g, const struct 
 	note_slice(a, g, stack);
 	interval_leave(a, g, NULL, 0, false);
 	interval_enter(a, g, ACT_SYSCALL, stack);
-	if (!ledger_call_resumes(&a->ledger, &a->ledger.gs[step_index_of(a, g)])) {
+	if (!ledger_call_resumes(&a->ledger, &a->ledger.gs[goroutine_index(a, g)])) {
 		call_end(a, g);
 		if (a->of_threads)
 			connections_call(a, g, op, stack);
@@ -698,80 +480,6 @@ static void change_unseen(struct analysis *a, struct goroutine *g, const struct 
 	g->stack = stack;
 }
 
-/* What the trace itself says of the machine. */
-static void host_log(struct analysis *a, const char *category, const char *text)
-{
-	struct otel_resource resource = {0};
-	struct kernel_log kernel;
-	struct beside_log beside;
-	struct descendants_log descendants;
-	struct host_log host;
-
-	if (strcmp(category, OWN_LOG_CATEGORY) != 0)
-		return;
-	if (host_log_parse(category, text, &host)) {
-		a->host_log = host;
-		a->nbeside = 0;
-	}
-	if (kernel_log_parse(category, text, &kernel))
-		a->kernel_log = kernel;
-	if (resource_log_take(category, text, &resource) && resource.values[RESOURCE_EXECUTABLE][0])
-		snprintf(a->executable, sizeof(a->executable), "%.15s", resource.values[RESOURCE_EXECUTABLE]);
-	if (a->nbeside < MAX_BESIDE && beside_log_parse(category, text, &beside))
-		a->beside[a->nbeside++] = beside;
-	if (descendants_log_parse(category, text, &descendants))
-		a->descendants = descendants;
-}
-
-/* The time until now that was watched. */
-static uint64_t watched_until_now(const struct analysis *a)
-{
-	return a->now - a->begin - ledger_unwatched_before(&a->ledger, a->now);
-}
-
-static void detail_end(struct analysis *a)
-{
-	if (a->calls_left_out)
-		a->no_calls_ns += watched_until_now(a) - a->no_calls_since;
-	a->calls_left_out = false;
-}
-
-static void detail_changes(struct analysis *a, const char *category, const char *text)
-{
-	unsigned missing;
-
-	if (!left_out_log_parse(category, text, &missing))
-		return;
-	a->left_out |= missing;
-	detail_end(a);
-	a->calls_left_out = missing & DETAIL_CALLS;
-	a->no_calls_since = watched_until_now(a);
-}
-
-static void user_log(struct analysis *a, const struct op *op, struct goroutine *g)
-{
-	size_t category_len, len;
-	const char *category = tables_string(a->gen->tables, op->string, &category_len);
-	const char *text = tables_string(a->gen->tables, op->string2, &len);
-	enum gap_log kind = gap_log_kind(category, category_len, text, len);
-	uint64_t repaired, lost;
-
-	if (loss_log_parse(category, text, &lost) && lost <= UINT32_MAX)
-		a->lost += lost;
-	if (repair_log_parse(category, text, &repaired) && repaired <= UINT32_MAX)
-		a->repaired += repaired;
-	detail_changes(a, category, text);
-	host_log(a, category, text);
-	if (g)
-		lock_log(a, g, category, text);
-	if (kind != GAP_LOG_NONE)
-		integrate(a, a->now);
-	if (ledger_step(&a->ledger, op))
-		a->oom = true;
-	if (kind == GAP_LOG_BEGINS && a->ledger.gap_since == op->time)
-		a->gap_by_limit = gap_log_is_by_limit(text, len);
-}
-
 static void step_proc(struct analysis *a, const struct op *op)
 {
 	struct proc *proc;
@@ -808,7 +516,7 @@ static void step_run(struct analysis *a, struct goroutine *g, const struct ledge
 static void become_runnable(struct analysis *a, struct goroutine *g, const struct ledger_change *change)
 {
 	if (change->wakes)
-		step_wake(a, g, goroutine_at(a, change->by), change->op);
+		wake_step(a, g, goroutine_at(a, change->by), change->op);
 	else if (change->was.state == G_SYSCALL)
 		syscall_end_blocked(a, g);
 	else
@@ -897,7 +605,7 @@ static void step_rest(struct analysis *a, const struct op *op)
 		task_end(a, op);
 		break;
 	case OP_LOG:
-		user_log(a, op, g);
+		note_step(a, op, g);
 		labels_log(a, op);
 		break;
 	default:
@@ -924,7 +632,7 @@ void states_end(struct analysis *a)
 
 	a->now = a->end > a->now ? a->end : a->now;
 	integrate(a, a->now);
-	detail_end(a);
+	notes_end(a);
 	a->unwatched_ns = ledger_unwatched_before(&a->ledger, a->now);
 	if (unwatched)
 		step_on_gap(a, a->now, false);

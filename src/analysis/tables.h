@@ -68,4 +68,19 @@ void resource_wait(struct analysis *a, struct goroutine *g);
 void resource_note_use(struct analysis *a, struct goroutine *g);
 void resource_wake(struct analysis *a, struct goroutine *g, struct goroutine *waker, uint32_t waker_stack);
 
+/* --- goroutines --- */
+
+static inline uint32_t goroutine_index(const struct analysis *a, const struct goroutine *g)
+{
+	return (uint32_t)(g - a->gs);
+}
+
+/* Returns NULL if the creator is unknown, or has ended and its index is reused. */
+static inline struct goroutine *goroutine_creator(struct analysis *a, const struct goroutine *g)
+{
+	struct goroutine *creator = g->creator ? &a->gs[g->creator] : NULL;
+
+	return creator && creator->goid == g->creator_goid ? creator : NULL;
+}
+
 #endif
