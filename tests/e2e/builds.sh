@@ -85,13 +85,14 @@ patch_releases() {
 		sed -n 's/^v0\.0\.1-go\(1\.\(2[2-9]\|[3-9][0-9]\)\.[0-9]*\)\.linux-amd64$/\1/p' | sort -V
 }
 
-# A patch release may move code: Go 1.23.12 and 1.24.5 did. Another one each day, plain and without optimisation.
+# A patch release may move code, as Go 1.23.12 and 1.24.5 did, and fields: without DWARF only the table and the code
+# say where they are. Another release each day.
 case_build_patch_release() {
 	local releases release variant
 	releases=($(patch_releases))
 	[ ${#releases[@]} -gt 20 ] || die "${#releases[@]} releases: $(cat "$W/list.err")"
 	release=${releases[CELL_SEED * 7 % ${#releases[@]}]}
-	for variant in default unoptimised; do
+	for variant in default stripped unoptimised; do
 		printf '%sgo%s %s: ' "${separator:-}" "$release" $variant
 		cell "$release" $variant mixed no yes
 		rm -f "$E2E/target-$release-$variant"

@@ -102,8 +102,12 @@ case_patched_wait_reasons() {
 	refused_right "$binary" 'was built by go1.26.8, whose structs are other ones: wait reason 1 is not .GC assist marking.'
 }
 
-# Go has changed m itself, between two patches of 1.24.
-case_patched_by_go() { cell 1.24.0 stripped mixed no yes; }
+# Go has changed m itself, between two patches of 1.23 and of 1.24.
+case_patched_by_go() {
+	cell 1.23.12 stripped mixed no yes
+	printf '; '
+	cell 1.24.0 stripped mixed no yes
+}
 
 # The table of the changed toolchain, made from a program with DWARF, fits the stripped one.
 case_patched_layout() {

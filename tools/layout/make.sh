@@ -4,13 +4,13 @@
 # if needed) and reads its DWARF. `make.sh --check [RELEASE ...]` makes the rows of these releases (default:
 # all) and compares them with those in the table. From 1.22 on it also compares arm64's, which has the same
 # table, because its structs are those of amd64. To add a release, add its latest patch here, oldest first,
-# run this, and check the diff. An older patch has a row of its own only if its structs are others: 1.24.0.
+# run this, and check the diff. An older patch has a row of its own only if its structs are others: 1.23.8, 1.24.0.
 set -eu
 cd "$(dirname "$0")/../.."
 . tools/go.sh
 find_go || { echo "make.sh: needs Go 1.22 or later" >&2; exit 1; }
 releases="1.4.3 1.5.4 1.6.4 1.7.6 1.8.7 1.9.7 1.10.8 1.11.13 1.12.17 1.13.15 1.14.15 1.15.15 1.16.15
-	1.17.13 1.18.10 1.19.13 1.20.14 1.21.13 1.22.12 1.23.8 1.24.0 1.24.6 1.25.1 1.26.8 1.27.4"
+	1.17.13 1.18.10 1.19.13 1.20.14 1.21.13 1.22.12 1.23.8 1.23.12 1.24.0 1.24.6 1.25.1 1.26.8 1.27.4"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
