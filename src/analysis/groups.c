@@ -106,7 +106,7 @@ static void join(struct analysis *a, struct goroutine *g, uint32_t index, bool b
 		return;
 	}
 	group->created++;
-	a->created += !own;
+	a->created += !group->system;
 	groups_count(a, group, 1);
 }
 
@@ -123,7 +123,7 @@ void group_born(struct analysis *a, struct goroutine *g, uint32_t entry, uint32_
 	if (is_thread_name(at))
 		g->named_by = entry;
 	/* A goroutine of unknown function has no group until it has a stack. */
-	if (before && (!at->func || is_thread_name(at)))
+	if (a->ledger.gs[goroutine_index(a, g)].known.before && (!at->func || is_thread_name(at)))
 		return;
 	join(a, g, group_get(a, at->func, at->file, at->line, creator), before);
 }

@@ -7,6 +7,7 @@
 
 #include "analysis/kinds.h"
 #include "analysis/top.h"
+#include "analysis/intervals.h"
 #include "analysis/names.h"
 #include "util/array.h"
 #include "trace/ops/own_names.h"
@@ -222,6 +223,14 @@ void task_end(struct analysis *a, const struct op *op)
 
 /* --- regions --- */
 
+/* Whether a region is time for which the goroutine had no CPU, and others had it. */
+static bool is_without_cpu(const struct analysis *a, uint32_t name)
+{
+	const char *reason = off_cpu_region_reason(name_text(a, name));
+
+	return reason && (strcmp(reason, "preempted]") == 0 || strcmp(reason, "throttled]") == 0);
+}
+
 void region_begin(struct analysis *a, const struct op *op)
 {
 	struct goroutine *g = &a->gs[op->g];
@@ -234,6 +243,8 @@ void region_begin(struct analysis *a, const struct op *op)
 	*region = (struct region_in_progress){
 		.begin = a->now, .task = op->arg, .name = name_string(a, op->string)};
 	spent_now(a, g, region->spent);
+	if (is_without_cpu(a, region->name))
+		interval_lost_cpu(a, g, true);
 }
 
 /* Nobody else took the CPU of a thread that sleeps. */
@@ -242,7 +253,7 @@ static void count_off_cpu(struct analysis *a, const struct goroutine *g,
 {
 	const char *reason = off_cpu_region_reason(name_text(a, region->name));
 
-	if (strcmp(reason, "preempted]") == 0 || strcmp(reason, "throttled]") == 0) {
+	if (is_without_cpu(a, region->name)) {
 		a->preempted_ns += a->now - region->begin;
 		return;
 	}
@@ -263,6 +274,7 @@ void region_end(struct analysis *a, const struct op *op)
 	/* A region of gotrace's own, for time without a CPU: no work of the program. */
 	if (off_cpu_region_reason(name_text(a, region->name))) {
 		count_off_cpu(a, g, region);
+		interval_lost_cpu(a, g, false);
 		if (a->observer.off_cpu)
 			a->observer.off_cpu(a->observer.ctx, a, g->goid, region->begin, region->name);
 		return;

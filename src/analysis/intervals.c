@@ -68,6 +68,12 @@ static void remember(struct goroutine *g, uint64_t start, enum activity activity
 		(struct past_activity){.start = start, .stack = stack, .activity = (uint8_t)activity};
 }
 
+void interval_lost_cpu(struct analysis *a, struct goroutine *g, bool lost)
+{
+	if (g->activity == ACT_CODE || g->activity == ACT_ASSIST)
+		remember(g, a->now, lost ? ACT_RUNNABLE : (enum activity)g->activity, lost ? 0 : g->stack);
+}
+
 /*
  * The system calls (futex) by which a thread itself locks and unlocks count as code, not as calls. Who holds
  * a lock while it waits for what another one reads from a connection holds it across network I/O.

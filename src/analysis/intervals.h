@@ -17,6 +17,11 @@ void interval_leave(struct analysis *a, struct goroutine *g, const struct gorout
 /* Adds what a goroutine did in [from, to) to spent and, if not NULL, by stack to did. */
 void interval_meanwhile(const struct analysis *a, const struct goroutine *g, uint64_t from, uint64_t to,
 			uint64_t spent[ACT_COUNT], struct top did[TOPS]);
+/*
+ * A goroutine that runs has lost its CPU, or has one again: what it did meanwhile is that it wanted one. Its
+ * state remains the same.
+ */
+void interval_lost_cpu(struct analysis *a, struct goroutine *g, bool lost);
 struct row *row_get(struct analysis *a, enum activity activity, uint32_t stack);
 struct pair *pair_get(struct analysis *a, const struct row *row, uint32_t stack);
 

@@ -151,6 +151,9 @@ static const struct keyword primitive_words[] = {
 	{"*sync.(*Mutex).unlockSlow", PRIM_UNLOCK},
 	{"*sync.(*Mutex).Lock", PRIM_LOCK},
 	{"*sync.(*Mutex).lockSlow", PRIM_LOCK},
+	/* One goroutine at a time writes to a connection, or reads from it. */
+	{"internal/poll.(*fdMutex).rwlock", PRIM_LOCK},
+	{"internal/poll.(*fdMutex).rwunlock", PRIM_UNLOCK},
 	{"*sync.(*WaitGroup)", PRIM_WAIT_GROUP},
 	{"*sync.(*Cond)", PRIM_COND},
 	{"sync.runtime_notifyList", PRIM_COND},

@@ -125,7 +125,15 @@ static bool names_is_lookup(const char *func)
 
 static bool names_is_handshake(const char *func)
 {
-	return strcmp(func, "crypto/tls.(*Conn).clientHandshake") == 0 || strcmp(func, "SSL_connect") == 0;
+	static const char *const names[] = {"crypto/tls.(*Conn).clientHandshake",
+					    "crypto/tls.(*Conn).serverHandshake", "SSL_connect",
+					    "SSL_accept"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(func, names[i]) == 0)
+			return true;
+	}
+	return false;
 }
 
 /* The function that a goroutine or thread began with, or that the runtime called on a thread's own stack. */

@@ -163,7 +163,7 @@ static void step_assist(struct stats *stats, const struct op *op)
 /* --- lives --- */
 
 /* Returns why a goroutine waits after the op: string id. */
-static uint32_t reason_of(struct model *md, const struct op *op)
+static uint32_t reason_of(struct model *md, const struct ledger_interval *known, const struct op *op)
 {
 	bool has_reason = op->kind == OP_GO_BLOCK || op->kind == OP_GO_STATUS;
 
@@ -171,7 +171,7 @@ static uint32_t reason_of(struct model *md, const struct op *op)
 		return op->string;
 	if (op->kind == OP_GO_STATUS)
 		return string_id(md, "since before the trace");
-	if (op->kind == OP_GO_BLOCK || md->threads)
+	if (op->kind == OP_GO_BLOCK || md->threads || known->before)
 		return reason_unspecified(&md->reasons);
 	return string_id(md, "coroutine"); /* as the runtime calls it: created, or left by a switch */
 }
@@ -217,7 +217,7 @@ static int stats_on_change(void *ctx, const struct ledger_change *change)
 	if (known->state == G_RUNNING && life->assists)
 		life->assist_since = change->time;
 	if (known->state == G_WAITING)
-		life->reason = reason_of(stats->md, change->op);
+		life->reason = reason_of(stats->md, known, change->op);
 	if (known->state == LEDGER_NONE && !stats->rows[life->row].system)
 		program_g_ends(&stats->program);
 	return rc;

@@ -2,7 +2,11 @@
 /* Goroutines have to help the collector: they allocate faster than it frees. */
 #include "analysis/figures.h"
 #include "analysis/finding.h"
+#include "analysis/names.h"
 #include "analysis/rules/rules.h"
+
+/* Rows with less of the assists than this part do not lead to the heaviest place. */
+enum { LEAST_PART = 1000 };
 
 static const struct group *assist_heaviest(const struct analysis *a)
 {
@@ -16,16 +20,47 @@ static const struct group *assist_heaviest(const struct analysis *a)
 	return most;
 }
 
+/* The assists of all stacks with the same place: many lead to one line, by way of a library. */
+static uint64_t assists_at(const struct analysis *a, const struct row *row)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 1; i < a->nrows; i++) {
+		if (a->rows[i].activity == ACT_ASSIST && stacks_share_site(a, a->rows[i].stack, row->stack))
+			ns += a->rows[i].hist.sum;
+	}
+	return ns;
+}
+
+/* Returns a row at the heaviest place, the heaviest one of it. Row 0: there is none. */
 static const struct row *heaviest_row(const struct analysis *a)
 {
 	const struct row *most = &a->rows[0];
+	uint64_t most_ns = 0;
 
 	for (size_t i = 1; i < a->nrows; i++) {
-		if (a->rows[i].activity == ACT_ASSIST &&
-		    (most == &a->rows[0] || a->rows[i].hist.sum > most->hist.sum))
-			most = &a->rows[i];
+		const struct row *row = &a->rows[i];
+		uint64_t ns;
+
+		if (row->activity != ACT_ASSIST || row->hist.sum * LEAST_PART < a->total_spent[ACT_ASSIST])
+			continue;
+		ns = assists_at(a, row);
+		if (ns < most_ns || (ns == most_ns && row->hist.sum <= most->hist.sum))
+			continue;
+		most_ns = ns;
+		most = row;
 	}
 	return most;
+}
+
+void assist_evidence(const struct analysis *a, struct finding *finding)
+{
+	const struct row *row = heaviest_row(a);
+	double share = (double)assists_at(a, row) / (double)(a->total_spent[ACT_ASSIST] + 1);
+
+	if (row->stack && share >= 0.25)
+		finding_evidence(finding, "%.0f %% of the GC assists are in %s", 100 * share,
+				 label_stack(a, row->stack).text);
 }
 
 void rule_assist(struct analysis *a)

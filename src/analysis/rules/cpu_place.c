@@ -50,6 +50,12 @@ static void calls_evidence(const struct analysis *a, struct finding *finding, ui
 			 (double)n * 1e9 / recorded, called, call ? call : "", label_time(ns).text, where);
 }
 
+/* Several have nothing to do for all of the trace: they wait for work, and not for the one that has some. */
+static bool is_idle_pool(const struct analysis *a, const struct row *row)
+{
+	return row->hist.sum * 2 > 3 * watched_ns(a) && row_is_for_answers(a, row) == ANSWERS_UNLIKELY;
+}
+
 /* One thread or goroutine alone runs it, all the time, and others wait for that one: a stage that sets their
  * pace. */
 static void stage_evidence(const struct analysis *a, struct finding *finding, const struct group *group)
@@ -63,7 +69,8 @@ static void stage_evidence(const struct analysis *a, struct finding *finding, co
 		const struct row *row = &a->rows[i];
 
 		if (activity_is_for_others(row->activity) && row->activity != ACT_LOCK &&
-		    top_first(row->waker_groups)->n && &a->groups[top_first(row->waker_groups)->key] == group)
+		    !is_idle_pool(a, row) && top_first(row->waker_groups)->n &&
+		    &a->groups[top_first(row->waker_groups)->key] == group)
 			ns += row->hist.sum;
 	}
 	if (ns * 2 > watched_ns(a))

@@ -39,6 +39,9 @@ void rule_database_lock(struct analysis *a)
 	row_evidence(a, finding, most);
 	callers_evidence(a, finding, "called by", most->stack);
 	finding->total_ns = ns;
+	/* pg_blocking_pids() knows locks on tables, rows and transactions only. */
 	finding_next(finding, sqlite ? "shorter transactions, one for many rows; PRAGMA journal_mode=WAL"
-				     : "who has them: pg_blocking_pids(PID) and pg_stat_activity");
+			      : stack_mentions(a, most->stack, "LWLock")
+				      ? "which one: wait_event of pg_stat_activity"
+				      : "who has them: pg_blocking_pids(PID) and pg_stat_activity");
 }

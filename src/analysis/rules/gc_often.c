@@ -83,6 +83,7 @@ void rule_gc_often(struct analysis *a)
 		gc_may_be_limited(gc) ? "GOMEMLIMIT or GOGC" : "GOGC");
 	finding->n = gc->cycles;
 	finding->total_ns = gc->cycles_ns;
+	assist_evidence(a, finding);
 	finding_evidence(
 		finding,
 		"%llu cycles, which last %s in all; goal %.1f MB (mean), up to %.1f MB; after a cycle "

@@ -83,7 +83,7 @@ void rule_lock_io(struct analysis *a)
 			continue;
 		finding = finding_add(a, "lock-io", impact);
 		finding_text(finding, "%s waited %s for %s, which holds %s across %s.",
-			     lock_waiter(a, res).text, label_time(res->waits.sum).text,
+			     lock_waiters(a, res).text, label_time(res->waits.sum).text,
 			     lock_holder(a, res).text, lock_called(a, res, "the lock"), across(a, res).text);
 		lock_evidence(a, finding, res);
 	}

@@ -53,7 +53,7 @@ void rule_lock_long(struct analysis *a)
 		finding_text(finding, "%s holds %s for %s (p99)%s; %s waited %s for it.",
 			     lock_holder(a, res).text, lock_called(a, res, "a lock"),
 			     label_time(histogram_quantile(&res->min_holds, 0.99)).text, without_cpu(res),
-			     lock_waiter(a, res).text, label_time(res->waits.sum).text);
+			     lock_waiters(a, res).text, label_time(res->waits.sum).text);
 		lock_evidence(a, finding, res);
 	}
 }

@@ -15,9 +15,9 @@ void rule_lock_syscall(struct analysis *a)
 		    lock_is_for_io(res) || lock_is_held_long(res))
 			continue;
 		finding = finding_add(a, "lock-syscall", impact);
-		finding_text(finding, "%s makes a system call under %s; others waited %s for it, in %s.",
+		finding_text(finding, "%s makes a system call under %s; %s waited %s for it.",
 			     lock_holder(a, res).text, lock_called(a, res, "a lock"),
-			     label_time(res->waits.sum).text, lock_waiter(a, res).text);
+			     lock_waiters(a, res).text, label_time(res->waits.sum).text);
 		lock_evidence(a, finding, res);
 	}
 }

@@ -125,6 +125,21 @@ struct label lock_waiter(const struct analysis *a, const struct resource *res)
 	return label_stack(a, (uint32_t)top_first(res->waited)->key);
 }
 
+struct label lock_waiters(const struct analysis *a, const struct resource *res)
+{
+	struct label label = lock_waiter(a, res);
+	size_t n = strlen(label.text);
+	uint64_t named = 0;
+
+	for (unsigned i = 0; i < TOPS; i++) {
+		if (stacks_share_site(a, (uint32_t)res->waited[i].key, (uint32_t)top_first(res->waited)->key))
+			named += top_sure(&res->waited[i]);
+	}
+	if (named * 10 < res->waits.sum * 9)
+		snprintf(label.text + n, sizeof(label.text) - n, " and others");
+	return label;
+}
+
 /* A library's unlock has no caller on the stack if the compiler has made a jump of the call. What the holder
  * did meanwhile shows who it is. */
 struct label lock_holder(const struct analysis *a, const struct resource *res)

@@ -30,6 +30,8 @@ void rule_neighbour(struct analysis *a);
 void rule_kernel_sleep(struct analysis *a);
 void rule_idle_p(struct analysis *a);
 void rule_assist(struct analysis *a);
+/* Names the place of most assists: what allocates most. */
+void assist_evidence(const struct analysis *a, struct finding *finding);
 void rule_gc_often(struct analysis *a);
 void rule_gc_limit(struct analysis *a);
 void rule_stw_stop(struct analysis *a);
@@ -182,6 +184,8 @@ bool lock_is_held_some_time(const struct resource *res);
 /* Adds count, percentiles, worst wait, stacks, and the command that shows more. */
 void lock_evidence(struct analysis *a, struct finding *finding, const struct resource *res);
 struct label lock_waiter(const struct analysis *a, const struct resource *res);
+/* The same, "and others" if it is not for nine tenths of the waits. */
+struct label lock_waiters(const struct analysis *a, const struct resource *res);
 /* Returns `lock`, "a lock" or the like; another word where threads wait for a futex that may be none. */
 const char *lock_called(const struct analysis *a, const struct resource *res, const char *lock);
 struct label lock_holder(const struct analysis *a, const struct resource *res);

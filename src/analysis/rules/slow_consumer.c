@@ -112,6 +112,8 @@ static void slow_consumer_look_at(struct analysis *a, uint32_t index)
 			     words_of(a)->many, label_stack(a, pair->stack).text, pair_did(a, pair).text);
 	if (did == ACT_RUNNABLE || (did == ACT_CODE && runs_without_cpu(a)))
 		finding->held_up = WAITED_FOR_CPU;
+	else if (did != ACT_CODE)
+		finding->held_up = WAITED_FOR_OTHERS;
 	/* Where the program uses most of its CPUs, one that waits for a limit, or for those that compute, is
 	 * not slow. */
 	if (waits_for_others(pair) && utilisation(a) >= 0.7)
