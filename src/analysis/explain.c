@@ -124,6 +124,7 @@ static const struct explanation at_place[] = {
 	{"slow-consumer", "call-place"},
 	{"lock-syscall", "request-place"},
 	{"lock-convoy", "request-place"},
+	{"lock-timeout", "request-place"},
 	{"rw-writer", "request-place"},
 	{"pool-small", "request-place"},
 	{"busy-owner", "request-place"},

@@ -27,6 +27,7 @@ static const struct rule rules[] = {
 	{"lock-io", rule_lock_io, 0, false},
 	{"lock-syscall", rule_lock_syscall, DETAIL_CALLS, false},
 	{"lock-long", rule_lock_long, 0, false},
+	{"lock-timeout", rule_lock_timeout, 0, false},
 	{"lock-convoy", rule_lock_convoy, 0, false},
 	{"mmap-lock", rule_mmap_lock, 0, false},
 	{"gil", rule_gil, 0, false},

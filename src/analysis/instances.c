@@ -7,7 +7,6 @@
 
 #include "analysis/kinds.h"
 #include "analysis/top.h"
-#include "analysis/intervals.h"
 #include "analysis/names.h"
 #include "util/array.h"
 #include "trace/ops/own_names.h"
@@ -231,20 +230,19 @@ static bool is_without_cpu(const struct analysis *a, uint32_t name)
 	return reason && (strcmp(reason, "preempted]") == 0 || strcmp(reason, "throttled]") == 0);
 }
 
-void region_begin(struct analysis *a, const struct op *op)
+bool region_begin(struct analysis *a, const struct op *op)
 {
 	struct goroutine *g = &a->gs[op->g];
 	struct region_in_progress *region;
 
 	if (g->nregions >= MAX_REGIONS ||
 	    array_grow(&g->regions, &g->region_capacity, g->nregions + 1, sizeof(*g->regions)))
-		return;
+		return false;
 	region = &g->regions[g->nregions++];
 	*region = (struct region_in_progress){
 		.begin = a->now, .task = op->arg, .name = name_string(a, op->string)};
 	spent_now(a, g, region->spent);
-	if (is_without_cpu(a, region->name))
-		interval_lost_cpu(a, g, true);
+	return is_without_cpu(a, region->name);
 }
 
 /* Nobody else took the CPU of a thread that sleeps. */
@@ -262,30 +260,30 @@ static void count_off_cpu(struct analysis *a, const struct goroutine *g,
 	top_add(a->slept_groups, g->group, a->now - region->begin);
 }
 
-void region_end(struct analysis *a, const struct op *op)
+bool region_end(struct analysis *a, const struct op *op)
 {
 	struct goroutine *g = &a->gs[op->g];
 	struct instance one = {.goid = g->goid};
 	const struct region_in_progress *region;
 
 	if (!g->nregions)
-		return;
+		return false;
 	region = &g->regions[--g->nregions];
 	/* A region of gotrace's own, for time without a CPU: no work of the program. */
 	if (off_cpu_region_reason(name_text(a, region->name))) {
 		count_off_cpu(a, g, region);
-		interval_lost_cpu(a, g, false);
 		if (a->observer.off_cpu)
 			a->observer.off_cpu(a->observer.ctx, a, g->goid, region->begin, region->name);
-		return;
+		return is_without_cpu(a, region->name);
 	}
 	if (a->options.label && !g->matches)
-		return;
+		return false;
 	one.begin = region->begin;
 	one.ns = a->now - region->begin;
 	spent_since(a, g, region->spent, one.spent);
 	instance_longest_wait(a, g, &one);
 	add_or_cut(a, INSTANCE_REGION, region->name, &one);
+	return false;
 }
 
 void instances_end(struct analysis *a)

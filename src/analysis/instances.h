@@ -17,8 +17,9 @@ void task_begin(struct analysis *a, const struct op *op);
 /* Adds the activity of g, which ends now after ns, to the task that g is in. */
 void task_spend(struct analysis *a, const struct goroutine *g, uint64_t ns);
 void task_end(struct analysis *a, const struct op *op);
-void region_begin(struct analysis *a, const struct op *op);
-void region_end(struct analysis *a, const struct op *op);
+/* Return whether the region is time for which the goroutine has no CPU because others have it. */
+bool region_begin(struct analysis *a, const struct op *op);
+bool region_end(struct analysis *a, const struct op *op);
 /* Ends what is open, at the end of the trace. */
 void instances_end(struct analysis *a);
 void open_regions_drop(struct goroutine *g);

@@ -659,6 +659,12 @@ const struct code_place *stack_leaf(const struct analysis *a, uint32_t stack)
 	return info->leaf == info->site ? &none : names_frame_at(a, stack, info->leaf);
 }
 
+bool stack_is_timer(const struct analysis *a, uint32_t stack)
+{
+	return a->stacks[stack].outside &&
+	       strcmp(name_text(a, stack_site(a, stack)->func), "[interrupt: timer]") == 0;
+}
+
 bool stack_is_in_program(const struct analysis *a, uint32_t stack)
 {
 	const struct code_place *site = stack_site(a, stack);

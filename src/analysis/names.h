@@ -13,6 +13,8 @@ const char *name_text(const struct analysis *a, uint32_t string);
 /* Returns the index in a->stacks of a stack id of the tables; 0 = none. */
 uint32_t stack_index(struct analysis *a, uint32_t id);
 const struct code_place *stack_site(const struct analysis *a, uint32_t stack);
+/* The stack of a waker is that of a timer's interrupt: the time of a wait was up. */
+bool stack_is_timer(const struct analysis *a, uint32_t stack);
 /* The site is the program's own code. */
 bool stack_is_in_program(const struct analysis *a, uint32_t stack);
 /* The line of the innermost frame of this function (a string); 0: it is not in the stack. */

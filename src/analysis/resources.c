@@ -669,6 +669,12 @@ void resource_wake(struct analysis *a, struct goroutine *g, struct goroutine *wa
 	/* Where wakers are left out, a wait for a lock seems to last until its goroutine runs. */
 	if (!g->cut && (waker || !res->lock || is_of_threads(a)))
 		resources_count_wait(a, res, g, waker, waker_stack);
+	if (stack_is_timer(a, waker_stack) && a->stacks[g->stack].primitive == PRIM_LOCK) {
+		res->given_up += !g->cut;
+		res->given_up_ns += g->cut ? 0 : a->now - g->since;
+		resources_leave(a, res, g);
+		return;
+	}
 	if (waker)
 		count_release(a, index, g, waker, waker_stack);
 	res->woken = (uint32_t)(g - a->gs);

@@ -328,14 +328,15 @@ enum { MOST_QUEUED = 64 };
  * wake each other count as one resource (union-find), and so do all instances of a type.
  */
 struct resource {
-	uint32_t parent;            /* index of the one it was merged into, or its own */
-	bool lock;                  /* else a channel, identified by the site of the wait */
-	struct histogram waits;     /* waits for it */
-	struct histogram holds;     /* by goroutines that had waited for it: since they got it */
-	uint64_t given_ns;          /* of those: from when they were woken for it until they ran */
-	struct histogram min_holds; /* lower bound of all holds: since contended_since */
-	uint64_t first, max_at;     /* ns: when the first and the longest wait began */
-	uint64_t max_g, max_waker;  /* goids */
+	uint32_t parent;                /* index of the one it was merged into, or its own */
+	bool lock;                      /* else a channel, identified by the site of the wait */
+	struct histogram waits;         /* waits for it */
+	struct histogram holds;         /* by goroutines that had waited for it: since they got it */
+	uint64_t given_ns;              /* of those: from when they were woken for it until they ran */
+	uint64_t given_up, given_up_ns; /* of these: time was up */
+	struct histogram min_holds;     /* lower bound of all holds: since contended_since */
+	uint64_t first, max_at;         /* ns: when the first and the longest wait began */
+	uint64_t max_g, max_waker;      /* goids */
 	uint32_t waiting, most_waiting;
 	uint64_t changed;                  /* ns: last change of `waiting` */
 	uint64_t open_ns;                  /* all waiters' time since the last release */

@@ -590,12 +590,12 @@ static void step_rest(struct analysis *a, const struct op *op)
 			assist(a, g, op);
 		break;
 	case OP_REGION_BEGIN:
-		if (g)
-			region_begin(a, op);
+		if (g && region_begin(a, op))
+			interval_lost_cpu(a, g, true);
 		break;
 	case OP_REGION_END:
-		if (g)
-			region_end(a, op);
+		if (g && region_end(a, op))
+			interval_lost_cpu(a, g, false);
 		break;
 	case OP_TASK_BEGIN:
 		if (g)

@@ -300,6 +300,39 @@ static void test_lock_across_epoll(void **state)
 	assert_int_equal(level_of_lock_across("recv"), LEVEL_HIGH);
 }
 
+/* Two threads take two locks in different orders: the waits of one end because time is up. */
+static void test_lock_timeout(void **state)
+{
+	struct script *s = two_threads("main [app]", "work [app]");
+	uint32_t wait = stack(s, "pthread_mutex_clocklock", "transfer", 3, "work [app]"),
+		 give = stack(s, "pthread_mutex_unlock", "transfer", 5, "main [app]"),
+		 timer = stack(s, "[interrupt: timer]", NULL, 1, NULL);
+	const struct finding *finding;
+	struct analysis *a;
+
+	(void)state;
+	for (unsigned i = 0; i < 8; i++) {
+		block(s, 2, 1, "sync (mutex)", wait);
+		s->now += i < 5 ? 100 * MS : 10 * MS;
+		if (i < 5)
+			wake(s, 0, NO_P, 2, timer);
+		else
+			wake(s, 1, 0, 2, give);
+		start(s, 2, 1);
+		s->now += MS;
+	}
+	a = analyse(s, NULL);
+	finding = found(a, "lock-timeout");
+	assert_non_null(finding);
+	assert_int_equal(finding->level, LEVEL_HIGH);
+	assert_non_null(strstr(finding->text, "5 of 8 waits for a lock in transfer"));
+	assert_non_null(strstr(finding->text, "after 100 ms each (mean): 500 ms in all"));
+	assert_null(found(a, "lock-long"));
+	assert_null(found(a, "lock-convoy"));
+	analysis_free(a);
+	script_free(s);
+}
+
 static void test_semaphores(void **state)
 {
 	(void)state;
@@ -1450,6 +1483,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_answers_in_two),
 	cmocka_unit_test(test_work_is_no_answer),
 	cmocka_unit_test(test_semaphores),
+	cmocka_unit_test(test_lock_timeout),
 	cmocka_unit_test(test_pool_of_semaphore),
 	cmocka_unit_test(test_calls_of_descriptors),
 	cmocka_unit_test(test_child_process),

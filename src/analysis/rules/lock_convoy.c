@@ -15,8 +15,8 @@ enum { QUEUE = 4 }; /* waiters */
 static bool lock_convoy_applies(const struct analysis *a, const struct resource *res)
 {
 	return resource_crowded_ns(res, QUEUE) * 10 >= watched_ns(a) &&
-	       res->by_waiters * 10 >= res->releases * 6 && !lock_is_held_some_time(res) &&
-	       lock_share_calls(res) < 0.5;
+	       res->given_up_ns * 5 < res->waits.sum && res->by_waiters * 10 >= res->releases * 6 &&
+	       !lock_is_held_some_time(res) && lock_share_calls(res) < 0.5;
 }
 
 /*

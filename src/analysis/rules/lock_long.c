@@ -29,8 +29,9 @@ static bool is_habit(const struct analysis *a, const struct resource *res)
 
 static bool lock_long_applies(const struct analysis *a, const struct resource *res)
 {
-	return is_habit(a, res) && res->waits.max >= MIN_WAIT_NS && lock_share_io(res) < 0.5 &&
-	       lock_is_held_some_time(res) && charged_to_first(a, res) * 2 >= res->charged_ns;
+	return is_habit(a, res) && res->given_up_ns * 5 < res->waits.sum && res->waits.max >= MIN_WAIT_NS &&
+	       lock_share_io(res) < 0.5 && lock_is_held_some_time(res) &&
+	       charged_to_first(a, res) * 2 >= res->charged_ns;
 }
 
 /* A holder of low priority, or on a busy machine, is kept from giving it back. */

@@ -8,6 +8,7 @@ void rule_retake(struct analysis *a)
 {
 	const struct histogram *waits = &a->latency_from[FROM_SYSCALL];
 	double rate = (double)waits->n / ((double)watched_ns(a) / 1e9);
+	const struct analysis_host *host = &a->options.host;
 	const struct row *most = &a->rows[0];
 	struct finding *finding;
 	uint64_t lost = 0;
@@ -27,5 +28,12 @@ void rule_retake(struct analysis *a)
 	finding->n = waits->n;
 	finding->total_ns = waits->sum;
 	finding->stack = most->stack;
+	/* Which thread gets a CPU decides that, not the program. */
+	if (host->waited_ns > host->cpu_ns) {
+		finding_at_most(finding, LEVEL_INFO);
+		finding_evidence(finding,
+				 "threads of the program had CPUs for %s, and were ready without one for %s",
+				 label_time(host->cpu_ns).text, label_time(host->waited_ns).text);
+	}
 	finding_next(finding, "gotrace report %s --all", a->options.file);
 }

@@ -41,6 +41,7 @@ void rule_spin(struct analysis *a);
 void rule_lock_io(struct analysis *a);
 void rule_lock_long(struct analysis *a);
 void rule_lock_convoy(struct analysis *a);
+void rule_lock_timeout(struct analysis *a);
 void rule_lock_syscall(struct analysis *a);
 void rule_rw_writer(struct analysis *a);
 void rule_mmap_lock(struct analysis *a);

@@ -77,8 +77,7 @@ static struct timed timed_waits(const struct analysis *a, uint32_t index)
 	for (size_t i = 1; i < a->npairs; i++) {
 		const struct pair *pair = &a->pairs[i];
 
-		if (pair->row != index || !a->stacks[pair->stack].outside ||
-		    strcmp(name_text(a, stack_site(a, pair->stack)->func), "[interrupt: timer]") == 0)
+		if (pair->row != index || !a->stacks[pair->stack].outside || stack_is_timer(a, pair->stack))
 			continue;
 		timed.n -= pair->n < timed.n ? pair->n : timed.n;
 		timed.ns -= pair->ns < timed.ns ? pair->ns : timed.ns;
