@@ -12,6 +12,7 @@ static const struct rule rules[] = {
 	{"throttled", rule_throttled, 0, false},
 	{"procs-high", rule_procs_high, 0, true},
 	{"procs-low", rule_procs_low, 0, true},
+	{"affinity", rule_affinity, 0, false},
 	{"neighbour", rule_neighbour, 0, false},
 	{"descendants", rule_descendants, 0, false},
 	{"kernel-sleep", rule_kernel_sleep, 0, true},

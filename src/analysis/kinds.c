@@ -304,7 +304,7 @@ static const char *const io_calls[] = {
 	"openat",         "openat2",      "unlink",          "unlinkat",  "rename",          "renameat",
 	"renameat2",      "recv",         "recvfrom",        "recvmsg",   "recvmmsg",        "send",
 	"sendto",         "sendmsg",      "sendmmsg",        "connect",   "accept",          "accept4",
-	"io_uring_enter", "io_getevents", "io_pgetevents",   "io_submit",
+	"io_uring_enter", "io_getevents", "io_pgetevents",   "io_submit", "flock",           "fcntlflock",
 };
 
 uint8_t io_call_of(const char *func)

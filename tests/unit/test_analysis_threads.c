@@ -711,6 +711,40 @@ static void test_quota_of_live_process(void **state)
 	script_free(s);
 }
 
+/* Pinned to one of two CPUs, it needs both. On a busy machine, others may need them, too. */
+static int level_when_pinned(uint32_t busy_percent)
+{
+	const struct host_log log = {.cpus = 1,
+				     .used_ns = 980 * MS,
+				     .length_ns = 1000 * MS,
+				     .busy_percent = busy_percent,
+				     .waited_ns = 800 * MS};
+	struct script *s = two_threads("main [app]", "work [app]");
+	const struct finding *finding;
+	struct analysis *a;
+	char text[HOST_LOG_TEXT];
+	int level;
+
+	add(s, OP_PROCS_CHANGE, 0, NO_P)->arg = 2;
+	host_log_print(&log, text);
+	add_log(s, 999 * MS, text);
+	a = analyse(s, NULL);
+	finding = found(a, "affinity");
+	level = finding ? (int)finding->level : -1;
+	if (finding)
+		assert_non_null(strstr(finding->text, "may use 1 of 2 CPUs, and used them for 98 % of the"));
+	analysis_free(a);
+	script_free(s);
+	return level;
+}
+
+static void test_affinity(void **state)
+{
+	(void)state;
+	assert_int_equal(level_when_pinned(50), LEVEL_MEDIUM);
+	assert_int_equal(level_when_pinned(96), -1);
+}
+
 /* A team of OpenMP: the thread that has begun it waits or works like the others, whose functions have no
  * names. */
 static void test_team(void **state)
@@ -1459,6 +1493,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_why),
 	cmocka_unit_test(test_barrier),
 	cmocka_unit_test(test_quota),
+	cmocka_unit_test(test_affinity),
 	cmocka_unit_test(test_quota_of_many_cpus),
 	cmocka_unit_test(test_quota_of_live_process),
 	cmocka_unit_test(test_stolen),

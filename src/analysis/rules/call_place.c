@@ -85,6 +85,13 @@ static bool counts(const struct analysis *a, const struct row *row)
 	       (row->activity == ACT_SYSCALL && (a->stacks[row->stack].io_call || is_into_c(a, row->stack)));
 }
 
+/* By a descriptor of the file, or with fcntl of a part of it, by syscall.FcntlFlock. */
+static bool is_file_lock(const struct row *row, const char *call)
+{
+	return row->activity == ACT_FILE ||
+	       (call && (strcmp(call, "flock") == 0 || strcmp(call, "fcntlflock") == 0));
+}
+
 void rule_call_place(struct analysis *a)
 {
 	const struct row *most = NULL;
@@ -110,7 +117,7 @@ void rule_call_place(struct analysis *a)
 	finding_text(finding, "%s spends %s in %s: %llu %s %s (mean)%s.", label_stack(a, most->stack).text,
 		     label_time(most->hist.sum).text,
 		     most->activity == ACT_DISK      ? "waits for the disk"
-		     : most->activity == ACT_FILE    ? "waits for a lock on a file that others use"
+		     : is_file_lock(most, call)      ? "waits for a lock on a file that others use"
 		     : most->activity == ACT_SLEEP   ? "sleeps"
 		     : most->activity == ACT_PIPE    ? "waits for the reader of a pipe"
 		     : most->activity == ACT_SELECT  ? "waits for an answer, one after the other"

@@ -26,6 +26,7 @@ void rule_throttled(struct analysis *a);
 double throttled_share(const struct analysis *a);
 void rule_procs_high(struct analysis *a);
 void rule_procs_low(struct analysis *a);
+void rule_affinity(struct analysis *a);
 void rule_neighbour(struct analysis *a);
 void rule_kernel_sleep(struct analysis *a);
 void rule_idle_p(struct analysis *a);
