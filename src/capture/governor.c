@@ -28,6 +28,8 @@
 #define LEAST_TRUE_COST 0.5
 #define MOST_TRUE_COST  2.0
 
+#define INTERVAL_KEPT 0.7 /* of an interval's figures, in those that decide in the next one */
+
 /* A cost of this many times the limit is more than the levels in between can save. */
 #define FAR_OVER_LIMIT 3
 
@@ -45,15 +47,27 @@ void governor_init(struct governor *governor, const struct governor_options *opt
 				      .heap_hold_ns = HOLD_NS};
 }
 
-/* Overspending must be compensated by time under the limit. */
+/* If the CPU time is not known, it is at least this. */
+static double own_cpu_ns(double cpu, double cost)
+{
+	return cpu - cost < cost / 10 ? cost / 10 : cpu - cost;
+}
+
+/*
+ * Where CPUs are short, the target may run in one interval, and its hits be counted in the next one: several
+ * count. Overspending must be compensated by time under the limit.
+ */
 static void governor_weigh(struct governor *governor, const struct governor_figures *figures)
 {
-	double cost = (double)figures->cost_ns * governor->true_cost, own = (double)figures->cpu_ns - cost;
+	double cost = (double)figures->cost_ns * governor->true_cost, own;
 
-	if (own < cost / 10)
-		own = cost / 10; /* the CPU time is unknown, or from another interval */
-	governor->percent = own > 0 ? 100 * cost / own : 0;
-	governor->share = figures->ns ? cost / (double)figures->ns : 0;
+	governor->recent_cost_ns = governor->recent_cost_ns * INTERVAL_KEPT + cost;
+	governor->recent_cpu_ns = governor->recent_cpu_ns * INTERVAL_KEPT + (double)figures->cpu_ns;
+	governor->recent_ns = governor->recent_ns * INTERVAL_KEPT + (double)figures->ns;
+	own = own_cpu_ns(governor->recent_cpu_ns, governor->recent_cost_ns);
+	governor->percent = own > 0 ? 100 * governor->recent_cost_ns / own : 0;
+	governor->share = governor->recent_ns > 0 ? governor->recent_cost_ns / governor->recent_ns : 0;
+	own = own_cpu_ns((double)figures->cpu_ns, cost);
 	governor->excess_ns += cost - own * governor->options.max_percent / 100;
 	governor->excess_ns -= governor->options.free_share * (double)figures->ns;
 	if (governor->excess_ns < 0)
@@ -101,6 +115,7 @@ static void governor_go_to(struct governor *governor, enum detail_level level)
 {
 	governor->level = level;
 	governor->at_ns = 0;
+	governor->recent_cost_ns = governor->recent_cpu_ns = governor->recent_ns = 0;
 }
 
 static bool over_limit(const struct governor *governor)

@@ -63,8 +63,10 @@ struct governor {
 	struct governor_window last;           /* where the present window began */
 	struct governor_effort plain, watched; /* of windows without and with probes */
 	double true_cost; /* what a hit costs in all, as a multiple of what figures say */
-	double percent;   /* cost in the last interval, in percent of the target's own CPU time */
-	double share;     /* the same as a share of one CPU */
+	/* Of the last intervals at this level, ns; older ones count less. */
+	double recent_cost_ns, recent_cpu_ns, recent_ns;
+	double percent; /* their cost, in percent of the target's own CPU time */
+	double share;   /* the same as a share of one CPU */
 };
 
 void governor_init(struct governor *governor, const struct governor_options *options);

@@ -78,6 +78,8 @@ struct model_stats {
 	uint64_t unnumbered;      /* goroutines whose id was never seen: they have a made-up one */
 	struct log_loss loss;     /* what capture lost */
 	uint64_t unwatched_ns;    /* part of the time in between in which nothing was recorded */
+	/* Of the time that was watched: the limit on overhead left out system calls, or frames of stacks. */
+	uint64_t no_calls_ns, few_frames_ns;
 	uint64_t incomplete;      /* notes that part of the program was not observed */
 	uint32_t incomplete_note; /* string id of the first one */
 	uint64_t by_kind[OP_KIND_COUNT];

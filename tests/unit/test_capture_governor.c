@@ -62,6 +62,27 @@ static void test_few_starts_are_probed_and_many_inferred(void **state)
 	assert_int_equal(changes, 2);
 }
 
+/* On a machine without idle CPUs, the target runs in one interval, and its hits are read in the next. */
+static void test_hits_of_another_interval(void **state)
+{
+	struct governor_options options = {
+		.first = LEVEL_STARTS_ONLY, .last = LEVEL_OFF, .max_percent = 200, .free_share = 0.01};
+	struct governor governor;
+	unsigned changes = 0;
+
+	(void)state;
+	governor_init(&governor, &options);
+	for (unsigned i = 0; i < 100; i++) {
+		struct governor_figures figures = {.ns = 100000000, .cpu_ns = 40000000};
+
+		if (i % 2)
+			figures = (struct governor_figures){
+				.ns = 100000000, .cpu_ns = 1000000, .cost_ns = 10000000};
+		changes += governor_update(&governor, &figures);
+	}
+	assert_int_equal(changes, 0);
+}
+
 static void test_exact_and_light_stay(void **state)
 {
 	struct governor_options exact = {.first = LEVEL_EXACT, .last = LEVEL_EXACT};
@@ -339,6 +360,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_the_heap_is_left_out_when_it_is_busy),
 	cmocka_unit_test(test_it_takes_back_when_the_load_falls),
 	cmocka_unit_test(test_it_does_not_swing),
+	cmocka_unit_test(test_hits_of_another_interval),
 	cmocka_unit_test(test_less_is_looked_at_when_records_pile_up),
 };
 

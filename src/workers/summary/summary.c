@@ -159,8 +159,11 @@ static void print_wholeness(const struct summary *sum, FILE *out)
 	else if (model_stats(pipeline_model(sum->pipe))->repaired)
 		fprintf(out, "no loss was noticed%s, but events were repaired",
 			summary_unwatched(sum) ? " while watched" : "");
+	else if (summary_unwatched(sum))
+		fprintf(out, "nothing lost while watched");
 	else
-		fprintf(out, summary_unwatched(sum) ? "nothing lost while watched" : "whole: nothing lost");
+		fprintf(out, summary_leaves_out(sum) ? "nothing lost of what was recorded"
+						     : "whole: nothing lost");
 	fprintf(out, "; %s\n", describe_end(sum));
 }
 
@@ -239,6 +242,26 @@ void summary_print_unwatched(const struct summary *sum, FILE *out)
 		fprintf(out, "  not watched: %s of %s%s\n", text_time(stats->unwatched_ns).bytes,
 			text_time(stats->end_ns - stats->start_ns).bytes,
 			sum->exact ? ", though --detail=exact was given" : " (the trace says when and why)");
+}
+
+bool summary_leaves_out(const struct summary *sum)
+{
+	const struct model_stats *stats = model_stats(pipeline_model(sum->pipe));
+
+	return stats->no_calls_ns || stats->few_frames_ns;
+}
+
+static void print_left_out(const struct summary *sum, FILE *out)
+{
+	const struct model_stats *stats = model_stats(pipeline_model(sum->pipe));
+
+	if (!summary_leaves_out(sum))
+		return;
+	fprintf(out, "  left out    ");
+	if (stats->no_calls_ns)
+		fprintf(out, "system calls for %s, ", text_time(stats->no_calls_ns).bytes);
+	fprintf(out, "frames of deep stacks for %s: over the limit on overhead\n",
+		text_time(stats->few_frames_ns).bytes);
 }
 
 void summary_print_incomplete(const struct summary *sum, FILE *out)
@@ -424,6 +447,7 @@ void summary_print(const struct summary *sum, FILE *out)
 		summary_print_losses(sum, out);
 	print_repairs(sum, out);
 	summary_print_unwatched(sum, out);
+	print_left_out(sum, out);
 	summary_print_incomplete(sum, out);
 	if (sum->cut)
 		fprintf(out, "  cut         %s\n", sum->cut);

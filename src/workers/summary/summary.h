@@ -40,6 +40,8 @@ void summary_print_json(const struct summary *sum, FILE *out);
 struct log_loss summary_losses(const struct summary *sum);
 /* Return the ns of the trace in which nothing was recorded, and print a line about them if there are any. */
 uint64_t summary_unwatched(const struct summary *sum);
+/* Whether the limit on overhead left out system calls or frames for a time that was watched. */
+bool summary_leaves_out(const struct summary *sum);
 void summary_print_unwatched(const struct summary *sum, FILE *out);
 /* Says what part of the program was not observed, if any. */
 void summary_print_incomplete(const struct summary *sum, FILE *out);

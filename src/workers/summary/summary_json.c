@@ -83,6 +83,8 @@ static void put_counts(struct json *json, const struct summary *sum)
 
 	json_number(json, "duration_ns", stats->end_ns - stats->start_ns);
 	json_number(json, "not_watched_ns", stats->unwatched_ns);
+	json_number(json, "no_syscalls_ns", stats->no_calls_ns);
+	json_number(json, "few_frames_ns", stats->few_frames_ns);
 	json_number(json, "incomplete", stats->incomplete);
 	json_number(json, "events", stats->ops);
 	json_number(json, "generations", stats->generations);
