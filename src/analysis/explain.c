@@ -32,6 +32,11 @@ static const struct explanation by_collector[] = {
 };
 
 static const struct explanation everywhere[] = {
+	{"stopped", "kernel-sleep"},
+	{"stopped", "gc-often"},
+	{"stopped", "idle-p"},
+	{"stopped", "stw-stop"},
+	{"stopped", "outlier"},
 	{"procs-high", "throttled"},
 	{"throttled", "neighbour"},
 	{"throttled", "idle-p"},

@@ -9,6 +9,7 @@
 
 static const struct rule rules[] = {
 	{"trust", rule_trust, 0, false},
+	{"stopped", rule_stopped, 0, false},
 	{"throttled", rule_throttled, 0, false},
 	{"procs-high", rule_procs_high, 0, true},
 	{"procs-low", rule_procs_low, 0, true},

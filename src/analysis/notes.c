@@ -18,6 +18,7 @@ static void host_log(struct analysis *a, const char *category, const char *text)
 	struct kernel_log kernel;
 	struct beside_log beside;
 	struct descendants_log descendants;
+	struct stopped_log stopped;
 	struct host_log host;
 
 	if (strcmp(category, OWN_LOG_CATEGORY) != 0)
@@ -34,6 +35,8 @@ static void host_log(struct analysis *a, const char *category, const char *text)
 		a->beside[a->nbeside++] = beside;
 	if (descendants_log_parse(category, text, &descendants))
 		a->descendants = descendants;
+	if (stopped_log_parse(category, text, &stopped))
+		a->stopped = stopped;
 }
 
 /* The time until now that was watched. */
@@ -120,4 +123,5 @@ void notes_take_host(struct analysis *a)
 	for (unsigned i = 0; i < a->nbeside; i++)
 		a->beside[i].used_ns = part_of(a->beside[i].used_ns, part);
 	a->descendants.used_ns = part_of(a->descendants.used_ns, part);
+	a->stopped.ns = part_of(a->stopped.ns, part);
 }

@@ -670,6 +670,7 @@ struct analysis {
 	struct beside_log beside[MAX_BESIDE];
 	unsigned nbeside;
 	struct descendants_log descendants;
+	struct stopped_log stopped;
 	char executable[16]; /* as much of its name as the kernel keeps for a process; "" = not known */
 	unsigned left_out;   /* enum detail, as bits: what was not recorded for a time */
 	bool calls_left_out; /* now */

@@ -461,6 +461,7 @@ static bool has_ended(struct capture *capture, uint64_t wait_ns)
 		end_at_exec(capture);
 		return true;
 	}
+	host_look(&capture->host);
 	now = now_ns();
 	if (now < capture->next_exec_check_ns)
 		return false;

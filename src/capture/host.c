@@ -18,6 +18,8 @@
 /* More processes are not looked at: reading takes some 10 us each. */
 enum { MAX_USERS = 4096 };
 
+#define LOOK_NS 100000000 /* between two looks at the state of the process */
+
 struct cpu_user {
 	uint32_t pid, parent;
 	uint64_t start_ticks; /* detects reuse of the PID */
@@ -113,6 +115,51 @@ void host_begin(struct host *host, pid_t pid)
 		qsort(host->users, host->nusers, sizeof(*host->users), host_by_pid);
 	host->waited_known = off_cpu_waited(pid, &host->waited);
 	host->began = now_ns();
+	host_look(host);
+}
+
+/* Field 3 of /proc/PID/stat: T, or t for a debugger. */
+static bool is_stopped(const struct host *host)
+{
+	char text[64];
+	ssize_t n = pread(host->meter.stat, text, sizeof(text) - 1, 0);
+	const char *name_end;
+
+	text[n > 0 ? n : 0] = '\0';
+	name_end = strrchr(text, ')');
+	return name_end && name_end[1] == ' ' && (name_end[2] == 'T' || name_end[2] == 't');
+}
+
+void host_look(struct host *host)
+{
+	uint64_t now = now_ns();
+	bool stopped;
+
+	if (!host->began || (host->looked && now - host->looked < LOOK_NS))
+		return;
+	stopped = is_stopped(host);
+	if (stopped && host->stopped)
+		host->stopped_ns += now - host->looked;
+	host->stopped = stopped;
+	host->looked = now;
+}
+
+static int put_last_note(struct capture *capture, uint64_t end, const char *text)
+{
+	return note_put_at(capture, end, LOG_NOTE_DATED | capture->backend->note_flags(capture), text);
+}
+
+static int host_note_stopped(struct host *host, struct capture *capture, uint64_t end)
+{
+	struct stopped_log log;
+	char text[HOST_LOG_TEXT];
+
+	host_look(host);
+	log = (struct stopped_log){.ns = host->stopped_ns, .still = host->stopped};
+	if (!log.ns)
+		return 0;
+	stopped_log_print(&log, text);
+	return put_last_note(capture, end, text);
 }
 
 static const struct cpu_user *find_user(const struct cpu_user *users, size_t n, uint32_t pid)
@@ -161,11 +208,6 @@ static void subtract(const struct host *host, struct cpu_user *users, size_t n)
 		}
 	}
 	qsort(users, n, sizeof(*users), by_use);
-}
-
-static int put_last_note(struct capture *capture, uint64_t end, const char *text)
-{
-	return note_put_at(capture, end, LOG_NOTE_DATED | capture->backend->note_flags(capture), text);
 }
 
 /* users: those that used most come first. */
@@ -268,6 +310,8 @@ int host_end(struct host *host, struct capture *capture, uint64_t end)
 		rc = note_users(capture, end, log.length_ns, users, n);
 	if (rc == 0)
 		rc = note_descendants(host, capture, end, users, n);
+	if (rc == 0)
+		rc = host_note_stopped(host, capture, end);
 	free(users);
 	return rc;
 }

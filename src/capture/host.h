@@ -17,10 +17,15 @@ struct host {
 	uint64_t waited;    /* off_cpu_waited() at the beginning, ns */
 	bool waited_known;
 	uint64_t began; /* ns; 0 = not begun */
+	uint64_t looked, stopped_ns;
+	bool stopped; /* when it was looked at last */
 };
 
 /* Reads the figures at the beginning. */
 void host_begin(struct host *host, pid_t pid);
+/* Looks whether the process is stopped by a signal or a debugger, if it has not just looked. Call it often.
+ */
+void host_look(struct host *host);
 /* Adds notes on what was used since, behind the last records. end: of the recording, ns. Returns 0 or a
  * negative errno. */
 int host_end(struct host *host, struct capture *capture, uint64_t end);

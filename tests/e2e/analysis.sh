@@ -463,6 +463,25 @@ limited() {
 	fi
 }
 
+case_report_stopped() { # a process that a signal stops for a part of the trace, and until its end
+	start_c pipe
+	(
+		sleep 0.8
+		kill -STOP "$target"
+		sleep 1.2
+		kill -CONT "$target"
+	) &
+	report_json -p "$target" -d 3s
+	first_is stopped
+	! grep -q 'kill -CONT' "$W/report.json" || die "it goes on already"
+	kill -STOP "$target"
+	report_json -p "$target" -d 1s
+	first_is stopped
+	grep -q "kill -CONT $target" "$W/report.json" || die "no next command"
+	kill -CONT "$target"
+	stop_target
+}
+
 case_report_throttled() { # a process whose quota is used up
 	local binary cgroup
 	binary=$(planted_binary $NEWEST) || die "cannot build"

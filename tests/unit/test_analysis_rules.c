@@ -686,6 +686,24 @@ static void test_host_log(void **state)
 	assert_false(beside_log_parse("gotrace", "beside it, x", &got));
 }
 
+static void test_stopped_log(void **state)
+{
+	const struct stopped_log logs[] = {{7000, false}, {7000, true}};
+	struct stopped_log got;
+	char text[HOST_LOG_TEXT];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(logs) / sizeof(logs[0]); i++) {
+		stopped_log_print(&logs[i], text);
+		assert_true(stopped_log_parse("gotrace", text, &got));
+		assert_int_equal(got.ns, 7000);
+		assert_int_equal(got.still, logs[i].still);
+	}
+	assert_false(stopped_log_parse("other", text, &got));
+	assert_false(stopped_log_parse("gotrace", "stopped 7 us, moving", &got));
+	assert_false(stopped_log_parse("gotrace", "stopped -7 us", &got));
+}
+
 static void test_descendants_log(void **state)
 {
 	struct descendants_log log = {.used_ns = 5000}, got;
@@ -1342,6 +1360,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_unwatched),
 	cmocka_unit_test(test_repaired),
 	cmocka_unit_test(test_descendants),
+	cmocka_unit_test(test_stopped_log),
 	cmocka_unit_test(test_descendants_log),
 	cmocka_unit_test(test_host_log),
 	cmocka_unit_test(test_page_faults),

@@ -745,6 +745,25 @@ static void test_affinity(void **state)
 	assert_int_equal(level_when_pinned(96), -1);
 }
 
+/* What was looked at says that the process was stopped, and still is. */
+static void test_stopped(void **state)
+{
+	struct script *s = two_threads("main [app]", "work [app]");
+	const struct finding *finding;
+	struct analysis *a;
+
+	(void)state;
+	add_log(s, 999 * MS, "stopped 300000 us, still");
+	a = analyse(s, NULL);
+	finding = found(a, "stopped");
+	assert_non_null(finding);
+	assert_int_equal(finding->level, LEVEL_HIGH);
+	assert_non_null(strstr(finding->text, "for at least 300 ms, and still is"));
+	assert_non_null(strstr(finding->next, "kill -CONT"));
+	analysis_free(a);
+	script_free(s);
+}
+
 /* A team of OpenMP: the thread that has begun it waits or works like the others, whose functions have no
  * names. */
 static void test_team(void **state)
@@ -1494,6 +1513,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_barrier),
 	cmocka_unit_test(test_quota),
 	cmocka_unit_test(test_affinity),
+	cmocka_unit_test(test_stopped),
 	cmocka_unit_test(test_quota_of_many_cpus),
 	cmocka_unit_test(test_quota_of_live_process),
 	cmocka_unit_test(test_stolen),

@@ -17,6 +17,7 @@ struct rule {
 };
 
 void rule_trust(struct analysis *a);
+void rule_stopped(struct analysis *a);
 void rule_throttled(struct analysis *a);
 /*
  * The share of the time in which threads of the program had a CPU or would have, but were throttled, 0 to 1.

@@ -272,6 +272,25 @@ bool descendants_log_parse(const char *category, const char *message, struct des
 	return strcmp(message, again) == 0;
 }
 
+void stopped_log_print(const struct stopped_log *log, char text[HOST_LOG_TEXT])
+{
+	snprintf(text, HOST_LOG_TEXT, "stopped %llu us%s", (unsigned long long)log->ns / 1000,
+		 log->still ? ", still" : "");
+}
+
+bool stopped_log_parse(const char *category, const char *message, struct stopped_log *log)
+{
+	char again[HOST_LOG_TEXT];
+	unsigned long long us;
+
+	if (strcmp(category, OWN_LOG_CATEGORY) != 0 || sscanf(message, "stopped %llu us", &us) != 1 ||
+	    us > MAX_US)
+		return false;
+	*log = (struct stopped_log){.ns = us * 1000, .still = strchr(message, ',') != NULL};
+	stopped_log_print(log, again);
+	return strcmp(message, again) == 0;
+}
+
 bool resource_log_take(const char *category, const char *message, struct otel_resource *resource)
 {
 	size_t begin = strlen(RESOURCE_LOG);

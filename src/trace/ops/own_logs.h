@@ -122,6 +122,16 @@ bool beside_log_parse(const char *category, const char *message, struct beside_l
 void descendants_log_print(const struct descendants_log *log, char text[HOST_LOG_TEXT]);
 bool descendants_log_parse(const char *category, const char *message, struct descendants_log *log);
 
+/* For how long the process was stopped by a signal or a debugger, as far as that was looked at: "stopped 120
+ * us", "stopped 120 us, still". */
+struct stopped_log {
+	uint64_t ns;
+	bool still; /* at the end of the trace */
+};
+
+void stopped_log_print(const struct stopped_log *log, char text[HOST_LOG_TEXT]);
+bool stopped_log_parse(const char *category, const char *message, struct stopped_log *log);
+
 /* What a note begins with that says where the trace is from; then a text of util/resource.h. */
 #define RESOURCE_LOG "resource "
 
