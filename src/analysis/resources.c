@@ -639,6 +639,13 @@ void resource_leave(struct analysis *a, struct goroutine *g)
 	memset(g->held, 0, sizeof(g->held));
 }
 
+/* Who waits for a monitor of Java looks at it again from time to time, and goes on to wait. */
+static bool gives_up(const struct analysis *a, uint32_t stack)
+{
+	return a->stacks[stack].primitive == PRIM_LOCK &&
+	       (stack_mentions(a, stack, "timedlock") || stack_mentions(a, stack, "clocklock"));
+}
+
 void resource_wake(struct analysis *a, struct goroutine *g, struct goroutine *waker, uint32_t waker_stack)
 {
 	const struct holding *held;
@@ -669,7 +676,7 @@ void resource_wake(struct analysis *a, struct goroutine *g, struct goroutine *wa
 	/* Where wakers are left out, a wait for a lock seems to last until its goroutine runs. */
 	if (!g->cut && (waker || !res->lock || is_of_threads(a)))
 		resources_count_wait(a, res, g, waker, waker_stack);
-	if (stack_is_timer(a, waker_stack) && a->stacks[g->stack].primitive == PRIM_LOCK) {
+	if (stack_is_timer(a, waker_stack) && gives_up(a, g->stack)) {
 		res->given_up += !g->cut;
 		res->given_up_ns += g->cut ? 0 : a->now - g->since;
 		resources_leave(a, res, g);

@@ -14,7 +14,8 @@
 #include "analysis/rules/rules.h"
 #include "analysis/top.h"
 
-enum { MIN_N = 20, MIN_LONG_N = 5, MOST_LOOPS = 16 };
+/* One epoll_wait returns many events, so that few calls of it are enough. */
+enum { MIN_N = 20, MIN_BATCHES = 3, MIN_LONG_N = 5, MOST_LOOPS = 16 };
 
 #define LONG_NS  5000000
 #define SHORT_NS 1000000 /* still noticed if it takes a tenth of the time */
@@ -200,7 +201,8 @@ void rule_serial_loop(struct analysis *a)
 		    loop_is_known(known, n, stack_site(a, row->stack)->func))
 			continue;
 		*loop = loop_of(a, row);
-		if (!is_of_known_thread(known, n++, loop) && loop->takes >= MIN_N &&
+		if (!is_of_known_thread(known, n++, loop) &&
+		    loop->takes >= (loop->epoll ? MIN_BATCHES : MIN_N) &&
 		    (hardly_waits(a, loop) || blocks_long(a, loop)))
 			describe_loop(a, row, loop);
 	}
