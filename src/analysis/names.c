@@ -178,8 +178,9 @@ static bool is_of_interpreter(const char *func)
  * True if the condition that is waited for is that of an interpreter's lock. Python's take_gil() waits for it
  * 5 ms at a time (Python/ceval_gil.c of 3.2 to 3.14), and is called when bytecode has run for long, or when a
  * call has ended that did not need the lock. Ruby's gvl_yield() (thread_pthread.c of 2.7 to 3.2) is called
- * after 100 ms; what else takes that lock looks like other waits. Debian's programs have symbols of the
- * callers of these functions, and not of the functions.
+ * after 100 ms, and gvl_acquire_internal() when a call that did not need the lock has ended, with a time-out
+ * in the thread that keeps the time; what else takes that lock looks like other waits. Debian's programs have
+ * symbols of the callers of these functions, and not of the functions.
  */
 static bool is_gil(const struct analysis *a, const struct stack_info *info)
 {
@@ -189,7 +190,13 @@ static bool is_gil(const struct analysis *a, const struct stack_info *info)
 					      "PyEval_AcquireThread",
 					      "gvl_acquire_internal",
 					      "thread_sched_to_running_common",
-					      "rb_threadptr_execute_interrupts"};
+					      "rb_threadptr_execute_interrupts",
+					      "rb_thread_io_blocking_region",
+					      "rb_nogvl",
+					      "rb_thread_call_without_gvl",
+					      "rb_thread_call_without_gvl2",
+					      "rb_thread_wait_for_single_fd",
+					      "rb_io_wait"};
 	static const char *const waits[] = {"PyCOND_TIMEDWAIT", "rb_native_cond_wait",
 					    "rb_native_cond_timedwait"};
 	unsigned between = 0;
@@ -199,7 +206,7 @@ static bool is_gil(const struct analysis *a, const struct stack_info *info)
 
 		if (text_is_one_of(func, callers, sizeof(callers) / sizeof(callers[0])))
 			return true;
-		if (is_of_interpreter(func) && between++ < 2)
+		if (is_of_interpreter(func) && between++ < 3)
 			continue;
 		if (!text_is_one_of(func, waits, sizeof(waits) / sizeof(waits[0])))
 			return false;

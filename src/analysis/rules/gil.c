@@ -3,6 +3,7 @@
  */
 #include "analysis/figures.h"
 #include "analysis/finding.h"
+#include "analysis/names.h"
 #include "analysis/rules/rules.h"
 #include "analysis/top.h"
 #include "analysis/words.h"
@@ -43,7 +44,7 @@ void rule_gil(struct analysis *a)
 		label_time(res->waits.sum).text);
 	lock_evidence(a, finding, res);
 	holder_evidence(a, finding, res);
-	if (finding->p99_ns >= SWITCH_INTERVAL_NS)
+	if (finding->p99_ns >= SWITCH_INTERVAL_NS && !stack_mentions(a, finding->stack, "rb_"))
 		finding_evidence(finding,
 				 "Python waits for it 5 ms at a time: who waits longer counts several times");
 	/* A server that answers many requests at once, which each take little time, is well; so is one where
