@@ -82,9 +82,11 @@ void rule_lock_io(struct analysis *a)
 		if (res->parent != i || !lock_matters(a, res, &impact) || !lock_io_applies(res, impact))
 			continue;
 		finding = finding_add(a, "lock-io", impact);
-		finding_text(finding, "%s waited %s for %s, which holds %s across %s.",
+		finding_text(finding, "%s waited %s for %s, which %s %s across %s.",
 			     lock_waiters(a, res).text, label_time(res->waits.sum).text,
-			     lock_holder(a, res).text, lock_called(a, res, "the lock"), across(a, res).text);
+			     lock_holder(a, res).text,
+			     lock_is_of_unnamed_code(a, res) ? "seems to hold" : "holds",
+			     lock_called(a, res, "the lock"), across(a, res).text);
 		lock_evidence(a, finding, res);
 	}
 }

@@ -205,8 +205,7 @@ static bool holder_is_idle(const struct analysis *a, const struct resource *res)
 	       row_is_for_answers(a, work) != ANSWERS_CERTAIN;
 }
 
-/* All monitors of code that a compiler has made at run time look like one. */
-static bool is_of_unnamed_code(const struct analysis *a, const struct resource *res)
+bool lock_is_of_unnamed_code(const struct analysis *a, const struct resource *res)
 {
 	const struct code_place *site = stack_site(a, (uint32_t)top_first(res->waited)->key);
 
@@ -292,7 +291,7 @@ void lock_evidence(struct analysis *a, struct finding *finding, const struct res
 	/* A log on disk is written under a lock: a few percent are how such programs work. */
 	if (holder_takes_work(a, res) || holder_is_idle(a, res) || holder_waits_for_work(a, res) ||
 	    may_be_no_lock(a, res) || is_beside_program(a, res) ||
-	    (is_of_unnamed_code(a, res) && !holder_syncs(a, res)))
+	    (lock_is_of_unnamed_code(a, res) && !holder_syncs(a, res)))
 		finding_at_most(finding, LEVEL_INFO);
 	else if (finding->impact < 0.05)
 		finding->level = LEVEL_INFO; /* more if others wait behind it */

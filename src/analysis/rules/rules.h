@@ -186,6 +186,11 @@ bool lock_is_held_long(const struct resource *res);
 bool lock_is_held_some_time(const struct resource *res);
 /* Adds count, percentiles, worst wait, stacks, and the command that shows more. */
 void lock_evidence(struct analysis *a, struct finding *finding, const struct resource *res);
+/*
+ * All monitors of code that a compiler has made at run time look like one, and are given back without waking
+ * anyone at times: who holds one, and for how long, is not certain.
+ */
+bool lock_is_of_unnamed_code(const struct analysis *a, const struct resource *res);
 struct label lock_waiter(const struct analysis *a, const struct resource *res);
 /* The same, "and others" if it is not for nine tenths of the waits. */
 struct label lock_waiters(const struct analysis *a, const struct resource *res);
