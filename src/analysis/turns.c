@@ -21,8 +21,13 @@ static void count_long(struct analysis *a, const struct goroutine *g, uint64_t n
 
 void turn_end(struct analysis *a, struct goroutine *g, uint32_t stack, uint32_t connection)
 {
+	const struct stack_info *info = &a->stacks[stack];
 	struct turn *turn = &g->turn;
 	uint64_t ran = g->spent[ACT_CODE] - turn->ran;
+
+	/* What an engine calls for itself, as futex for its collector's threads, serves nobody. */
+	if (!connection && !info->polls && !info->io_call)
+		return;
 
 	/* What was called in a gap is not known. */
 	if (turn->serves_many && turn->is_loop && ran >= LONG_TURN_NS &&
@@ -34,7 +39,7 @@ void turn_end(struct analysis *a, struct goroutine *g, uint32_t stack, uint32_t 
 	turn->begin = a->now;
 	turn->ran = g->spent[ACT_CODE];
 	turn->unwatched = g->spent[ACT_UNWATCHED];
-	turn->is_loop |= a->stacks[stack].polls;
+	turn->is_loop |= info->polls;
 	turn->serves_many |= connection && turn->connection && connection != turn->connection;
 	if (connection)
 		turn->connection = connection;

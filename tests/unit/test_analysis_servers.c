@@ -584,13 +584,13 @@ static uint32_t call_stack(struct script *s, const char *leaf, const char *site)
 	return id;
 }
 
-/* A thread reads from so many connections by turns, and computes this long for each tenth. The first time it
- * has served one only. */
+/* A thread reads from so many connections by turns, and computes this long for each tenth, with a call of its
+ * engine in between. The first time it has served one only. */
 static struct analysis *turns(const char *by, unsigned connections, uint64_t ns)
 {
 	struct script *s = one_thread("main [svc]");
 	uint32_t poll = call_stack(s, by, "loop"), from[4],
-		 hash = stack(s, "hash", "handle", 9, "main [svc]");
+		 hash = stack(s, "hash", "handle", 9, "main [svc]"), own = call_stack(s, "getpid", "engine");
 	struct analysis *a;
 
 	for (unsigned i = 0; i < 4; i++) {
@@ -605,6 +605,7 @@ static struct analysis *turns(const char *by, unsigned connections, uint64_t ns)
 		s->now += i % 10 ? 3 * MS : ns / 2;
 		if (i % 10 == 0)
 			add(s, OP_CPU_SAMPLE, 1, 0)->stack = hash;
+		call(s, 1, 0, 2000, own);
 		s->now += i % 10 ? 3 * MS : ns / 2;
 	}
 	s->end = s->now;

@@ -39,7 +39,7 @@ static void long_turn_describe(struct analysis *a, const struct group *group)
 	finding->worst_ns = turns->at - a->begin;
 	finding->worst_goid = turns->g;
 	finding->stack = row ? cpu_first(a->cpu.rows[row].stacks) : 0;
-	finding_evidence(finding, "total %s of CPU time, max %s at %s (%s); each without a system call",
+	finding_evidence(finding, "total %s of CPU time, max %s at %s (%s); each without input or output",
 			 label_time(turns->ns).text, label_time(turns->most).text,
 			 label_time(finding->worst_ns).text, label_who(a, turns->g).text);
 	if (row)
