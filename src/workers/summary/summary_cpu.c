@@ -120,11 +120,22 @@ static void summary_print_reasons(const struct summary *sum, struct cpu_figures 
 	}
 }
 
+/*
+ * How long running goroutines had a CPU, ns: no longer than the threads had one by the kernel's count, as
+ * short times without one are not recorded. Threads that have come and gone are not in that count.
+ */
+static uint64_t on_cpu_ns(const struct cpu_figures *figures)
+{
+	uint64_t off = off_cpu_sum(figures->off_ns);
+	uint64_t on = figures->running_ns > off ? figures->running_ns - off : 0;
+
+	return figures->on_cpu_ns < on && figures->on_cpu_ns * 2 > on ? figures->on_cpu_ns : on;
+}
+
 void summary_print_cpu(const struct summary *sum, FILE *out)
 {
 	const struct cpu_figures figures = summary_cpu(sum);
-	uint64_t off = off_cpu_sum(figures.off_ns), running = figures.running_ns;
-	uint64_t on = running > off ? running - off : 0;
+	uint64_t running = figures.running_ns, on = on_cpu_ns(&figures);
 	const char *most = figures.left_out ? "at most " : "";
 
 	if (!figures.known || !running)
