@@ -31,7 +31,7 @@ static uint32_t group_without_creator(struct analysis *a, uint64_t key, uint32_t
 	return *first;
 }
 
-uint32_t group_get(struct analysis *a, uint32_t func, uint32_t file, uint32_t line, uint32_t creator)
+static uint32_t group_get(struct analysis *a, uint32_t func, uint32_t file, uint32_t line, uint32_t creator)
 {
 	uint32_t site = creator ? stack_near(a, creator)->func ^ stack_near(a, creator)->line << 20 : 0;
 	uint64_t key = ((uint64_t)func << 32 | site) + 1;

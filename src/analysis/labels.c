@@ -96,7 +96,8 @@ static bool labels_is_wanted(const struct analysis *a, const struct goroutine *g
 	return !a->options.by_label || is_text(label->key, label->key_len, a->options.by_label);
 }
 
-bool labels_match(const char *wanted, const struct labels_read *set)
+/* wanted: "key=value" */
+static bool labels_match(const char *wanted, const struct labels_read *set)
 {
 	struct label_name name;
 

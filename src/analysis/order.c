@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/figures.h"
 #include "analysis/intervals.h"
 #include "analysis/names.h"
 #include "code/symbol/library.h"
@@ -33,22 +34,13 @@ const char *table_name(enum table table)
 	return names[table];
 }
 
-static uint64_t total(const uint64_t spent[ACT_COUNT])
-{
-	uint64_t ns = 0;
-
-	for (unsigned i = 0; i < ACT_COUNT; i++)
-		ns += spent[i];
-	return ns;
-}
-
 /* Groups that run weigh more than groups that only wait. */
 static uint64_t weigh_group(const struct group *group)
 {
 	uint64_t busy = group->spent[ACT_CODE] + group->spent[ACT_ASSIST] + group->spent[ACT_RUNNABLE] +
 			group->spent[ACT_SYSCALL];
 
-	return 1 + busy * 64 + total(group->spent) / 64;
+	return 1 + busy * 64 + activities_ns(group->spent) / 64;
 }
 
 bool row_is_idle(const struct analysis *a, const struct row *row)
@@ -119,7 +111,7 @@ static uint64_t order_weigh(const struct analysis *a, enum table table, size_t i
 	case TABLE_ADDRESSES: /* but those of the runtime's own goroutines */
 		return is_of_runtime(a, &a->locks[i]) ? 0 : a->locks[i].waits.sum + a->locks[i].waits.n;
 	case TABLE_LABELS:
-		return a->instances[i].kind == INSTANCE_LABEL ? total(a->instances[i].spent) : 0;
+		return a->instances[i].kind == INSTANCE_LABEL ? activities_ns(a->instances[i].spent) : 0;
 	case TABLE_CPU:
 		return a->cpu.rows[i].self;
 	case TABLE_LEAKS:

@@ -7,7 +7,6 @@
 
 /* --- groups.c: goroutines with the same function and creator --- */
 
-uint32_t group_get(struct analysis *a, uint32_t func, uint32_t file, uint32_t line, uint32_t creator);
 void group_from_stack(struct analysis *a, struct goroutine *g, uint32_t stack);
 void group_born(struct analysis *a, struct goroutine *g, uint32_t entry, uint32_t creator, bool before);
 void group_ended(struct analysis *a, struct goroutine *g);
@@ -35,7 +34,6 @@ void labels_end(struct analysis *a, struct goroutine *g, bool cut);
 /* Another set of labels in a gap was not seen: the open periods count as cut. */
 void labels_cut(struct goroutine *g);
 void labels_drop(struct goroutine *g);
-bool labels_match(const char *wanted, const struct labels_read *set); /* wanted: "key=value" */
 
 /* --- locks.c: locks by address, from the logs of --locks --- */
 

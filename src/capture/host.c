@@ -183,11 +183,6 @@ static bool descends_from(const struct cpu_user *users, size_t n, const struct c
 	return false;
 }
 
-static uint64_t ticks_since(uint64_t before, uint64_t now)
-{
-	return now > before ? now - before : 0;
-}
-
 /* Leaves in the users what they used since the beginning, those first that used most. */
 static void subtract(const struct host *host, struct cpu_user *users, size_t n)
 {
@@ -200,8 +195,9 @@ static void subtract(const struct host *host, struct cpu_user *users, size_t n)
 		const struct cpu_user *before = find_user(host->users, host->nusers, users[i].pid);
 
 		if (before && before->start_ticks == users[i].start_ticks) {
-			users[i].ticks = ticks_since(before->ticks, users[i].ticks);
-			users[i].ended_ticks = ticks_since(before->ended_ticks, users[i].ended_ticks);
+			users[i].ticks = cpu_figure_grown(before->ticks, users[i].ticks, true);
+			users[i].ended_ticks =
+				cpu_figure_grown(before->ended_ticks, users[i].ended_ticks, true);
 		} else if (host->nusers == MAX_USERS) {
 			/* perhaps it was there, but was not looked at */
 			users[i].ticks = users[i].ended_ticks = 0;

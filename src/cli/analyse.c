@@ -49,7 +49,12 @@ void trace_input_close(struct trace_input *input)
 	*input = (struct trace_input){.name = NULL};
 }
 
-int trace_input_record(struct trace_input *input, const struct record_options *record, struct error *err)
+/*
+ * Starts a process that records a process with these options into an unnamed file, and that has this
+ * process's privileges. Returns 0 or a negative errno.
+ */
+static int trace_input_record(struct trace_input *input, const struct record_options *record,
+			      struct error *err)
 {
 	static char name[32];
 

@@ -31,11 +31,6 @@ struct trace_input {
 /* Opens the file. Returns 0, or a negative errno and sets *err. */
 int trace_input_open(struct trace_input *input, const char *path, struct error *err);
 /*
- * Starts a process that records a process with these options into an unnamed file, and that has this
- * process's privileges. Returns 0 or a negative errno.
- */
-int trace_input_record(struct trace_input *input, const struct record_options *record, struct error *err);
-/*
  * Records if a process is given. Else gives up what only recording needs (privilege_limit()), and opens the
  * file.
  */

@@ -231,7 +231,8 @@ int parse_user(const char *option, const char *text, uid_t *uid, struct error *e
 				 text);
 }
 
-int parse_percent(const char *option, const char *text, unsigned *percent, struct error *err)
+/* "10" or "10%", from 1 to 1000. */
+static int parse_percent(const char *option, const char *text, unsigned *percent, struct error *err)
 {
 	static const struct value_unit units[] = {{"", 1}, {"%", 1}};
 	uint64_t value;

@@ -42,8 +42,6 @@ int parse_pid(const char *option, const char *text, pid_t *pid, struct error *er
 /* The number of a user, or a name in /etc/passwd: other databases of users are code that gotrace does not
  * load. */
 int parse_user(const char *option, const char *text, uid_t *uid, struct error *err);
-/* "10" or "10%", from 1 to 1000. */
-int parse_percent(const char *option, const char *text, unsigned *percent, struct error *err);
 /* "100" or "100Hz", from 0 to max. */
 int parse_rate(const char *option, const char *text, unsigned max, unsigned *hz, struct error *err);
 int parse_format(const char *option, const char *text, enum wire_format *format, struct error *err);

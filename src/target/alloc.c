@@ -71,7 +71,8 @@ int target_want_alloc(struct target *target, enum alloc_level level, struct erro
 
 /* --- memory in use --- */
 
-int areas_add(struct areas *areas, const struct log_area *area)
+/* Returns 0 or -ENOMEM. */
+static int areas_add(struct areas *areas, const struct log_area *area)
 {
 	if (array_grow(&areas->all, &areas->capacity, areas->n + 1, sizeof(*areas->all)))
 		return -ENOMEM;
@@ -96,7 +97,7 @@ int areas_add_stack(struct areas *areas, uint64_t lo, uint64_t hi)
 	return areas_add(areas, &area);
 }
 
-size_t span_view_size(const struct layout *layout)
+static size_t span_view_size(const struct layout *layout)
 {
 	const struct runtime_offsets *at = &layout->runtime;
 	size_t size = at->span_base + 8;
@@ -106,7 +107,8 @@ size_t span_view_size(const struct layout *layout)
 	return at->span_state + 1 > size ? at->span_state + 1 : size;
 }
 
-bool span_view_read(const struct layout *layout, const uint8_t *bytes, struct log_area *area)
+/* Parses one mspan from span_view_size() bytes. Returns false if it is unused or implausible. */
+static bool span_view_read(const struct layout *layout, const uint8_t *bytes, struct log_area *area)
 {
 	const struct runtime_offsets *at = &layout->runtime;
 	uint64_t base = layout_word(bytes, at->span_base), pages = layout_word(bytes, at->span_npages);

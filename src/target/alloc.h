@@ -16,8 +16,6 @@ struct areas {
 /* Finds where stackalloc has its results, and stores the places in *layout. Returns 0 or -ENOENT. */
 int target_find_stack_places(const struct target *target, struct alloc_layout *layout);
 
-/* Returns 0 or -ENOMEM. */
-int areas_add(struct areas *areas, const struct log_area *area);
 /*
  * Reads a batch of runtime.mheap_.allspans. Returns 1 if more remain, 0 at the end, or a negative errno: a
  * read error, -ENOMEM or -EAGAIN. The result is not atomic: concurrent changes appear in the probes' records.
@@ -26,9 +24,5 @@ int areas_read_spans(const struct target *target, struct memory_batch *batch, st
 /* Adds a goroutine's stack [lo, hi), if it has one. Returns 0 or -ENOMEM. */
 int areas_add_stack(struct areas *areas, uint64_t lo, uint64_t hi);
 void areas_free(struct areas *areas);
-
-/* Parses one mspan from span_view_size() bytes. Returns false if it is unused or implausible. */
-size_t span_view_size(const struct layout *layout);
-bool span_view_read(const struct layout *layout, const uint8_t *bytes, struct log_area *area);
 
 #endif

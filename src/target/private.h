@@ -67,8 +67,6 @@ void target_take_layout(struct target *target);
 
 /* Finds allgs, allp, ... and the thread-local offset of g in the code, and stores them in *target. */
 int target_find_variables(struct target *target, struct error *err);
-/* Finds the functions that the BPF programs recognise by address, and stores their places in *target. */
-void target_find_places(struct target *target);
 
 /*
  * Gets the address of the flag that is set while the runtime's tracer is on (a byte from Go 1.23 on). Returns

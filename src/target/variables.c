@@ -342,7 +342,7 @@ static void find_park_copies(struct target *target)
 }
 
 /* A program without cgo has no callbacks from C. */
-void target_find_places(struct target *target)
+static void target_find_places(struct target *target)
 {
 	struct go_places *places = &target->places;
 

@@ -131,7 +131,8 @@ static void write_name(struct requests *requests, const struct live_request *req
 	name_end(requests, request);
 }
 
-void requests_set_name(struct requests *requests, struct live_request *request)
+/* Names it by its method and rest ("GET /items/{id}"), once: later changes of them are ignored. */
+static void requests_set_name(struct requests *requests, struct live_request *request)
 {
 	struct request_text name = request->method;
 

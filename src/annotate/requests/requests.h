@@ -60,8 +60,6 @@ const char *requests_prepared(struct requests *requests, const struct g *g);
 /* Begins a request on m's goroutine. Returns NULL if too many are open, or when out of memory. */
 struct live_request *requests_begin(struct requests *requests, struct m *m,
 				    const struct live_request *request, uint32_t stack);
-/* Names it by its method and rest ("GET /items/{id}"), once: later changes of them are ignored. */
-void requests_set_name(struct requests *requests, struct live_request *request);
 /* Writes a log event of the request. */
 void requests_log(struct requests *requests, struct m *m, const struct live_request *request,
 		  const char *message);

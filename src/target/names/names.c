@@ -124,7 +124,7 @@ void names_charge_search(struct names_limits *limits, uint64_t ns)
 	limits->search_budget_ns -= (int64_t)ns;
 }
 
-void names_limits_free(struct names_limits *limits)
+static void names_limits_free(struct names_limits *limits)
 {
 	map64_free(&limits->reported);
 }

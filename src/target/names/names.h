@@ -25,7 +25,6 @@ struct names_limits {
 };
 
 void names_limits_init(struct names_limits *limits);
-void names_limits_free(struct names_limits *limits);
 /*
  * Returns true if there is time to open the files of one more program. Otherwise prints a message on standard
  * error, once.
