@@ -951,7 +951,9 @@ static struct analysis *calling(struct script *s, const char *leaf)
 static struct analysis *sleeping(struct script *s, const char *task)
 {
 	uint32_t entry = stack(s, "std::thread::start", NULL, 1, NULL);
-	uint32_t sleeps = stack(s, "std::thread::sleep", "app::handle", 7, task);
+	const char *const frames[] = {"std::thread::sleep", "app::handle", task,
+				      "tokio::runtime::scheduler::multi_thread::worker::Context::run_task"};
+	uint32_t sleeps = stack_of(s, frames, 4, 7);
 
 	procs(s, 1);
 	create(s, 1, entry);

@@ -30,27 +30,6 @@ static bool is_into_c(const struct analysis *a, uint32_t stack)
 }
 
 /*
- * A task of tokio is polled by a worker thread, which others share (tokio::runtime::task); what
- * spawn_blocking runs is a task, too, with a thread of its own (BlockingTask, nearer the leaf), and
- * block_in_place gives the worker's tasks to another thread first.
- */
-static bool is_async_task(const struct analysis *a, uint32_t stack)
-{
-	const struct stack_info *info = &a->stacks[stack];
-
-	for (uint32_t i = 0; i < info->n; i++) {
-		const char *func = name_text(a, a->frames[info->first + i].func);
-
-		if (strstr(func, "tokio::runtime::blocking::task::BlockingTask") ||
-		    strstr(func, "block_in_place"))
-			return false;
-		if (strncmp(func, "tokio::runtime::task::", strlen("tokio::runtime::task::")) == 0)
-			return true;
-	}
-	return false;
-}
-
-/*
  * All the time, one goroutine after the other waits there, or always the same: for an answer, or for the
  * other end to read. What else it is to do waits with it, in a queue that may have no waits.
  */
@@ -77,7 +56,7 @@ static bool counts(const struct analysis *a, const struct row *row)
 		return true;
 	/* Elsewhere a sleep is a pace that the program has chosen. */
 	if (row->activity == ACT_SLEEP)
-		return is_async_task(a, row->stack);
+		return stack_is_in_task(a, row->stack);
 	/* A reader waits for input, which may never come. */
 	if (row->hist.sum / row->hist.n > LONGEST_MEAN_NS)
 		return false;
@@ -129,7 +108,7 @@ void rule_call_place(struct analysis *a)
 		     label_time(most->hist.sum / most->hist.n).text, others);
 	row_evidence(a, finding, most);
 	callers_evidence(a, finding, "called by", most->stack);
-	if (is_async_task(a, most->stack))
+	if (stack_is_in_task(a, most->stack))
 		finding_evidence(finding, "a task of tokio: its worker thread is blocked, and the tasks that "
 					  "wait for it (tokio::task::spawn_blocking)");
 }

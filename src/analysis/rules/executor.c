@@ -32,12 +32,7 @@ static bool is_blocking(const struct row *row)
 	}
 }
 
-/*
- * What a task of Tokio calls is above the scheduler, with Context::run_task or CurrentThread::block_on below;
- * a closure of spawn_blocking or block_in_place, whose threads have the same name, is not (tokio 1.54
- * src/runtime/scheduler/multi_thread/worker.rs, current_thread/mod.rs, blocking/task.rs).
- */
-static bool is_in_task(const struct analysis *a, uint32_t stack)
+bool stack_is_in_task(const struct analysis *a, uint32_t stack)
 {
 	const struct stack_info *info = &a->stacks[stack];
 	bool polls = false;
@@ -64,7 +59,7 @@ void rule_executor(struct analysis *a)
 	for (size_t i = 1; i < a->nrows && is_of_threads(a); i++) {
 		const struct row *row = &a->rows[i];
 
-		if (!is_blocking(row) || !is_in_task(a, row->stack))
+		if (!is_blocking(row) || !stack_is_in_task(a, row->stack))
 			continue;
 		n += row->hist.n;
 		ns += row->hist.sum;

@@ -83,6 +83,12 @@ void rule_poll_spin(struct analysis *a);
 void rule_vm_gc(struct analysis *a);
 void rule_database_lock(struct analysis *a);
 void rule_executor(struct analysis *a);
+/*
+ * What a task of Tokio calls is above the scheduler, with Context::run_task or CurrentThread::block_on below;
+ * a closure of spawn_blocking or block_in_place, whose threads have the same name, is not (tokio 1.54
+ * src/runtime/scheduler/multi_thread/worker.rs, current_thread/mod.rs, blocking/task.rs).
+ */
+bool stack_is_in_task(const struct analysis *a, uint32_t stack);
 void rule_descendants(struct analysis *a);
 void rule_few_threads(struct analysis *a);
 void rule_stampede(struct analysis *a);
