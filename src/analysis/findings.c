@@ -60,6 +60,7 @@ static const struct rule rules[] = {
 	{"finalizer", rule_finalizer, 0, true},
 	{"timer-bound", rule_timer_bound, DETAIL_WAKERS, false},
 	{"hand-off", rule_hand_off, 0, false},
+	{"slow-host", rule_slow_host, 0, true},
 	{"task-place", rule_task_place, 0, false},
 	{"request-place", rule_request_place, 0, true},
 	{"delayed-ack", rule_delayed_ack, DETAIL_CALLS, false},

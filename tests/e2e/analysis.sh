@@ -632,6 +632,23 @@ case_report_requests() { # requests of a live process, as tasks
 	gone_on
 }
 
+case_report_hosts() { # of three hosts that are asked for the same, the slow one is named
+	local binary clean
+	binary=$(planted_binary $NEWEST) || die "cannot build"
+	for clean in '' -clean; do
+		start_target "$binary" replicas $clean
+		report_json -p "$target" -d 3s --requests=auto
+		stop_target
+		if [ "$clean" ]; then
+			! findings_in "$W/report.json" | grep -q '^slow-host ' || die "a slow host of none: $(findings_in "$W/report.json" | tr '\n' ',')"
+		else
+			findings_in "$W/report.json" | grep -q '^slow-host ' || die "no slow host: $(findings_in "$W/report.json" | tr '\n' ',')"
+			grep -q 'client GET 127.0.0.1:[0-9]*/price takes [0-9.]* ms (mean), and the same of 2 other hosts' \
+				"$W/report.json" || die "not this host: $(grep -o 'client GET [^"]*' "$W/report.json" | head -n 2)"
+		fi
+	done
+}
+
 case_why_recording() { # calls of a function, recorded for the question; and the program's own tasks as before
 	local binary
 	binary=$(planted_binary $NEWEST) || die "cannot build"

@@ -339,6 +339,48 @@ static void test_running_tasks_without_samples(void **state)
 	script_free(s);
 }
 
+/* Requests to three hosts, one after the other, of which the first takes this long, the others 4 ms. */
+static struct analysis *requests_to_hosts(struct script *s, uint64_t ns)
+{
+	static const char *const names[] = {"client GET a:80/price", "client GET b:80/price",
+					    "client GET b:80/item", "client GET c:80/price"};
+
+	procs(s, 1);
+	create(s, 1, stack(s, "main.serve", NULL, 1, NULL));
+	start(s, 1, 0);
+	for (unsigned i = 0; i < 60; i++) {
+		struct op *op = add(s, OP_TASK_BEGIN, 1, 0);
+
+		op->arg = i + 1;
+		op->string = str(s, names[i % 4]);
+		s->now += i % 4 ? 4 * MS : ns;
+		op = add(s, OP_TASK_END, 1, 0);
+		op->arg = i + 1;
+	}
+	s->end = s->now;
+	return analyse(s, NULL);
+}
+
+static void test_slow_host(void **state)
+{
+	struct script *s = script_new(1000 * MS), *even = script_new(1000 * MS);
+	struct analysis *a = requests_to_hosts(s, 40 * MS);
+	const struct finding *finding = found(a, "slow-host");
+
+	(void)state;
+	assert_non_null(finding);
+	assert_int_equal(finding->level, LEVEL_HIGH);
+	assert_string_equal(finding->text,
+			    "client GET a:80/price takes 40.0 ms (mean), and the same of 2 other hosts "
+			    "4.00 ms: 600 ms in all.");
+	analysis_free(a);
+	a = requests_to_hosts(even, 9 * MS);
+	assert_null(found(a, "slow-host"));
+	analysis_free(a);
+	script_free(s);
+	script_free(even);
+}
+
 static void test_figures_in_words(void **state)
 {
 	(void)state;
@@ -356,6 +398,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_cpu_in_several), cmocka_unit_test(test_running_tasks_without_samples),
 	cmocka_unit_test(test_yield),          cmocka_unit_test(test_owner),
 	cmocka_unit_test(test_awake),          cmocka_unit_test(test_figures_in_words),
+	cmocka_unit_test(test_slow_host),
 };
 
 UNIT_TESTS(tests, NULL, NULL);

@@ -223,6 +223,15 @@ static const char *wait_name(const struct analysis *a, const struct row *row)
 	return activity_name(child ? ACT_CHILD : (enum activity)row->activity);
 }
 
+/* Which of several hosts is slow is not in the stack. */
+static void hosts_evidence(const struct analysis *a, struct finding *finding, uint32_t stack)
+{
+	if (annotated_ns(a, INSTANCE_TASK) <= 0 && stack_calls(a, stack, "net/http.(*persistConn).roundTrip"))
+		finding_evidence(finding,
+				 "gotrace report -p %s --requests=auto says how long each host takes",
+				 label_pid(a).text);
+}
+
 static void describe_wait(struct analysis *a, const struct handler *handler, const struct wait_place *most)
 {
 	struct finding *finding = finding_add(a, "request-place", share_of_tasks(a, (double)most->ns));
@@ -236,6 +245,7 @@ static void describe_wait(struct analysis *a, const struct handler *handler, con
 	name_waker(a, finding, most->most);
 	requests_evidence(a, finding, handler, row_waits(most->most)->n);
 	known_wait_evidence(a, finding);
+	hosts_evidence(a, finding, most->most->stack);
 	finding->n = most->n;
 	finding->total_ns = most->ns;
 }

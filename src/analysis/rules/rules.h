@@ -64,6 +64,7 @@ void rule_locked_thread(struct analysis *a);
 void rule_dns(struct analysis *a);
 void rule_cpu_place(struct analysis *a);
 void rule_task_place(struct analysis *a);
+void rule_slow_host(struct analysis *a);
 void rule_busy_owner(struct analysis *a);
 void rule_yield_spin(struct analysis *a);
 void rule_leak_awake(struct analysis *a);

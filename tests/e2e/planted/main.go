@@ -71,6 +71,7 @@ var modes = map[string]mode{
 	"memstats":      memStats,
 	"two-kinds":     twoKinds,
 	"stampede":      stampede,
+	"replicas":      replicas,
 	"batch-timer":   batchTimer,
 }
 

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -28,6 +29,36 @@ func serveClients(handler http.HandlerFunc, clients int, pause time.Duration, pa
 			}
 		})
 	}
+}
+
+// A request asks one of three replicas for a price, each in turn. One of them takes long, or none does.
+func replicas(clean bool) {
+	var hosts [3]string
+	for i := range hosts {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			panic(err)
+		}
+		pause := 4 * time.Millisecond
+		if i == 1 && !clean {
+			pause = 80 * time.Millisecond
+		}
+		hosts[i] = listener.Addr().String()
+		go http.Serve(listener, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			time.Sleep(pause)
+			fmt.Fprintln(w, "12.50")
+		}))
+	}
+	var asked atomic.Uint64
+	handler := func(w http.ResponseWriter, r *http.Request) {
+		host := hosts[asked.Add(1)%uint64(len(hosts))]
+		answer, err := http.Get("http://" + host + "/price")
+		if err == nil {
+			io.Copy(w, answer.Body)
+			answer.Body.Close()
+		}
+	}
+	serveClients(handler, 6, 20*time.Millisecond, func(int) string { return "/item" })
 }
 
 type piece struct {
