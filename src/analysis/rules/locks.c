@@ -135,7 +135,7 @@ struct label lock_waiters(const struct analysis *a, const struct resource *res)
 		if (stacks_share_site(a, (uint32_t)res->waited[i].key, (uint32_t)top_first(res->waited)->key))
 			named += top_sure(&res->waited[i]);
 	}
-	if (named * 10 < res->waits.sum * 9)
+	if (named * 4 < res->waits.sum * 3)
 		snprintf(label.text + n, sizeof(label.text) - n, " and others");
 	return label;
 }

@@ -59,6 +59,15 @@ static bool is_reader(const struct analysis *a, const struct group *group)
 	       library_owner(name_text(a, group->func), name_text(a, group->file)) != CODE_OF_PROGRAM;
 }
 
+/* A loop of a library that waits for work itself: net/http's writeLoop, for the next request. */
+static bool waits_for_work(const struct analysis *a, const struct row *row)
+{
+	const struct group *group = &a->groups[top_first(row->functions)->key];
+
+	return stack_site(a, row->stack)->func == group->func &&
+	       library_owner(name_text(a, group->func), name_text(a, group->file)) != CODE_OF_PROGRAM;
+}
+
 /* On average, more goroutines wait here than there are workers: some are not being served. */
 static bool is_queue(struct analysis *a, const struct row *row, const struct group *group)
 {
@@ -100,7 +109,8 @@ static bool is_pool(const struct analysis *a, const struct row *row, const struc
 
 	return (double)waker->weight >= 0.8 * (double)row->hist.sum && !group->system && group->peak >= 2 &&
 	       group->peak <= MAX_MEMBERS && group->ended * 4 <= group->created + group->at_start &&
-	       top_first(row->functions)->key != waker->key && !is_reader(a, group) && utilisation(a) <= 0.95;
+	       top_first(row->functions)->key != waker->key && !waits_for_work(a, row) &&
+	       !is_reader(a, group) && utilisation(a) <= 0.95;
 }
 
 static void workers_evidence(const struct analysis *a, struct finding *finding, const struct row *row,
