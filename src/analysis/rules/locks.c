@@ -128,11 +128,12 @@ struct label lock_waiter(const struct analysis *a, const struct resource *res)
 struct label lock_waiters(const struct analysis *a, const struct resource *res)
 {
 	struct label label = lock_waiter(a, res);
+	uint32_t func = stack_site(a, (uint32_t)top_first(res->waited)->key)->func;
 	size_t n = strlen(label.text);
 	uint64_t named = 0;
 
 	for (unsigned i = 0; i < TOPS; i++) {
-		if (stacks_share_site(a, (uint32_t)res->waited[i].key, (uint32_t)top_first(res->waited)->key))
+		if (stack_site(a, (uint32_t)res->waited[i].key)->func == func)
 			named += top_sure(&res->waited[i]);
 	}
 	if (named * 4 < res->waits.sum * 3)

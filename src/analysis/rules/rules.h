@@ -199,7 +199,7 @@ void lock_evidence(struct analysis *a, struct finding *finding, const struct res
  */
 bool lock_is_of_unnamed_code(const struct analysis *a, const struct resource *res);
 struct label lock_waiter(const struct analysis *a, const struct resource *res);
-/* The same, "and others" if it is for less than three quarters of the waits. */
+/* The same, "and others" if less than three quarters of the waits are in its function. */
 struct label lock_waiters(const struct analysis *a, const struct resource *res);
 /* Returns `lock`, "a lock" or the like; another word where threads wait for a futex that may be none. */
 const char *lock_called(const struct analysis *a, const struct resource *res, const char *lock);
