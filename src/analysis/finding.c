@@ -34,7 +34,8 @@ static bool weighs_less(const struct finding *one, const struct finding *other)
 }
 
 /* In a full table, a new finding takes the place of the one that weighs least: rules that come late are no
- * less important. If none weighs less than it, returns a place that is never read. */
+ * less important. If none weighs less than it, and none is information, returns a place that is never read.
+ */
 static struct finding *finding_place(struct analysis *a, const struct finding *made)
 {
 	static struct finding scratch;
@@ -46,7 +47,7 @@ static struct finding *finding_place(struct analysis *a, const struct finding *m
 		if (weighs_less(&a->findings[i], least))
 			least = &a->findings[i];
 	}
-	return weighs_less(least, made) || made->level == LEVEL_INFO ? least : &scratch;
+	return weighs_less(least, made) || least->level == LEVEL_INFO ? least : &scratch;
 }
 
 struct finding *finding_add(struct analysis *a, const char *id, double impact)

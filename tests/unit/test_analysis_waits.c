@@ -657,6 +657,7 @@ static void test_full_table(void **state)
 	finding_add(a, "dns", 0.1);
 	assert_string_equal(a->findings[9].id, "dns");
 	finding_add(a, "burst", 0.02);
+	finding_add(a, "burst", 0);
 	for (unsigned i = 0; i < ANALYSIS_FINDINGS; i++)
 		assert_string_not_equal(a->findings[i].id, "burst");
 	finding_at_most(&a->findings[8], LEVEL_INFO);
