@@ -71,6 +71,7 @@ static bool is_own_log(const struct op *op, const struct tables *tables)
 	const char *category = tables_string(tables, op->string, &len);
 	const char *text = tables_string(tables, op->string2, &len);
 	struct lock_log lock;
+	struct stopped_log stopped;
 	struct kernel_log kernel;
 	struct host_log host;
 	uint64_t repaired, lost;
@@ -80,7 +81,7 @@ static bool is_own_log(const struct op *op, const struct tables *tables)
 	return lock_log_parse(category, text, &lock) || cpu_log_parse(category, text, &cpu) ||
 	       left_out_log_parse(category, text, &missing) || repair_log_parse(category, text, &repaired) ||
 	       loss_log_parse(category, text, &lost) || host_log_parse(category, text, &host) ||
-	       kernel_log_parse(category, text, &kernel) ||
+	       kernel_log_parse(category, text, &kernel) || stopped_log_parse(category, text, &stopped) ||
 	       (strcmp(category, OWN_LOG_CATEGORY) == 0 && strcmp(text, GAP_LOG_BEGIN GAP_LOG_LIMIT) == 0);
 }
 
