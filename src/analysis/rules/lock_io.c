@@ -8,8 +8,6 @@
 #include "analysis/names.h"
 #include "analysis/rules/rules.h"
 
-enum { MIN_WAIT_NS = 1000000 };
-
 static const char *lock_io_kind_of(const struct resource *res)
 {
 	const uint64_t *did = res->meanwhile;
@@ -62,14 +60,10 @@ static struct label across(const struct analysis *a, const struct resource *res)
 	return label;
 }
 
-static bool lock_io_applies(const struct resource *res, double impact)
+/* Of a lock that is held for both, one finding is enough. */
+static bool mostly_computes(const struct resource *res)
 {
-	bool is_long = lock_is_held_long(res);
-
-	/* Each hold waits for the disk, however fast it is; but that is not why a few are long. */
-	if (lock_is_for_calls(res, impact) && lock_is_for_io(res) && (!is_long || lock_share_io(res) >= 0.05))
-		return true;
-	return res->waits.max >= MIN_WAIT_NS && lock_share_io(res) >= 0.5 && is_long;
+	return lock_share_io(res) < 0.25;
 }
 
 void rule_lock_io(struct analysis *a)
@@ -79,7 +73,8 @@ void rule_lock_io(struct analysis *a)
 		struct finding *finding;
 		double impact;
 
-		if (res->parent != i || !lock_matters(a, res, &impact) || !lock_io_applies(res, impact))
+		if (res->parent != i || !lock_matters(a, res, &impact) || !lock_is_across_io(res, impact) ||
+		    (mostly_computes(res) && lock_is_long(a, res)))
 			continue;
 		finding = finding_add(a, "lock-io", impact);
 		finding_text(finding, "%s waited %s for %s, which %s %s across %s.",

@@ -87,6 +87,45 @@ bool lock_is_for_io(const struct resource *res)
 	return res->io_calls * 2 >= res->calls;
 }
 
+/* Shorter waits are no reason to look at what the holder does. */
+enum { MIN_WAIT_NS = 1000000 };
+
+bool lock_is_across_io(const struct resource *res, double impact)
+{
+	bool is_long = lock_is_held_long(res);
+
+	/* Each hold waits for the disk, however fast it is; but that is not why a few are long. */
+	if (lock_is_for_calls(res, impact) && lock_is_for_io(res) && (!is_long || lock_share_io(res) >= 0.05))
+		return true;
+	return res->waits.max >= MIN_WAIT_NS && lock_share_io(res) >= 0.5 && is_long;
+}
+
+/* What is charged to the place where the lock is mostly released, from any stack. */
+static uint64_t charged_to_first(const struct analysis *a, const struct resource *res)
+{
+	uint32_t first = (uint32_t)top_first(res->released)->key;
+	uint64_t ns = 0;
+
+	for (unsigned i = 0; i < TOPS; i++) {
+		if (stacks_share_site(a, (uint32_t)res->released[i].key, first))
+			ns += res->released[i].weight;
+	}
+	return ns;
+}
+
+/* A single hold is a habit only if it is a good part of the trace: its thread may have lost the CPU. */
+static bool is_habit(const struct analysis *a, const struct resource *res)
+{
+	return res->medium_n > 1 || res->min_holds.max * 20 >= watched_ns(a);
+}
+
+bool lock_is_long(const struct analysis *a, const struct resource *res)
+{
+	return is_habit(a, res) && res->given_up_ns * 5 < res->waits.sum && res->waits.max >= MIN_WAIT_NS &&
+	       lock_share_io(res) < 0.5 && lock_is_held_some_time(res) &&
+	       charged_to_first(a, res) * 2 >= res->charged_ns;
+}
+
 /* What is known of the holders' time, ns. What one waits for inside pthread_cond_signal is that those that it
  * woke get a CPU. */
 static uint64_t holders_ns(const struct resource *res)

@@ -183,6 +183,9 @@ double lock_share_io(const struct resource *res);
 double lock_share_calls(const struct resource *res);
 /* At least half of the holds make calls, and the waits cost 5 % of task time. */
 bool lock_is_for_calls(const struct resource *res, double impact);
+/* It is held across I/O, or long by one that computes; both may be true. */
+bool lock_is_across_io(const struct resource *res, double impact);
+bool lock_is_long(const struct analysis *a, const struct resource *res);
 /* At least half of those calls do I/O. */
 bool lock_is_for_io(const struct resource *res);
 /*
