@@ -287,6 +287,7 @@ func (b *bench) memcached() *service {
 		func() (hello, question string) { return "", "get key\r\n" }, 1)
 }
 
+// An answer is two writes: with Nagle's algorithm, the second one waits for the client's delayed acknowledgement.
 func (b *bench) python() *service {
 	address := freePort()
 	_, port, _ := net.SplitHostPort(address)
@@ -294,6 +295,7 @@ func (b *bench) python() *service {
 import http.server, sys
 class Page(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     def do_GET(self):
         self.send_response(200); self.send_header("Content-Length", "7"); self.end_headers(); self.wfile.write(b"a page\n")
     def log_message(self, *args): pass
