@@ -182,7 +182,7 @@ static bool is_of_interpreter(const char *func)
  * in the thread that keeps the time; what else takes that lock looks like other waits. Debian's programs have
  * symbols of the callers of these functions, and not of the functions.
  */
-static bool is_gil(const struct analysis *a, const struct stack_info *info)
+static bool is_gil(const struct analysis *a, const struct stack_info *info, enum primitive found)
 {
 	static const char *const callers[] = {"take_gil",
 					      "_PyEval_EvalFrameDefault",
@@ -201,11 +201,14 @@ static bool is_gil(const struct analysis *a, const struct stack_info *info)
 					    "rb_native_cond_timedwait"};
 	unsigned between = 0;
 
+	/* The condition has a mutex, for which many queue where many want the interpreter. */
+	if (found != PRIM_COND && found != PRIM_LOCK)
+		return false;
 	for (uint32_t i = info->near; i < info->n; i++) {
 		const char *func = name_text(a, a->frames[info->first + i].func);
 
 		if (text_is_one_of(func, callers, sizeof(callers) / sizeof(callers[0])))
-			return true;
+			return found == PRIM_COND || strcmp(func, "_PyEval_EvalFrameDefault") != 0;
 		if (is_of_interpreter(func) && between++ < 3)
 			continue;
 		if (!text_is_one_of(func, waits, sizeof(waits) / sizeof(waits[0])))
@@ -244,7 +247,8 @@ static void find_primitive(const struct analysis *a, struct stack_info *info)
 		info->made_of_condition |= found == PRIM_COND;
 		found = one;
 	}
-	if (found == PRIM_COND && is_gil(a, info))
+	info->of_gil_mutex = found == PRIM_LOCK && is_gil(a, info, found);
+	if (is_gil(a, info, found))
 		found = PRIM_GIL;
 	if (found == PRIM_TEAM && !is_surely_team(a, info)) {
 		found = PRIM_NONE;

@@ -23,6 +23,11 @@ static bool is_resource(unsigned activity)
 	       activity == ACT_SELECT || activity == ACT_SEMAPHORE;
 }
 
+static bool waits_for_resource(const struct analysis *a, const struct goroutine *g)
+{
+	return is_resource(g->activity) && !a->stacks[g->stack].of_gil_mutex;
+}
+
 static uint32_t resources_root_of(struct analysis *a, uint32_t index)
 {
 	while (a->resources[index].parent != index) {
@@ -266,7 +271,7 @@ void resource_wait(struct analysis *a, struct goroutine *g)
 	struct resource *res;
 	struct holding *held;
 
-	if (!is_resource(g->activity))
+	if (!waits_for_resource(a, g))
 		return;
 	index = resource_of(a, g);
 	res = &a->resources[index];
@@ -655,7 +660,7 @@ void resource_wake(struct analysis *a, struct goroutine *g, struct goroutine *wa
 	/* What it waits for since before the trace may have been any lock. */
 	if (waker && g->cut && g->activity == ACT_OTHER)
 		a->unknown_woken_at = a->now;
-	if (!is_resource(g->activity))
+	if (!waits_for_resource(a, g))
 		return;
 	index = resource_of(a, g);
 	if (!index)

@@ -106,6 +106,7 @@ struct stack_info {
 	uint32_t call;          /* string: the system call that Go's package makes; 0 = none, or not known */
 	uint8_t io_call;        /* I/O call, for io_call_name(); 0 = none */
 	uint8_t polled;         /* enum activity: what a goroutine waits for if it waits for the poller */
+	bool of_gil_mutex;      /* the mutex of an interpreter's lock: who has it has not the lock */
 	bool made_of_condition; /* as some libraries make locks, or OpenMP its teams */
 	uint32_t handler;       /* handlers.h: string; 0 = not looked up, UINT32_MAX = none */
 	bool lookup;            /* resolves a host name */

@@ -300,6 +300,30 @@ static void test_lock_across_epoll(void **state)
 	assert_int_equal(level_of_lock_across("recv"), LEVEL_HIGH);
 }
 
+/* Python's lock is a condition and its mutex. Who waits for the mutex waits for the lock. */
+static void test_mutex_of_gil(void **state)
+{
+	struct script *s = two_threads("main [app]", "work [app]");
+	uint32_t wait = stack(s, "pthread_mutex_lock", "PyEval_RestoreThread", 3, "work [app]"),
+		 give = stack(s, "pthread_mutex_unlock", "PyEval_RestoreThread", 5, "main [app]");
+	struct analysis *a;
+
+	(void)state;
+	for (unsigned i = 0; i < 80; i++) {
+		block(s, 2, 1, "sync (mutex)", wait);
+		s->now += 5 * MS;
+		wake(s, 1, 0, 2, give);
+		start(s, 2, 1);
+		s->now += MS;
+	}
+	a = analyse(s, NULL);
+	assert_in_range(a->total_spent[ACT_GIL], 400 * MS, 401 * MS);
+	for (unsigned i = 0; i < a->nfindings; i++)
+		assert_null(strstr(a->findings[i].id, "lock-"));
+	analysis_free(a);
+	script_free(s);
+}
+
 /* Two threads take two locks in different orders: the waits of one end because time is up. */
 static void test_lock_timeout(void **state)
 {
@@ -1539,6 +1563,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_work_is_no_answer),
 	cmocka_unit_test(test_semaphores),
 	cmocka_unit_test(test_lock_timeout),
+	cmocka_unit_test(test_mutex_of_gil),
 	cmocka_unit_test(test_pool_of_semaphore),
 	cmocka_unit_test(test_calls_of_descriptors),
 	cmocka_unit_test(test_child_process),
