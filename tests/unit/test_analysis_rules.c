@@ -891,7 +891,7 @@ static void test_neighbour_of_its_kind(void **state)
 	(void)state;
 	assert_non_null(found(a, "neighbour"));
 	assert_non_null(strstr(found(a, "neighbour")->text,
-			       "among them 2 more of loop, as this one is (900 ms in all)"));
+			       "among them 2 more processes of loop itself (900 ms in all)"));
 	analysis_free(a);
 	script_free(s);
 }
