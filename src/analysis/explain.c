@@ -278,7 +278,7 @@ static struct finding *next_cause(struct analysis *a, const struct finding *effe
 	for (unsigned i = 0; i < a->nfindings && effect->next_stack; i++) {
 		struct finding *cause = &a->findings[i];
 
-		/* Information cannot stand for what is more. */
+		/* What is information at most does not explain away an alarm. */
 		if (cause != effect && is_cause_of_waits(cause) && cause->most >= effect->level &&
 		    cause->stack && stacks_share_site(a, cause->stack, effect->next_stack))
 			return cause;

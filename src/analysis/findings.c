@@ -86,9 +86,9 @@ void findings_make(struct analysis *a)
 			continue;
 		if (findings_need_more(a) && i)
 			finding_not_applicable(a, rules[i].id, "less than 0.5 s was watched");
-		else if (!is_of_threads(a) && (rules[i].needs & a->left_out & DETAIL_WAKERS))
+		else if (!is_of_threads(a) && (rules[i].needs & a->ledger.ever_missing & DETAIL_WAKERS))
 			finding_not_applicable(a, rules[i].id, "wakers were not recorded");
-		else if (rules[i].needs & a->left_out & DETAIL_CALLS)
+		else if (rules[i].needs & a->ledger.ever_missing & DETAIL_CALLS)
 			finding_not_applicable(a, rules[i].id, "system calls were left out");
 		else
 			rules[i].apply(a);

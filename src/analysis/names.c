@@ -247,9 +247,10 @@ static void find_primitive(const struct analysis *a, struct stack_info *info)
 		info->made_of_condition |= found == PRIM_COND;
 		found = one;
 	}
-	info->of_gil_mutex = found == PRIM_LOCK && is_gil(a, info, found);
-	if (is_gil(a, info, found))
+	if (is_gil(a, info, found)) {
+		info->of_gil_mutex = found == PRIM_LOCK;
 		found = PRIM_GIL;
+	}
 	if (found == PRIM_TEAM && !is_surely_team(a, info)) {
 		found = PRIM_NONE;
 		info->made_of_condition = false;

@@ -39,31 +39,6 @@ static void host_log(struct analysis *a, const char *category, const char *text)
 		a->stopped = stopped;
 }
 
-/* The time until now that was watched. */
-static uint64_t watched_until_now(const struct analysis *a)
-{
-	return a->now - a->begin - ledger_unwatched_before(&a->ledger, a->now);
-}
-
-void notes_end(struct analysis *a)
-{
-	if (a->calls_left_out)
-		a->no_calls_ns += watched_until_now(a) - a->no_calls_since;
-	a->calls_left_out = false;
-}
-
-static void detail_changes(struct analysis *a, const char *category, const char *text)
-{
-	unsigned missing;
-
-	if (!left_out_log_parse(category, text, &missing))
-		return;
-	a->left_out |= missing;
-	notes_end(a);
-	a->calls_left_out = missing & DETAIL_CALLS;
-	a->no_calls_since = watched_until_now(a);
-}
-
 void note_step(struct analysis *a, const struct op *op, struct goroutine *g)
 {
 	size_t category_len, len;
@@ -76,7 +51,6 @@ void note_step(struct analysis *a, const struct op *op, struct goroutine *g)
 		a->lost += lost;
 	if (repair_log_parse(category, text, &repaired) && repaired <= UINT32_MAX)
 		a->repaired += repaired;
-	detail_changes(a, category, text);
 	host_log(a, category, text);
 	if (g)
 		lock_log(a, g, category, text);

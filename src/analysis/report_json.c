@@ -345,7 +345,7 @@ static void report_json_trace(struct json_report *report)
 	report_json_text(json, "name", a->options.name ? a->options.name : "");
 	json_number(json, "duration_ns", a->end - a->begin);
 	json_number(json, "not_watched_ns", a->unwatched_ns);
-	json_number(json, "no_syscalls_ns", a->no_calls_ns);
+	json_number(json, "no_syscalls_ns", a->ledger.no_calls_ns);
 	json_number(json, "lost", a->lost);
 	json_number(json, "tracing_ns", a->options.host.tracing_ns);
 	json_number(json, "events", a->ops);

@@ -172,9 +172,9 @@ static void report_text_head(const struct page *page)
 
 	if (a->unwatched_ns)
 		snprintf(watched, sizeof(watched), "%s not watched", label_time(a->unwatched_ns).text);
-	if (a->no_calls_ns)
+	if (a->ledger.no_calls_ns)
 		snprintf(watched + strlen(watched), sizeof(watched) - strlen(watched),
-			 ", %s without system calls", label_time(a->no_calls_ns).text);
+			 ", %s without system calls", label_time(a->ledger.no_calls_ns).text);
 	fprintf(page->out, "%s: %s, %s; %s %u", text_name(name, strlen(name), 40).bytes,
 		label_time(a->end - a->begin).text, watched, words_of(a)->most_places, usual);
 	if (a->most_procs > usual)
@@ -189,7 +189,7 @@ static void report_text_head(const struct page *page)
 	/* What was not recorded as a call counts as code. */
 	fprintf(page->out, "%ssyscalls %u%s); %s %llu > %llu, %llu created",
 		a->options.short_calls ? "other " : "", percent((double)a->used_ns[P_IN_SYSCALL], all),
-		a->left_out & DETAIL_CALLS ? " and more" : "", words_of(a)->many,
+		a->ledger.ever_missing & DETAIL_CALLS ? " and more" : "", words_of(a)->many,
 		(unsigned long long)a->alive_start, (unsigned long long)a->alive,
 		(unsigned long long)a->created);
 	if (a->nameless)

@@ -673,12 +673,8 @@ struct analysis {
 	struct descendants_log descendants;
 	struct stopped_log stopped;
 	char executable[16]; /* as much of its name as the kernel keeps for a process; "" = not known */
-	unsigned left_out;   /* enum detail, as bits: what was not recorded for a time */
-	bool calls_left_out; /* now */
-	/* ns of watched time: since when, if they are; in all */
-	uint64_t no_calls_since, no_calls_ns;
-	uint64_t repaired; /* events, by the trace's own notes */
-	uint64_t lost;     /* records, by the same */
+	uint64_t repaired;   /* events, by the trace's own notes */
+	uint64_t lost;       /* records, by the same */
 	uint64_t net_wakes, net_wakes_sysmon;
 	uint64_t timer_wakes, timer_short_runs;
 	uint64_t burst_begin, bursts, burst_most, burst_at;

@@ -296,7 +296,8 @@ static void step_create(struct analysis *a, struct goroutine *g, const struct le
 
 	born(a, g, change->op);
 	if (known->before) {
-		/* The stack is not where it waits, either. */
+		/* Since when it waits is not known, nor where: the stack is that of gotrace's own goroutine.
+		 */
 		interval_enter(a, g, activities[state], 0);
 		g->cut = true;
 		return;
@@ -632,7 +633,7 @@ void states_end(struct analysis *a)
 
 	a->now = a->end > a->now ? a->end : a->now;
 	integrate(a, a->now);
-	notes_end(a);
+	ledger_end_missing(&a->ledger, a->now);
 	a->unwatched_ns = ledger_unwatched_before(&a->ledger, a->now);
 	if (unwatched)
 		step_on_gap(a, a->now, false);

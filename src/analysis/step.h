@@ -20,7 +20,6 @@ void burst_count(struct analysis *a, struct goroutine *g);
 
 /* A log event. g: whose it is; NULL = nobody's that is known. */
 void note_step(struct analysis *a, const struct op *op, struct goroutine *g);
-void notes_end(struct analysis *a); /* the trace ends */
 /*
  * What the live process says is newer than what the trace says. But what the machine's use was without
  * gotrace's own, and for how long threads waited, is only in the trace. All of it is about the whole

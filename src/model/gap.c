@@ -36,24 +36,11 @@ void gap_begin(struct model *md, uint64_t since)
 	md->ops.provenance = before;
 }
 
-/* Counts the time since the last note, in a gap or not. */
-static void count_left_out(struct model *md, uint64_t now)
-{
-	struct notes_in_force *notes = &md->notes_in_force;
-	uint64_t ns = now > notes->since && !notes->gap[0] ? now - notes->since : 0;
-
-	md->totals.no_calls_ns += notes->missing & DETAIL_CALLS ? ns : 0;
-	md->totals.few_frames_ns += notes->missing & DETAIL_FRAMES ? ns : 0;
-	notes->since = now;
-}
-
 void gap_note(struct model *md, const struct log_note *note)
 {
 	struct notes_in_force *notes = &md->notes_in_force;
 	char text[sizeof(notes->gap)] = GAP_LOG_BEGIN; /* a reason may be too long */
 	unsigned missing;
-
-	count_left_out(md, note->time);
 
 	if (note->len < sizeof(text))
 		snprintf(text, sizeof(text), "%.*s", (int)note->len, (const char *)(note + 1));
@@ -61,10 +48,8 @@ void gap_note(struct model *md, const struct log_note *note)
 		memcpy(notes->gap, text, sizeof(text));
 	else if (note->flags & LOG_NOTE_RESUMED)
 		notes->gap[0] = '\0';
-	else if (left_out_log_parse(OWN_LOG_CATEGORY, text, &missing)) {
+	else if (left_out_log_parse(OWN_LOG_CATEGORY, text, &missing))
 		snprintf(notes->detail, sizeof(notes->detail), "%s", missing ? text : "");
-		notes->missing = missing;
-	}
 }
 
 static void write_again(struct model *md, const char *text)
@@ -100,5 +85,4 @@ void gap_end_of_trace(struct model *md, const struct log_record *end)
 		md->ops.provenance = before;
 	}
 	gap_end(md, now);
-	count_left_out(md, now);
 }

@@ -71,8 +71,6 @@ struct threads_state; /* threads/state.h */
 struct notes_in_force {
 	char gap[128];    /* that nothing is watched, and why */
 	char detail[128]; /* what is left out */
-	uint64_t since;   /* ns: of the last one, or of the trace */
-	unsigned missing; /* what the detail is, DETAIL_* */
 };
 
 struct model {

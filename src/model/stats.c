@@ -255,6 +255,10 @@ int stats_end(struct stats *stats)
 	int rc = ledger_finish(&stats->ledger);
 
 	program_end(&stats->program, &stats->ledger);
+	if (stats->md) {
+		stats->md->totals.no_calls_ns = stats->ledger.no_calls_ns;
+		stats->md->totals.few_frames_ns = stats->ledger.few_frames_ns;
+	}
 	return rc;
 }
 

@@ -119,7 +119,7 @@ static int open_own(const struct held_process *process, const char *rest, bool l
 static int open_users(const char *path)
 {
 	struct rights before = rights_as_user();
-	int fd = file_open_stored(path);
+	int fd = file_open_on_disk(path);
 
 	rights_restore(&before);
 	return fd;

@@ -104,7 +104,7 @@ static bool is_of_kernel_fs(int fd)
 	return false;
 }
 
-int file_open_stored(const char *path)
+int file_open_on_disk(const char *path)
 {
 	struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_MAGICLINKS};
 	int fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));

@@ -30,7 +30,7 @@ int file_open_at(int dir, const char *path);
  * The same for an untrusted path: it leads through no link of /proc/PID (-ELOOP), and to
  * no file of the kernel's own file systems (-EACCES), which may act when it is opened.
  */
-int file_open_stored(const char *path);
+int file_open_on_disk(const char *path);
 /* The same for a descriptor opened with O_PATH, which is consumed. */
 int file_open_found(int found);
 

@@ -6,6 +6,7 @@
 
 #include "trace/ledger/ledger.h"
 #include "trace/ops/gap_log.h"
+#include "trace/ops/own_logs.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -237,6 +238,28 @@ static void test_unseen_creation(void **state)
 	seen_free(seen);
 }
 
+/* What is left out is counted while it is watched, up to the trace's end. */
+static void test_left_out(void **state)
+{
+	struct seen *seen = seen_new();
+	const struct ledger *ledger = &seen->ledger;
+
+	(void)state;
+	begin_world(seen);
+	FOLLOW(seen, gap_op(seen, 200, FEW_FRAMES_LOG), gap_op(seen, 300, CALLS_LEFT_OUT_LOG),
+	       gap_op(seen, 400, GAP_LOG_BEGIN), gap_op(seen, 450, GAP_LOG_END));
+	assert_int_equal(ledger->few_frames_ns, 100);
+	FOLLOW(seen, gap_op(seen, 500, EVERYTHING_LOG));
+	assert_int_equal(ledger->no_calls_ns, 150);
+	assert_int_equal(ledger->few_frames_ns, 250);
+	assert_int_equal(ledger->missing, 0);
+	FOLLOW(seen, gap_op(seen, GENERATION_END - 10, CALLS_LEFT_OUT_LOG));
+	assert_int_equal(ledger_finish(&seen->ledger), 0);
+	assert_int_equal(ledger->no_calls_ns, 160);
+	assert_true(ledger->ever_missing & DETAIL_CALLS);
+	seen_free(seen);
+}
+
 /* System calls, and who has which P. */
 static void test_procs(void **state)
 {
@@ -389,11 +412,17 @@ static void test_observers(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_before_the_trace), cmocka_unit_test(test_wakes_and_starts),
-	cmocka_unit_test(test_switch),           cmocka_unit_test(test_reuse),
-	cmocka_unit_test(test_unseen_creation),  cmocka_unit_test(test_procs),
-	cmocka_unit_test(test_threads),          cmocka_unit_test(test_gap),
-	cmocka_unit_test(test_end_in_gap),       cmocka_unit_test(test_observers),
+	cmocka_unit_test(test_before_the_trace),
+	cmocka_unit_test(test_wakes_and_starts),
+	cmocka_unit_test(test_switch),
+	cmocka_unit_test(test_reuse),
+	cmocka_unit_test(test_unseen_creation),
+	cmocka_unit_test(test_left_out),
+	cmocka_unit_test(test_procs),
+	cmocka_unit_test(test_threads),
+	cmocka_unit_test(test_gap),
+	cmocka_unit_test(test_end_in_gap),
+	cmocka_unit_test(test_observers),
 };
 
 UNIT_TESTS(tests, NULL, NULL);

@@ -37,13 +37,13 @@ static void calls_evidence(const struct analysis *a, struct finding *finding, ui
 		if (!most || row->hist.n > most->hist.n)
 			most = row;
 	}
-	recorded = (double)watched_ns(a) - (double)a->no_calls_ns;
+	recorded = (double)watched_ns(a) - (double)a->ledger.no_calls_ns;
 	if (!most || recorded <= 0 || (double)n * 1e9 < MANY_CALLS * recorded)
 		return;
 	call = io_call_name(a->stacks[most->stack].io_call);
 	if (call)
 		snprintf(called, sizeof(called), ", %s ", how_much(most->hist.n, n));
-	if (a->no_calls_ns)
+	if (a->ledger.no_calls_ns)
 		snprintf(where, sizeof(where), "the %.20s in which they are recorded",
 			 label_time((uint64_t)recorded).text);
 	finding_evidence(finding, "it makes %.0f system calls a second%s%s, which take %s in %s",

@@ -16,7 +16,8 @@ static bool is_hand_off(const struct analysis *a, const struct row *row)
 	uint64_t ran = group->spent[ACT_CODE] + group->spent[ACT_ASSIST];
 
 	return (row->activity == ACT_SEND || row->activity == ACT_RECEIVE) && !group->system &&
-	       group->blocks && (row->no_waker * 2 < row->hist.n || (a->left_out & DETAIL_WAKERS)) &&
+	       group->blocks &&
+	       (row->no_waker * 2 < row->hist.n || (a->ledger.ever_missing & DETAIL_WAKERS)) &&
 	       ran / group->blocks < SHORT_NS && histogram_quantile(&row->hist, 0.5) < 5 * SHORT_NS;
 }
 

@@ -22,8 +22,9 @@ bool pool_is_heavier_elsewhere(struct analysis *a, const struct row *row, const 
 		const struct row *other = &a->rows[i];
 		uint32_t index = a->stacks[other->stack].resource;
 
-		if (other != row && other->activity == row->activity && other->hist.n >= MIN_N && index &&
-		    resource_root(a, index) == res && stacks_share_site(a, other->stack, row->stack) &&
+		if (other != row && other->activity == row->activity && other->hist.n >= POOL_MIN_WAITS &&
+		    index && resource_root(a, index) == res &&
+		    stacks_share_site(a, other->stack, row->stack) &&
 		    (other->hist.sum > row->hist.sum || (other->hist.sum == row->hist.sum && other < row)))
 			return true;
 	}
@@ -135,8 +136,8 @@ void pool_of_items(struct analysis *a, const struct row *row)
 	    row->hist.max < 1000000)
 		return;
 	many = items_held(res);
-	if ((many < 0.6 && items_used(res) < 0.6) || many > MAX_MEMBERS || many > (double)most_members(a) ||
-	    pool_is_heavier_elsewhere(a, row, res))
+	if ((many < 0.6 && items_used(res) < 0.6) || many > POOL_MAX_MEMBERS ||
+	    many > (double)most_members(a) || pool_is_heavier_elsewhere(a, row, res))
 		return;
 	/* What is mostly waited for is a CPU, by those that were woken. */
 	if (res->given_ns > 2 * res->holds.sum)

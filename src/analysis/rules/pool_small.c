@@ -12,7 +12,7 @@ void rule_pool_small(struct analysis *a)
 		const struct row *row = &a->rows[i];
 		double impact = share_of_tasks(a, (double)row->hist.sum);
 
-		if (row->activity < ACT_COND || row->activity > ACT_SELECT || row->hist.n < MIN_N ||
+		if (row->activity < ACT_COND || row->activity > ACT_SELECT || row->hist.n < POOL_MIN_WAITS ||
 		    impact < 0.02)
 			continue;
 		if (!pool_of_workers(a, row, impact))

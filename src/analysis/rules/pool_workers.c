@@ -108,7 +108,7 @@ static bool is_pool(const struct analysis *a, const struct row *row, const struc
 	const struct top *waker = top_first(row->waker_groups);
 
 	return (double)waker->weight >= 0.8 * (double)row->hist.sum && !group->system && group->peak >= 2 &&
-	       group->peak <= MAX_MEMBERS && group->ended * 4 <= group->created + group->at_start &&
+	       group->peak <= POOL_MAX_MEMBERS && group->ended * 4 <= group->created + group->at_start &&
 	       top_first(row->functions)->key != waker->key && !waits_for_work(a, row) &&
 	       !is_reader(a, group) && utilisation(a) <= 0.95;
 }

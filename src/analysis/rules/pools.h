@@ -5,7 +5,7 @@
 
 #include "analysis/state.h"
 
-enum { MAX_MEMBERS = 64, MIN_N = 10 };
+enum { POOL_MAX_MEMBERS = 64, POOL_MIN_WAITS = 10 };
 
 /* The share of their watched lives in which goroutines of the group wait neither for work nor to pass it on.
  */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The process was stopped by a signal or a debugger. */
-#include <math.h>
-
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/rules/rules.h"
@@ -26,11 +24,11 @@ void rule_stopped(struct analysis *a)
 		return;
 	finding = finding_add(a, "stopped", share);
 	finding->total_ns = ns;
-	finding_text(
-		finding,
-		"The program was stopped, by a signal (SIGSTOP) or a debugger, for at least %s%s: it did "
-		"nothing then.",
-		label_time(ns).text, a->stopped.still ? ", and still is" : "");
+	finding_text(finding,
+		     "%s was stopped, by a signal (SIGSTOP) or a debugger, for at least %s%s: it did nothing "
+		     "then.",
+		     a->stopped.ns * 2 >= ns ? "The program" : "A thread", label_time(ns).text,
+		     a->stopped.still ? ", and still is" : "");
 	if (a->stopped.still)
 		finding_next(finding, "kill -CONT %s", label_pid(a).text);
 }

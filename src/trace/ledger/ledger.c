@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "trace/ops/gap_log.h"
+#include "trace/ops/own_logs.h"
 #include "util/array.h"
 
 enum {
@@ -334,16 +335,38 @@ int ledger_gap(struct ledger *ledger, uint64_t time, bool begins)
 	return observer->gap && !rc ? observer->gap(observer->ctx, time, begins) : rc;
 }
 
+/* --- what is left out --- */
+
+static void ledger_set_missing(struct ledger *ledger, uint64_t time, unsigned missing)
+{
+	uint64_t watched = time - ledger_unwatched_before(ledger, time);
+	uint64_t ns = watched > ledger->missing_since ? watched - ledger->missing_since : 0;
+
+	ledger->no_calls_ns += ledger->missing & DETAIL_CALLS ? ns : 0;
+	ledger->few_frames_ns += ledger->missing & DETAIL_FRAMES ? ns : 0;
+	ledger->missing_since = watched;
+	ledger->missing = missing;
+	ledger->ever_missing |= missing;
+}
+
+void ledger_end_missing(struct ledger *ledger, uint64_t time)
+{
+	ledger_set_missing(ledger, time, 0);
+}
+
 static int ledger_read_log(struct ledger *ledger, const struct op *op)
 {
 	size_t category_len, len;
 	const char *category, *text;
 	enum gap_log kind;
+	unsigned missing;
 
 	if (!ledger->tables)
 		return 0;
 	category = tables_string(ledger->tables, op->string, &category_len);
 	text = tables_string(ledger->tables, op->string2, &len);
+	if (left_out_log_parse(category, text, &missing))
+		ledger_set_missing(ledger, op->time, missing);
 	kind = gap_log_kind(category, category_len, text, len);
 	return kind == GAP_LOG_NONE ? 0 : ledger_gap(ledger, op->time, kind == GAP_LOG_BEGINS);
 }
@@ -373,6 +396,7 @@ int ledger_finish(struct ledger *ledger)
 {
 	int rc = 0;
 
+	ledger_end_missing(ledger, ledger->now);
 	for (size_t i = 1; i < ledger->ngs && !rc; i++) {
 		struct ledger_g *g = &ledger->gs[i];
 		struct ledger_change change = {.time = ledger->now, .final = true, .was = g->known};

@@ -108,6 +108,11 @@ struct ledger {
 	uint64_t gap_since;     /* ns: begin of the open or last gap */
 	uint64_t watched_since; /* ns: end of the last gap; 0 = none has ended */
 	uint64_t unwatched_ns;  /* in gaps that have ended */
+	/* What the limit on overhead leaves out (trace/ops/own_logs.h), of the time that is watched: now, and
+	 * at any time. */
+	unsigned missing, ever_missing;
+	uint64_t missing_since;              /* ns of watched time: when that changed */
+	uint64_t no_calls_ns, few_frames_ns; /* until then, without system calls; with stacks cut short */
 };
 
 /* Copies the observer. */
@@ -121,6 +126,9 @@ int ledger_step(struct ledger *ledger, const struct op *op);
 int ledger_finish(struct ledger *ledger);
 /* Nothing is recorded from this time on, or from this time on again. For gaps that no op states. */
 int ledger_gap(struct ledger *ledger, uint64_t time, bool begins);
+
+/* Counts what was missing until this time, at the end of a trace; from here on nothing is. */
+void ledger_end_missing(struct ledger *ledger, uint64_t time);
 
 /* The goroutine with this index; NULL if it does not exist. */
 static inline const struct ledger_g *ledger_alive(const struct ledger *ledger, uint32_t g)
