@@ -13,7 +13,7 @@ single-flight:single-flight locked-thread:locked-thread dns:dns
 busy-owner:busy-owner yield-spin:yield-spin leak-awake:leak-awake
 deadlock:stuck finalizers:finalizer busy-loop:busy-owner
 one-place:pool-small pipeline:slow-consumer lock-chain:lock-io lock-send:slow-consumer forced-gc:gc-often
-memstats:stw-often two-kinds:pool-small stampede:stampede batch-timer:slow-consumer"
+memstats:stw-often two-kinds:pool-small stampede:stampede batch-timer:slow-consumer accept-loop:serial-loop"
 # Up to Go 1.22 a preemption at a function call has no stack.
 PLANTED_NEWEST="spin-select:spin"
 # FUNCTION that the first finding must name.
@@ -26,7 +26,7 @@ declare -A NAMED=([lock-io]=refreshLocked [lock-io-rw]=refreshLocked [lock-long]
 	[dns]=backend [busy-owner]=appendLog [yield-spin]=acquire [leak-awake]=watchPrice
 	[deadlock]=credit [finalizers]=closeHandle [busy-loop]=order
 	[one-place]=geocode [pipeline]=score [lock-chain]=reindex [lock-send]=notify [forced-gc]=renderPage
-	[memstats]=exportMetrics [two-kinds]=awaitPiece [stampede]=loadPage [batch-timer]=insert)
+	[memstats]=exportMetrics [two-kinds]=awaitPiece [stampede]=loadPage [batch-timer]=insert [accept-loop]=acceptAll)
 # These need data that is not in the file.
 PLANTED_LIVE="procs-low:procs-low"
 
@@ -111,7 +111,7 @@ case_report_live() { # the same for a live process, in one step
 }
 
 # Faults that may be intended, so that they are information, and the function that must be named.
-PLANTED_INFO="retries:request-place:backOff polling-loop:timer-bound:awaitJob accept-loop:serial-loop:acceptAll"
+PLANTED_INFO="retries:request-place:backOff polling-loop:timer-bound:awaitJob"
 
 case_report_info() { # named first all the same; and not without the fault
 	local row id mode binary

@@ -3,7 +3,8 @@
  * A loop takes connections or events one at a time, and what it calls for each of them blocks: the next
  * one waits, in another process or in the network, which ends waits without a waker. Such a loop hardly ever
  * waits for events, or is blocked for long now and then. It may be all that the program has to do, so it is
- * no more than information.
+ * no more than information, unless it is the one goroutine that accepts connections, and most of them had
+ * been waiting already.
  */
 #include <string.h>
 
@@ -27,8 +28,9 @@ enum { MIN_N = 20, MIN_BATCHES = 3, MIN_LONG_N = 5, MOST_LOOPS = 16 };
 struct loop {
 	uint32_t func;   /* string */
 	uint64_t thread; /* group; 0 = by function */
+	bool accepts;    /* it takes connections, by Go's Accept() */
 	bool epoll; /* it takes events by epoll: what it waits for in poll is an answer, as in a library */
-	uint64_t takes, waits_ns, blocked_ns;
+	uint64_t takes, waits, waits_ns, blocked_ns;
 	const struct row *most;    /* where it is blocked most */
 	const struct row *longest; /* where it is blocked most of those that take long */
 };
@@ -69,11 +71,15 @@ bool stack_takes_work(const struct analysis *a, uint32_t stack)
 	return by && (strstr(by, "epoll") || strstr(by, "ccept"));
 }
 
-static bool is_take(const struct analysis *a, const struct loop *loop, uint32_t stack)
+static bool is_take(const struct loop *loop, const char *by)
 {
-	const char *take = stack_takes_by(a, stack);
+	return by && (!loop->epoll || strstr(by, "epoll"));
+}
 
-	return take && (!loop->epoll || strstr(take, "epoll"));
+/* Accept() makes other calls, too. */
+static bool is_accept(const char *by)
+{
+	return strstr(by, "Listener).Accept");
 }
 
 /* The collector and the interpreter's lock have rules of their own. */
@@ -101,16 +107,23 @@ static struct loop loop_of(const struct analysis *a, const struct row *take)
 	uint64_t group = top_first(take->functions)->key;
 	struct loop loop = {.func = stack_site(a, take->stack)->func,
 			    .thread = is_of_threads(a) && a->groups[group].peak == 1 ? group : 0};
-	const char *by = stack_takes_by(a, take->stack);
+	const char *takes_by = stack_takes_by(a, take->stack);
 
-	loop.epoll = loop.thread && by && strstr(by, "epoll");
+	loop.accepts = stack_calls(a, take->stack, "net.(*TCPListener).Accept") ||
+		       stack_calls(a, take->stack, "net.(*UnixListener).Accept");
+	loop.epoll = loop.thread && takes_by && strstr(takes_by, "epoll");
 	for (size_t i = 1; i < a->nrows; i++) {
 		const struct row *row = &a->rows[i];
+		const char *by;
 
 		if (!row_is_blocked(row) || !is_in_loop(a, &loop, row))
 			continue;
-		if (is_take(a, &loop, row->stack)) {
-			loop.takes += row->activity == ACT_SYSCALL ? row->hist.n : 0;
+		by = stack_takes_by(a, row->stack);
+		if (is_take(&loop, by)) {
+			if (row->activity != ACT_SYSCALL)
+				loop.waits += row->hist.n;
+			else if (!is_accept(by))
+				loop.takes += row->hist.n;
 			loop.waits_ns += row->hist.sum + row->cut_ns;
 			continue;
 		}
@@ -142,25 +155,49 @@ static bool blocks_long(const struct analysis *a, const struct loop *loop)
 	       loop->longest->hist.sum * 50 >= watched_ns(a);
 }
 
+/* Go calls accept4 before it waits for a connection, and again after it. */
+static uint64_t accepted(const struct loop *loop)
+{
+	return loop->takes > loop->waits ? loop->takes - loop->waits : 0;
+}
+
+static uint64_t accepted_at_once(const struct loop *loop)
+{
+	return accepted(loop) > loop->waits ? accepted(loop) - loop->waits : 0;
+}
+
+/* New connections wait while the loop is blocked: it is alone, and has not had to wait for most of them. */
+static bool keeps_out(const struct analysis *a, const struct row *take, const struct loop *loop)
+{
+	return loop->accepts && a->groups[top_first(take->functions)->key].peak == 1 &&
+	       accepted_at_once(loop) * 2 >= accepted(loop);
+}
+
 static void describe_loop(struct analysis *a, const struct row *row, const struct loop *loop)
 {
 	struct finding *finding = finding_add(a, "serial-loop", share_of_tasks(a, (double)loop->blocked_ns));
+	const char *what = loop->accepts ? "connection" : "event";
 	bool always = hardly_waits(a, loop);
 	const struct row *blocked = always ? loop->most : loop->longest;
 
-	finding_at_most(finding, LEVEL_INFO);
+	if (keeps_out(a, row, loop))
+		finding_evidence(finding, "%llu of %llu connections had been waiting when it accepted them",
+				 (unsigned long long)accepted_at_once(loop),
+				 (unsigned long long)accepted(loop));
+	else
+		finding_at_most(finding, LEVEL_INFO);
 	if (always)
 		finding_text(finding,
-			     "%s takes one event at a time, and hardly waits for the next: what it calls is "
+			     "%s takes one %s at a time, and hardly waits for the next: what it calls is "
 			     "blocked for %s, mostly %s in %s.",
-			     label_stack(a, row->stack).text, label_time(loop->blocked_ns).text,
+			     label_stack(a, row->stack).text, what, label_time(loop->blocked_ns).text,
 			     activity_name((enum activity)blocked->activity),
 			     label_stack(a, blocked->stack).text);
 	else
 		finding_text(finding,
-			     "%s takes one event at a time, and none while what it calls is blocked: %llu "
+			     "%s takes one %s at a time, and none while what it calls is blocked: %llu "
 			     "times %s (p50), %s in %s.",
-			     label_stack(a, row->stack).text, (unsigned long long)blocked->hist.n,
+			     label_stack(a, row->stack).text, what, (unsigned long long)blocked->hist.n,
 			     label_time(histogram_quantile(&blocked->hist, 0.5)).text,
 			     activity_name((enum activity)blocked->activity),
 			     label_stack(a, blocked->stack).text);
