@@ -12,8 +12,9 @@
 
 #define CHUNK       4096u /* bytes of stack per read */
 #define CHUNK_WORDS (CHUNK / 8)
-#define PCS_MASK    255u /* a power of two above STACK_DEPTH and SCAN_DEPTH, for the verifier */
-#define WALK_WORDS  64u  /* bpf/unwind_memo.bpf.h: a power of two */
+#define PCS_MASK    255u  /* a power of two above STACK_DEPTH and SCAN_DEPTH, for the verifier */
+#define WALK_WORDS  64u   /* bpf/unwind_memo.bpf.h: a power of two */
+#define WALK_SPAN   8192u /* the same: bytes of stack that have them */
 
 /*
  * A walk and its buffers. The state is in a map value and volatile on purpose: the verifier knows nothing
@@ -43,6 +44,7 @@ struct scratch {
 	struct unwind_regs begun;         /* bpf/unwind_memo.bpf.h: registers of the first frame */
 	uint64_t rules;                   /* the same: what says whether the rules are the same */
 	uint64_t recalled;                /* the same: hash of the stack */
+	uint32_t memo;                    /* the same: where the walk is kept */
 	volatile uint32_t n_read;         /* the same: words that the walk depends on */
 	volatile uint32_t bp_from;        /* the same: enum bp_from */
 	volatile uint32_t needs_bp;       /* the same: the walk depends on begun.bp */
@@ -56,7 +58,7 @@ struct scratch {
 	uint64_t flags;              /* enum raw_flags */
 	uint64_t head[sizeof(struct raw_stack) / 8]; /* followed by pcs: sent together */
 	uint64_t pcs[PCS_MASK + 1];
-	uint64_t chunk[CHUNK_WORDS + 2];
+	uint64_t chunk[WALK_SPAN / 8];
 };
 
 #define SCRATCHES 4

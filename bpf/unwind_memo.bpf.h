@@ -17,12 +17,14 @@ struct walk_memo {
 	struct unwind_regs regs;
 	uint64_t rules;
 	uint64_t base, size; /* the part of the stack that has all the words */
+	uint64_t words;      /* hash of the words */
 	uint64_t hash;
 	uint16_t places[WALK_WORDS]; /* index of each word from base on */
-	uint64_t words[WALK_WORDS];
 };
 
-#define WALK_MEMOS 128u /* a power of two */
+/* A walk may be kept in two places, so that walks which take turns do not drive each other out. */
+#define WALK_MEMO_BITS 9
+#define WALK_MEMOS     (1u << WALK_MEMO_BITS)
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -31,11 +33,17 @@ struct {
 	__type(value, struct walk_memo);
 } walk_memos SEC(".maps");
 
-/* The memo for walks that begin like this one. Returns NULL if it is in use by a thread that was preempted.
- */
-static __always_inline struct walk_memo *take_memo(const struct scratch *s)
+/* choice: 0 or 1. */
+static __always_inline uint32_t memo_key(const struct scratch *s, uint32_t choice)
 {
-	uint32_t key = (s->begun.ip ^ s->begun.sp << 7) * STACK_HASH_FACTOR >> 57 & (WALK_MEMOS - 1);
+	uint64_t hash = (s->begun.ip ^ s->begun.sp << 7) * STACK_HASH_FACTOR;
+
+	return hash >> (64 - WALK_MEMO_BITS * (choice + 1)) & (WALK_MEMOS - 1);
+}
+
+/* Returns NULL if it is in use by a thread that was preempted. */
+static __always_inline struct walk_memo *take_memo(uint32_t key)
+{
 	struct walk_memo *memo = bpf_map_lookup_elem(&walk_memos, &key);
 
 #ifdef BEFORE_512
@@ -116,77 +124,109 @@ static __always_inline bool begins_alike(const struct walk_memo *memo, const str
 	       (!UNWIND_IS_ARM64 || memo->regs.link == s->begun.link) && memo->rules == s->rules;
 }
 
+static __always_inline uint64_t hash_word(uint64_t hash, uint64_t word)
+{
+	return (hash ^ word) * STACK_HASH_FACTOR;
+}
+
 /*
  * Copies the part of the stack that the walk will read, and looks whether it is as it was. The copy serves
  * the walk if it is not.
  */
 static __always_inline bool reads_alike(const struct walk_memo *memo, struct scratch *s)
 {
-	uint64_t size = memo->size;
+	uint64_t size = memo->size, words = 0;
 
 	barrier_var(size);
-	if (size < 8 || size > CHUNK || bpf_probe_read_user(s->chunk, size, (const void *)memo->base))
+	if (size < 8 || size > WALK_SPAN || bpf_probe_read_user(s->chunk, size, (const void *)memo->base))
 		return false;
 	s->base = memo->base;
-	s->whole_frames = size / 8;
-	for (uint32_t i = 0; i < WALK_WORDS && i < memo->n; i++) {
-		if (s->chunk[memo->places[i] & (CHUNK_WORDS - 1)] != memo->words[i])
-			return false;
-	}
-	return true;
+	s->whole_frames = size < CHUNK ? size / 8 : CHUNK_WORDS;
+	for (uint32_t i = 0; i < WALK_WORDS && i < memo->n; i++)
+		words = hash_word(words, s->chunk[memo->places[i] & (WALK_SPAN / 8 - 1)]);
+	return words == memo->words;
 }
 
-/* Sets s->recalled to the hash of the stack that a walk from s->begun would find, or to 0. */
+/* Looks at one of the two places. Returns true if it has a walk that begins like this one. */
+static __always_inline bool look_into_memo(struct scratch *s, uint32_t key, bool *free)
+{
+	struct walk_memo *memo = take_memo(key);
+	bool found;
+
+	if (!memo)
+		return false;
+	found = begins_alike(memo, s);
+	if (found || (!memo->n && !*free))
+		s->memo = key;
+	*free |= !memo->n;
+	if (found && reads_alike(memo, s))
+		s->recalled = memo->hash;
+	give_memo_back(memo);
+	return found;
+}
+
+/*
+ * Sets s->recalled to the hash of the stack that a walk from s->begun would find, or to 0, and s->memo to
+ * where the walk is kept: where one that begins like it is, else in a free place, else in any of the two.
+ */
 __noinline int recall_walk(SCRATCH_PARAMETER)
 {
 	SCRATCH_FROM_ARG(s);
-	struct walk_memo *memo;
-	uint64_t hash = 0;
+	bool free = false;
 
 	if (!s)
 		return 0;
 	s->recalled = 0;
-	memo = take_memo(s);
-	if (!memo)
-		return 0;
-	if (begins_alike(memo, s) && reads_alike(memo, s))
-		hash = memo->hash;
-	give_memo_back(memo);
-	s->recalled = hash;
+	s->memo = memo_key(s, bpf_get_prandom_u32() & 1);
+	if (!look_into_memo(s, memo_key(s, 0), &free))
+		look_into_memo(s, memo_key(s, 1), &free);
 	return 0;
+}
+
+/* The lowest address that the walk has read: bp is noted when a frame needs it, above where it is saved. */
+static __always_inline uint64_t lowest_read(const struct scratch *s, uint32_t n)
+{
+	uint64_t lowest = s->read_at[0];
+
+	for (uint32_t i = 1; i < WALK_WORDS && i < n; i++) {
+		if (s->read_at[i] < lowest)
+			lowest = s->read_at[i];
+	}
+	return lowest;
 }
 
 /* Keeps a walk that began with s->begun and found the stack s->recalled. */
 __noinline int keep_walk(SCRATCH_PARAMETER)
 {
 	SCRATCH_FROM_ARG(s);
-	uint64_t base, at, size = 0;
+	uint64_t base, at, size = 0, words = 0;
 	struct walk_memo *memo;
 	uint32_t n;
 
 	if (!s)
 		return 0;
 	n = s->n_read;
-	memo = n && n <= WALK_WORDS ? take_memo(s) : NULL;
+	memo = n && n <= WALK_WORDS ? take_memo(s->memo) : NULL;
 	if (!memo)
 		return 0;
 	memo->n = 0;
-	base = s->read_at[0];
+	base = lowest_read(s, n);
 	for (uint32_t i = 0; i < WALK_WORDS && i < n; i++) {
 		at = s->read_at[i] - base;
-		if (at > CHUNK - 8) {
-			n = 0; /* below the first, or too far up */
+		if (at > WALK_SPAN - 8) {
+			n = 0; /* too far up */
 			break;
 		}
 		if (at + 8 > size)
 			size = at + 8;
 		memo->places[i] = at >> 3;
-		memo->words[i] = s->read_word[i];
+		words = hash_word(words, s->read_word[i]);
 	}
 	memo->regs = s->begun;
 	memo->rules = s->rules;
 	memo->base = base;
 	memo->size = size;
+	memo->words = words;
 	memo->hash = s->recalled;
 	memo->needs_bp = s->needs_bp;
 	memo->n = n;
