@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "analysis/cpu.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,23 +14,27 @@
 #include "code/symbol/library.h"
 #include "util/array.h"
 
-/* gotrace takes 99 samples per second of CPU time; Go's profiler takes about as many. */
-#define SAMPLE_NS 10100000.0
-
 uint64_t cpu_counted(const struct analysis *a)
 {
 	return a->samples - a->cpu.scheduler;
 }
 
+/* At most: in a system call, a goroutine may run C code. */
+static double most_cpu_ns(const struct analysis *a)
+{
+	return is_of_threads(a)
+		       ? busy_ns(a)
+		       : (double)(a->used_ns[P_CODE] + a->used_ns[P_GC] + a->total_spent[ACT_SYSCALL]);
+}
+
 double cpu_sample_ns(const struct analysis *a)
 {
-	double all = a->options.host.cpu_ns ? (double)a->options.host.cpu_ns : busy_ns(a);
-
 	if (!a->samples)
-		return SAMPLE_NS;
-	all /= (double)a->samples;
-	/* Threads' times are exact: those of an idle program are less than a tick of the kernel's count. */
-	return a->options.host.cpu_ns || (is_of_threads(a) && all < SAMPLE_NS) ? all : SAMPLE_NS;
+		return USUAL_SAMPLE_NS;
+	if (a->options.host.cpu_ns)
+		return (double)a->options.host.cpu_ns / (double)a->samples;
+	/* Times are exact: those of an idle program are less than a tick of the kernel's count. */
+	return fmin(USUAL_SAMPLE_NS, most_cpu_ns(a) / (double)a->samples);
 }
 
 uint32_t cpu_first(const struct top tops[TOPS])
@@ -233,7 +238,9 @@ static void count_sample(struct analysis *a, const struct pending_sample *sample
 	struct goroutine *g = sample->g < a->ngs ? &a->gs[sample->g] : NULL;
 	uint32_t row;
 
-	a->samples++;
+	if (!a->samples++)
+		a->first_sample = sample->time;
+	a->last_sample = sample->time > a->last_sample ? sample->time : a->last_sample;
 	a->cpu.handshakes += info->handshake;
 	if (!info->n) {
 		a->cpu.unknown++;

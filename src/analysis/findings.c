@@ -81,12 +81,14 @@ bool findings_need_more(const struct analysis *a)
 
 void findings_make(struct analysis *a)
 {
-	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+	if (findings_need_more(a)) {
+		rule_trust(a);
+		finding_not_applicable(a, "all others", "less than 0.5 s was watched");
+	}
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]) && !findings_need_more(a); i++) {
 		if (rules[i].of_go && is_of_threads(a))
 			continue;
-		if (findings_need_more(a) && i)
-			finding_not_applicable(a, rules[i].id, "less than 0.5 s was watched");
-		else if (!is_of_threads(a) && (rules[i].needs & a->ledger.ever_missing & DETAIL_WAKERS))
+		if (!is_of_threads(a) && (rules[i].needs & a->ledger.ever_missing & DETAIL_WAKERS))
 			finding_not_applicable(a, rules[i].id, "wakers were not recorded");
 		else if (rules[i].needs & a->ledger.ever_missing & DETAIL_CALLS)
 			finding_not_applicable(a, rules[i].id, "system calls were left out");

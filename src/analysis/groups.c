@@ -171,7 +171,7 @@ void group_ended(struct analysis *a, struct goroutine *g)
 	for (unsigned i = 0; i < ACT_COUNT; i++)
 		group->spent[i] += g->spent[i];
 	group->ended++;
-	a->ended++;
+	a->ended += !group->system;
 	groups_count(a, group, -1);
 	if (g->born)
 		add_life(a, g, group);

@@ -92,6 +92,7 @@ void notes_take_host(struct analysis *a)
 	host->machine_busy = log->busy_percent / 100.0;
 	host->machine_stolen = log->stolen_percent / 100.0;
 	host->waited_ns = part_of(log->waited_ns, part);
+	host->throttled = part_of(host->throttled, part);
 	host->throttled_ns = part_of(host->throttled_ns, part);
 	host->cpu_ns = part_of(host->cpu_ns, part);
 	for (unsigned i = 0; i < a->nbeside; i++)

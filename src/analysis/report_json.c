@@ -420,7 +420,7 @@ static void report_json_gc(struct json_report *report)
 static void put_not_applicable(struct json_report *report)
 {
 	json_open(&report->json, "not_applicable", '[');
-	for (unsigned i = 0; i < report->a->nnot_applicable; i++) {
+	for (unsigned i = 0; i < report->a->nnot_applicable && (!report->items || i < report->items); i++) {
 		json_open(&report->json, NULL, '{');
 		json_text(&report->json, "id", report->a->not_applicable[i].id);
 		json_text(&report->json, "why", report->a->not_applicable[i].why);

@@ -131,6 +131,8 @@ static void merge_sums(struct resource *to, const struct resource *from)
 	to->writers += from->writers;
 	to->writers_ns += from->writers_ns;
 	to->given_ns += from->given_ns;
+	to->given_up += from->given_up;
+	to->given_up_ns += from->given_up_ns;
 	to->releases += from->releases;
 	to->by_waiters += from->by_waiters;
 	to->overlaps += from->overlaps;

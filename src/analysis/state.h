@@ -49,8 +49,9 @@ enum runnable_origin { FROM_CREATE, FROM_WAKE, FROM_PREEMPTION, FROM_YIELD, FROM
 enum p_use { P_NONE, P_CODE, P_GC, P_IN_SYSCALL, P_SEARCHING, P_UNUSED, P_USE_COUNT };
 
 enum {
-	PAST = 24,       /* recent intervals kept per goroutine */
-	MAX_ROWS = 4096, /* per table; the rest is counted in row 0 */
+	PAST = 24,                /* recent intervals kept per goroutine */
+	MOST_NOT_APPLICABLE = 96, /* more than there are rules */
+	MAX_ROWS = 4096,          /* per table; the rest is counted in row 0 */
 	MAX_PAIRS = 16384,
 	MAX_STACKS = 65536,
 	MAX_FRAMES_KEPT = ANALYSIS_FRAMES,
@@ -661,6 +662,7 @@ struct analysis {
 	} handlers;
 	struct gc_figures gc;
 	uint64_t samples; /* of the CPU */
+	uint64_t first_sample, last_sample;
 	struct cpu_profile cpu;
 	uint64_t endless_calls; /* system calls whose end the format does not record */
 	uint64_t unwatched_ns;  /* complete at the end */
@@ -697,7 +699,7 @@ struct analysis {
 	unsigned nfindings;
 	struct not_applicable {
 		const char *id, *why;
-	} not_applicable[ANALYSIS_FINDINGS];
+	} not_applicable[MOST_NOT_APPLICABLE];
 	unsigned nnot_applicable;
 };
 

@@ -17,9 +17,6 @@ struct census_pass {
 	const struct tables *tables;
 };
 
-/* Go's tracer and gotrace take 100 samples per second, unless another rate was requested. */
-#define USUAL_SAMPLE_NS 10000000u
-
 /* Earlier wall times are not real: traces without a clock count from January 1970, or from boot. */
 #define EARLIEST_WALL_SEC 1000000000u
 

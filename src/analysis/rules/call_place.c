@@ -16,17 +16,14 @@
 /* A call that waits so long for each answer is one for input that may never come. */
 enum { MIN_N = 20, MIN_WRITES = 3, LONGEST_MEAN_NS = 100000000 };
 
+static bool calls_c(const char *func)
+{
+	return strcmp(func, "runtime.cgocall") == 0 || strstr(func, "._Cfunc_");
+}
+
 static bool is_into_c(const struct analysis *a, uint32_t stack)
 {
-	const struct stack_info *info = &a->stacks[stack];
-
-	for (uint32_t i = 0; i < info->n; i++) {
-		const char *func = name_text(a, a->frames[info->first + i].func);
-
-		if (strcmp(func, "runtime.cgocall") == 0 || strstr(func, "._Cfunc_"))
-			return true;
-	}
-	return false;
+	return stack_any(a, stack, calls_c);
 }
 
 /*
@@ -74,6 +71,7 @@ static bool is_file_lock(const struct row *row, const char *call)
 void rule_call_place(struct analysis *a)
 {
 	const struct row *most = NULL;
+	const struct histogram *times;
 	struct finding *finding;
 	char others[64] = "";
 	const char *call;
@@ -86,6 +84,7 @@ void rule_call_place(struct analysis *a)
 	}
 	if (!most || most->hist.sum * 2 < watched_ns(a))
 		return;
+	times = row_waits(most);
 	call = io_call_name(a->stacks[most->stack].io_call);
 	finding = finding_add(a, "call-place", share_of_tasks(a, (double)most->hist.sum));
 	finding_at_most(finding, LEVEL_INFO);
@@ -104,8 +103,8 @@ void rule_call_place(struct analysis *a)
 		     : is_into_c(a, most->stack)     ? "calls into C"
 		     : call                          ? call
 						     : "calls",
-		     (unsigned long long)most->hist.n, most->activity == ACT_DISK ? "waits of" : "times",
-		     label_time(most->hist.sum / most->hist.n).text, others);
+		     (unsigned long long)times->n, most->activity == ACT_DISK ? "waits of" : "times",
+		     label_time(times->sum / times->n).text, others);
 	row_evidence(a, finding, most);
 	callers_evidence(a, finding, "called by", most->stack);
 	if (stack_is_in_task(a, most->stack))

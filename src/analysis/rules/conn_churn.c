@@ -36,6 +36,7 @@ struct dials {
 static struct dials conn_churn_gather(const struct analysis *a)
 {
 	struct dials all = {.most = &a->rows[0]};
+	bool by_calls;
 
 	for (size_t i = 1; i < a->nrows; i++) {
 		const struct row *row = &a->rows[i];
@@ -44,7 +45,13 @@ static struct dials conn_churn_gather(const struct analysis *a)
 			continue;
 		*(row->activity == ACT_SYSCALL ? &all.calls : &all.waits) += row->hist.n;
 		all.ns += row->hist.sum;
-		if (row->hist.n > all.most->hist.n || all.most == &a->rows[0])
+	}
+	by_calls = all.calls >= all.waits;
+	for (size_t i = 1; i < a->nrows; i++) {
+		const struct row *row = &a->rows[i];
+
+		if (is_connect(a, row) && (row->activity == ACT_SYSCALL) == by_calls &&
+		    (row->hist.n > all.most->hist.n || all.most == &a->rows[0]))
 			all.most = row;
 	}
 	for (size_t i = 1; i < a->nrows; i++) {

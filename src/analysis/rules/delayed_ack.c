@@ -3,7 +3,7 @@
  * Answers take 40 ms because a request is sent in two small writes: the second waits for the acknowledgement
  * of the first (Nagle's algorithm), which the other end delays (TCP_DELACK_MIN, Linux include/net/tcp.h).
  * Another end that takes as long for some of its answers looks the same: that is information. One that takes
- * as long for nearly all of them is not likely.
+ * as long for nearly all of them is not likely, unless it is far away; Go sets TCP_NODELAY (net/tcpsock.go).
  */
 #include "analysis/figures.h"
 #include "analysis/finding.h"
@@ -31,7 +31,7 @@ static void of_server(struct analysis *a, const struct row *row)
 	struct finding *finding;
 	uint64_t delay;
 
-	if (two->late < MIN_N || two->late * 2 < two->n || one->late * 4 > one->n)
+	if (two->late < MIN_N || two->late * 2 < two->n || !one->n || one->late * 4 > one->n)
 		return;
 	delay = delay_of(two, one);
 	if (delay < LEAST_ACK_NS || delay > MOST_ACK_NS)
@@ -62,8 +62,11 @@ void rule_delayed_ack(struct analysis *a)
 		    row_is_idle(a, row))
 			continue;
 		finding = finding_add(a, "delayed-ack", share_of_tasks(a, (double)row->delayed_acks_ns));
-		if (row->delayed_acks < SURE_N || row->delayed_acks * 10 < row->hist.n * 9)
+		if (!is_of_threads(a) || row->delayed_acks < SURE_N ||
+		    row->delayed_acks * 10 < row->hist.n * 9)
 			finding_at_most(finding, LEVEL_INFO);
+		else
+			finding_at_most(finding, LEVEL_MEDIUM);
 		finding_text(finding,
 			     "%s waited about 40 ms for an answer in %llu of %llu cases, after two writes. "
 			     "That is as "

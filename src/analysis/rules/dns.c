@@ -24,15 +24,15 @@ static bool dns_is_lookup(const struct analysis *a, const struct row *row)
 }
 
 struct lookups {
-	const struct row *most;    /* of the goroutines that wait */
-	const struct row *working; /* of what the resolver does */
-	uint64_t n, ns;
-	unsigned places; /* rows of those */
+	const struct row *most;     /* of the goroutines that wait */
+	const struct row *working;  /* of what the resolver does */
+	uint64_t n, answers_ns, ns; /* in C a lookup also opens files, and asks by several calls */
+	unsigned places;            /* rows of those */
 };
 
 static struct lookups dns_gather(const struct analysis *a)
 {
-	struct lookups all = {&a->rows[0], &a->rows[0], 0, 0, 0};
+	struct lookups all = {.most = &a->rows[0], .working = &a->rows[0]};
 
 	for (size_t i = 1; i < a->nrows; i++) {
 		const struct row *row = &a->rows[i];
@@ -44,9 +44,10 @@ static struct lookups dns_gather(const struct analysis *a)
 			all.working = row;
 		if (is_resolvers(a, row->stack))
 			continue;
-		/* In C a lookup opens files, too, and asks by several calls: what takes long are the answers.
-		 */
-		all.n += is_of_threads(a) && row->activity != ACT_NETWORK ? 0 : row->hist.n;
+		if (!is_of_threads(a) || row->activity == ACT_NETWORK) {
+			all.n += row->hist.n;
+			all.answers_ns += row->hist.sum;
+		}
 		all.ns += row->hist.sum;
 		all.places += row->hist.n > 0;
 		if (row->hist.sum > all.most->hist.sum || all.most == &a->rows[0])
@@ -69,7 +70,7 @@ void rule_dns(struct analysis *a)
 	double impact = share_of_tasks(a, (double)all.ns);
 	struct finding *finding;
 
-	if (all.n < LEAST || all.ns / all.n < MIN_MEAN_NS || impact < 0.05)
+	if (all.n < LEAST || all.answers_ns / all.n < MIN_MEAN_NS || impact < 0.05)
 		return;
 	finding = finding_add(a, "dns", impact);
 	finding_text(finding, "%s%s waited %s for %s to resolve host names.",
@@ -82,7 +83,7 @@ void rule_dns(struct analysis *a)
 		finding_evidence(finding, "%llu %s, %s each (mean); the resolver waits %s (p50) in %s",
 				 (unsigned long long)all.n,
 				 all.working->activity == ACT_SYSCALL ? "lookups" : "waits for an answer",
-				 label_time(all.ns / all.n).text,
+				 label_time(all.answers_ns / all.n).text,
 				 label_time(histogram_quantile(&all.working->hist, 0.5)).text,
 				 label_near(a, all.working->stack).text);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Goroutines are created all the time, wait, and do not end. */
+#include <string.h>
+
 #include "analysis/figures.h"
 #include "analysis/finding.h"
 #include "analysis/kinds.h"
@@ -72,6 +74,20 @@ static bool is_of_connection(const struct analysis *a, const struct group *group
 	       library_owner(name_text(a, group->func), name_text(a, group->file)) != CODE_OF_PROGRAM;
 }
 
+/* Their creator accepts connections: each lives as long as its client keeps one. */
+static bool is_accepted(const struct analysis *a, const struct group *group, unsigned activity)
+{
+	uint32_t func = group->creator ? stack_site(a, group->creator)->func : 0;
+
+	for (size_t i = 1; i < a->nrows && activity == ACT_NETWORK && func; i++) {
+		const char *by = stack_takes_by(a, a->rows[i].stack);
+
+		if (by && strstr(by, "ccept") && stack_calls(a, a->rows[i].stack, name_text(a, func)))
+			return true;
+	}
+	return false;
+}
+
 /* Returns the first of the groups that leak that has grown by as many: what holds the one holds the other.
  * NULL if there is none. */
 static const struct group *as_many_of(const struct group *const *leaks, unsigned n, const struct group *group)
@@ -93,9 +109,10 @@ static void leak_describe(struct analysis *a, const struct group *group, double 
 	const struct top *where = top_first(group->suspect_stacks);
 	double impact = 0.05 + rate * weight((unsigned)(where->key & 0xff)) / 500;
 	struct finding *finding = finding_add(a, "leak", impact > 0.5 ? 0.5 : impact);
+	unsigned activity = (unsigned)(where->key & 0xff);
 
-	if (weight((unsigned)(where->key & 0xff)) < 0.2 ||
-	    is_of_connection(a, group, (unsigned)(where->key & 0xff)) || first)
+	if (weight(activity) < 0.2 || is_of_connection(a, group, activity) ||
+	    is_accepted(a, group, activity) || first)
 		finding_at_most(finding, LEVEL_INFO);
 	finding_text(finding,
 		     "%s: %llu were created and %llu ended, so their number grows by %s a second. Many wait "

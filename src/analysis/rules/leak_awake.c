@@ -56,8 +56,9 @@ void rule_leak_awake(struct analysis *a)
 					  (double)(group->at_start + group->alive) * 2)
 				     .text,
 			     activity_name((enum activity)most));
-		/* Those that come with connections are woken by others, and end with them. */
-		if (group->timer_wakes * 2 < group->blocks)
+		/* Those that come with connections are woken by others, and end with them. Where wakers are
+		 * not recorded, those seem to be timers. */
+		if (group->timer_wakes * 2 < group->blocks || a->ledger.ever_missing & DETAIL_WAKERS)
 			finding_at_most(finding, LEVEL_INFO);
 		finding->n = group->created - group->ended;
 		finding->waker_stack = group->creator;

@@ -336,6 +336,14 @@ static bool of_go_threads(struct analysis *a)
 	return true;
 }
 
+/* Go's profiler may have been on for a part of the trace. */
+static bool samples_cover(const struct analysis *a)
+{
+	uint64_t part = (a->end - a->begin) / 5;
+
+	return a->first_sample <= a->begin + part && a->last_sample + part >= a->end;
+}
+
 void rule_neighbour(struct analysis *a)
 {
 	double on_ps = (double)(a->used_ns[P_CODE] + a->used_ns[P_GC]), want = on_ps / cpu_sample_ns(a);
@@ -358,9 +366,16 @@ void rule_neighbour(struct analysis *a)
 		finding_not_applicable(a, "neighbour", "there are no CPU samples");
 		return;
 	}
-	if (want < 20 || got + 3 * sqrt(want) > 0.7 * want)
+	if (!samples_cover(a)) {
+		finding_not_applicable(a, "neighbour", "there are CPU samples of a part of the trace only");
 		return;
+	}
 	off = (1 - got / want) * on_ps;
+	/* The rate of the samples need not be the usual one. Where a trace says when goroutines lost their
+	 * CPU, that must agree. */
+	if (want < 20 || got + 3 * sqrt(want) > 0.7 * want ||
+	    (a->preempted_ns && off > 2 * (double)a->preempted_ns))
+		return;
 	finding = finding_add(a, "neighbour", off / p_time(a));
 	finding_text(finding,
 		     "Goroutines had a P for %s, and a CPU for %s of it: a quota, or other processes, took "

@@ -14,16 +14,17 @@ bool row_is_pipe_write(const struct analysis *a, const struct row *row)
 
 /*
  * Whether several consumers, of one function, sleep while others wait to send to them: a pause after an
- * error, or a rate that is too low. Those that do something else are a pool (pool_small.c).
+ * error, or a rate that is too low. Those that do something else are a pool (pool_small.c), and who waits for
+ * one of its own kind waits for a semaphore.
  */
 static bool consumers_sleep(const struct analysis *a, const struct row *row, const struct pair *pair)
 {
 	const struct top *group = top_first(row->waker_groups), *did = top_first(pair->did);
 	uint64_t all = activities_ns(pair->meanwhile);
 
-	return group->key < a->ngroups && a->groups[group->key].peak > 1 &&
-	       (double)group->weight >= 0.8 * (double)row->hist.sum && (did->key & 0xff) == ACT_SLEEP &&
-	       did->weight * 2 >= all;
+	return group->key < a->ngroups && group->key != top_first(row->functions)->key &&
+	       a->groups[group->key].peak > 1 && (double)group->weight >= 0.8 * (double)row->hist.sum &&
+	       (did->key & 0xff) == ACT_SLEEP && did->weight * 2 >= all;
 }
 
 /* If the one that all wait for mostly waits itself, and for one alone: names that one. */

@@ -80,17 +80,9 @@ static bool add_to_same(const struct analysis *a, struct stuck *found, unsigned 
 }
 
 /* Rust's std::sync::mpsc (Receiver, Channel): it waits for the next job. */
-static bool stack_receives(const struct analysis *a, uint32_t stack)
+static bool receives(const char *func)
 {
-	const struct stack_info *info = &a->stacks[stack];
-
-	for (uint32_t i = 0; i < info->n; i++) {
-		const char *func = name_text(a, a->frames[info->first + i].func);
-
-		if (strstr(func, "::recv") && (strstr(func, "Channel<") || strstr(func, "Receiver<")))
-			return true;
-	}
-	return false;
+	return strstr(func, "::recv") && (strstr(func, "Channel<") || strstr(func, "Receiver<"));
 }
 
 /*
@@ -105,7 +97,7 @@ static bool is_turn(const struct analysis *a, uint32_t stack)
 		const struct goroutine *g = &a->gs[i];
 
 		if (g->stack && a->now - g->since >= least_wait(a) && stack_calls(a, g->stack, func) &&
-		    (stack_takes_work(a, g->stack) || stack_receives(a, g->stack)))
+		    (stack_takes_work(a, g->stack) || stack_any(a, g->stack, receives)))
 			return true;
 	}
 	return false;
@@ -192,8 +184,9 @@ void rule_stuck(struct analysis *a)
 		     all.n == 1 ? "" : "for at least ", label_time(all.least).text,
 		     label_stack(a, found[0].stack).text, places > 1 ? ", " : "",
 		     places > 1 ? label_stack(a, found[1].stack).text : "");
-	if (all.n == 1 && !is_throughout(a, all.least))
-		finding_at_most(finding, LEVEL_MEDIUM);
+	/* One that waits throughout may stand by: to take over from the one that leads. */
+	if (all.n == 1)
+		finding_at_most(finding, is_throughout(a, all.least) ? LEVEL_INFO : LEVEL_MEDIUM);
 	/* Processes of Apache or uWSGI take turns to accept, by a lock that they share. */
 	if (is_of_threads(a) && places == 1 && all.n == a->alive) {
 		finding_at_most(finding, LEVEL_INFO);

@@ -31,7 +31,7 @@ void rule_throttled(struct analysis *a)
 		return;
 	finding = finding_add(a, "throttled", share);
 	finding_text(finding,
-		     "The CPU quota of %s CPUs was used up %llu times: the program's threads were "
+		     "The CPU quota of %s CPUs was used up %llu times: threads of the program's cgroup were "
 		     "throttled for %s.",
 		     label_number(host->quota_cpus).text, (unsigned long long)host->throttled,
 		     label_time(host->throttled_ns).text);

@@ -20,15 +20,9 @@ enum { LEAST_RATE = 5000, SHORT_RUN_NS = 6000, BEFORE_WAIT = 8 };
 
 /* Threads of LLVM's OpenMP that have done their share yield until the last one has, if there are fewer CPUs
  * than threads (KMP_BLOCKTIME in openmp/docs of LLVM 14). */
-static bool is_team(const struct analysis *a, uint32_t stack)
+static bool func_is_of_team(const char *func)
 {
-	const struct stack_info *info = &a->stacks[stack];
-
-	for (uint32_t i = 0; i < info->n; i++) {
-		if (primitive_of(name_text(a, a->frames[info->first + i].func)) == PRIM_TEAM)
-			return true;
-	}
-	return false;
+	return primitive_of(func) == PRIM_TEAM;
 }
 
 /* Threads of GHC's parallel collector yield until the others have done their share (rts/sm/GC.c of GHC 9). */
@@ -44,7 +38,7 @@ static void yield_spin_describe(struct analysis *a, const struct group *group, u
 	/* A thread that the trace knows only by its name has its group at the end. */
 	uint32_t func = group->func ? group->func : stack_root(a, stack)->func;
 	double seconds = (double)watched_ns(a) / 1e9;
-	bool team = is_team(a, stack), ghc = is_ghc_collector(a, stack);
+	bool team = stack_any(a, stack, func_is_of_team), ghc = is_ghc_collector(a, stack);
 
 	if (ghc)
 		finding_text(

@@ -100,6 +100,10 @@ enum op_kind {
  */
 #define OP_UNIT_NS 64u
 
+/* CPU time between two samples: Go's tracer and gotrace take 100 a second, unless another rate was asked for.
+ */
+#define USUAL_SAMPLE_NS 10000000u
+
 struct op {
 	/*
 	 * CLOCK_MONOTONIC, ns. Strictly increasing over the whole trace, except that statuses at a
