@@ -208,6 +208,9 @@ static bool is_weighty(const struct finding *cause, const struct finding *effect
 {
 	double most = mutual ? 1 : effect->held_up >= WAITED_FOR_CPU ? 4 : 2;
 
+	/* An outlier has no impact of its own. */
+	if (effect->held_up == WAITED_FOR_CPU && strcmp(effect->id, "outlier") == 0)
+		return true;
 	return cause->impact * most >= effect->impact;
 }
 

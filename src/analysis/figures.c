@@ -326,6 +326,16 @@ struct label label_time(uint64_t ns)
 	return label;
 }
 
+struct label label_usual(const struct histogram *times)
+{
+	uint64_t p50 = histogram_quantile(times, 0.5), mean = times->n ? times->sum / times->n : 0;
+	struct label label;
+
+	snprintf(label.text, sizeof(label.text), "%.24s (%s)", label_time(mean > 2 * p50 ? mean : p50).text,
+		 mean > 2 * p50 ? "mean" : "p50");
+	return label;
+}
+
 struct label label_number(double number)
 {
 	struct label label;

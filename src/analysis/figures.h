@@ -38,6 +38,8 @@ struct label label_stack(const struct analysis *a, uint32_t stack);
 struct label label_in(const struct analysis *a, const struct code_place *at, uint32_t called);
 struct label label_near(const struct analysis *a, uint32_t stack);
 struct label label_time(uint64_t ns);
+/* "1.60 ms (p50)"; where some take far longer, the mean. */
+struct label label_usual(const struct histogram *times);
 struct label label_number(double number); /* "2.5", "1234": three digits, or as many as an integer has */
 /* How much of the whole the largest part is, as a word before that part: "all", "mostly", "most often". */
 const char *how_much(uint64_t part, uint64_t all);

@@ -62,8 +62,14 @@ struct pair *pair_get(struct analysis *a, const struct row *row, uint32_t stack)
 
 /* --- what a goroutine did --- */
 
+#define LONG_ACTIVITY_NS 1000000
+
 static void remember(struct goroutine *g, uint64_t start, enum activity activity, uint32_t stack)
 {
+	const struct past_activity *last = g->npast ? &g->past[(g->npast - 1) % PAST] : NULL;
+
+	if (last && start - last->start >= LONG_ACTIVITY_NS)
+		g->past_long[g->npast_long++ % PAST_LONG] = (struct long_activity){*last, start};
 	g->past[g->npast++ % PAST] =
 		(struct past_activity){.start = start, .stack = stack, .activity = (uint8_t)activity};
 }
@@ -97,6 +103,26 @@ static void count_did(const struct analysis *a, const struct past_activity *past
 		top_add(did, (uint64_t)past->stack << 8 | activity, to - from);
 }
 
+/* Of the long intervals that ended by `end`. Returns the time since `from` that these cover. */
+static uint64_t count_long(const struct analysis *a, const struct goroutine *g, uint64_t from, uint64_t end,
+			   uint64_t spent[ACT_COUNT], struct top did[TOPS])
+{
+	uint32_t n = g->npast_long < PAST_LONG ? g->npast_long : PAST_LONG;
+	uint64_t covered = 0;
+
+	for (uint32_t i = 1; i <= n && end > from; i++) {
+		const struct long_activity *past = &g->past_long[(g->npast_long - i) % PAST_LONG];
+		uint64_t start = past->activity.start > from ? past->activity.start : from;
+
+		if (past->end <= end && start < past->end) {
+			count_did(a, &past->activity, start, past->end, spent, did);
+			covered += past->end - start;
+			end = start;
+		}
+	}
+	return covered;
+}
+
 /*
  * Time before the oldest remembered interval, and since it was created, is distributed like the rest, which
  * is the best guess.
@@ -125,6 +151,7 @@ void interval_meanwhile(const struct analysis *a, const struct goroutine *g, uin
 			end = start;
 		}
 	}
+	covered += count_long(a, g, from, end, part, did);
 	scale(spent, part, covered, to - (from > g->born ? from : g->born));
 }
 

@@ -49,7 +49,8 @@ enum runnable_origin { FROM_CREATE, FROM_WAKE, FROM_PREEMPTION, FROM_YIELD, FROM
 enum p_use { P_NONE, P_CODE, P_GC, P_IN_SYSCALL, P_SEARCHING, P_UNUSED, P_USE_COUNT };
 
 enum {
-	PAST = 24,                /* recent intervals kept per goroutine */
+	PAST = 24, /* recent intervals kept per goroutine */
+	PAST_LONG = 4,
 	MOST_NOT_APPLICABLE = 96, /* more than there are rules */
 	MAX_ROWS = 4096,          /* per table; the rest is counted in row 0 */
 	MAX_PAIRS = 16384,
@@ -135,6 +136,12 @@ struct past_activity {
 	uint8_t activity;
 };
 
+/* One of the last that took LONG_ACTIVITY_NS: short ones drive those out of the others that are kept. */
+struct long_activity {
+	struct past_activity activity;
+	uint64_t end;
+};
+
 struct region_in_progress {
 	uint64_t begin;
 	uint64_t spent[ACT_COUNT]; /* the goroutine's times at begin */
@@ -212,6 +219,8 @@ struct goroutine {
 	double delays_at[DELAY_COUNT];
 	uint64_t spent[ACT_COUNT];
 	struct past_activity past[PAST];
+	struct long_activity past_long[PAST_LONG];
+	uint32_t npast_long;
 	struct expected_waker expected;
 	uint32_t asker; /* 1 + index of the one that ended its last wait, for others; 0 = it has ended one */
 	uint64_t asker_goid; /* detects reuse of that index */

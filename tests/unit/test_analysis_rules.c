@@ -364,7 +364,7 @@ static void check_flights(uint64_t took, bool join, bool started, bool dispatche
 		assert_non_null(strstr(finding->text, "main.do"));
 		assert_non_null(strstr(finding->text, "network in main.load"));
 		assert_non_null(strstr(finding->text, "Up to 5 "));
-		assert_int_equal(finding->level, LEVEL_HIGH);
+		assert_int_equal(finding->level, LEVEL_MEDIUM);
 		assert_true(finding->total_ns >= 4000 * MS && finding->total_ns < 4001 * MS);
 	}
 	analysis_free(a);
@@ -891,7 +891,7 @@ static void test_neighbour_of_its_kind(void **state)
 	(void)state;
 	assert_non_null(found(a, "neighbour"));
 	assert_non_null(strstr(found(a, "neighbour")->text,
-			       "among them 2 more processes of loop itself (900 ms in all)"));
+			       "among them 2 other processes named loop (900 ms in all)"));
 	analysis_free(a);
 	script_free(s);
 }

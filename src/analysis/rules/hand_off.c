@@ -8,7 +8,8 @@
 #include "analysis/rules/rules.h"
 #include "analysis/top.h"
 
-enum { LEAST_RATE = 5000, SHORT_NS = 20000 };
+/* A park, a wake-up and a start, with their probes. */
+enum { LEAST_RATE = 5000, SHORT_NS = 5000 };
 
 static bool is_hand_off(const struct analysis *a, const struct row *row)
 {
@@ -18,7 +19,7 @@ static bool is_hand_off(const struct analysis *a, const struct row *row)
 	return (row->activity == ACT_SEND || row->activity == ACT_RECEIVE) && !group->system &&
 	       group->blocks &&
 	       (row->no_waker * 2 < row->hist.n || (a->ledger.ever_missing & DETAIL_WAKERS)) &&
-	       ran / group->blocks < SHORT_NS && histogram_quantile(&row->hist, 0.5) < 5 * SHORT_NS;
+	       ran / group->blocks < SHORT_NS && histogram_quantile(&row->hist, 0.5) < 20 * SHORT_NS;
 }
 
 void rule_hand_off(struct analysis *a)
@@ -41,16 +42,17 @@ void rule_hand_off(struct analysis *a)
 	finding = finding_add(a, "hand-off", share_of_tasks(a, (double)most->hist.sum));
 	finding_at_most(finding, LEVEL_INFO);
 	peer = pair_heaviest(a, (uint32_t)(most - a->rows))->stack;
-	finding_text(finding,
-		     "%s waits %.0f times a second to %s one item%s%s, and runs %s for each: the switches "
-		     "take longer than the work.",
-		     label_stack(a, most->stack).text, (double)most->hist.n / seconds,
-		     most->activity == ACT_SEND ? "hand over" : "get",
-		     !peer                        ? ""
-		     : most->activity == ACT_SEND ? ", taken in "
-						  : ", sent in ",
-		     peer ? label_stack(a, peer).text : "",
-		     label_time((group->spent[ACT_CODE] + group->spent[ACT_ASSIST]) / group->blocks).text);
+	finding_text(
+		finding,
+		"%s waits %.0f times a second to %s one item%s%s, and runs %s for each: no longer than the "
+		"switches take.",
+		label_stack(a, most->stack).text, (double)most->hist.n / seconds,
+		most->activity == ACT_SEND ? "hand over" : "get",
+		!peer                        ? ""
+		: most->activity == ACT_SEND ? ", taken in "
+					     : ", sent in ",
+		peer ? label_stack(a, peer).text : "",
+		label_time((group->spent[ACT_CODE] + group->spent[ACT_ASSIST]) / group->blocks).text);
 	row_evidence(a, finding, most);
 	finding_next(finding, "several items in one message, or a buffered channel");
 }

@@ -74,15 +74,38 @@ static bool is_of_connection(const struct analysis *a, const struct group *group
 	       library_owner(name_text(a, group->func), name_text(a, group->file)) != CODE_OF_PROGRAM;
 }
 
-/* Their creator accepts connections: each lives as long as its client keeps one. */
-static bool is_accepted(const struct analysis *a, const struct group *group, unsigned activity)
+/* Their creator accepts connections. */
+static bool is_accepted(const struct analysis *a, const struct group *group)
 {
 	uint32_t func = group->creator ? stack_site(a, group->creator)->func : 0;
 
-	for (size_t i = 1; i < a->nrows && activity == ACT_NETWORK && func; i++) {
+	for (size_t i = 1; i < a->nrows && func; i++) {
 		const char *by = stack_takes_by(a, a->rows[i].stack);
 
 		if (by && strstr(by, "ccept") && stack_calls(a, a->rows[i].stack, name_text(a, func)))
+			return true;
+	}
+	return false;
+}
+
+/* Grown by about as many. */
+static bool grew_alike(const struct group *one, const struct group *other)
+{
+	uint64_t more = one->created - one->ended, others = other->created - other->ended;
+
+	return more * 10 >= others * 9 && others * 10 >= more * 9;
+}
+
+bool group_is_of_connections(const struct analysis *a, const struct group *group)
+{
+	uint32_t root = group->creator ? stack_root(a, group->creator)->func : 0;
+
+	if (is_accepted(a, group))
+		return true;
+	for (size_t i = 1; i < a->ngroups && root; i++) {
+		const struct group *creator = &a->groups[i];
+
+		if (creator->func == root && grew_alike(group, creator) && is_accepted(a, creator))
 			return true;
 	}
 	return false;
@@ -92,12 +115,8 @@ static bool is_accepted(const struct analysis *a, const struct group *group, uns
  * NULL if there is none. */
 static const struct group *as_many_of(const struct group *const *leaks, unsigned n, const struct group *group)
 {
-	uint64_t more = group->created - group->ended;
-
 	for (unsigned i = 0; i < n; i++) {
-		uint64_t other = leaks[i]->created - leaks[i]->ended;
-
-		if (more * 10 >= other * 9 && other * 10 >= more * 9)
+		if (grew_alike(group, leaks[i]))
 			return leaks[i];
 	}
 	return NULL;
@@ -111,8 +130,8 @@ static void leak_describe(struct analysis *a, const struct group *group, double 
 	struct finding *finding = finding_add(a, "leak", impact > 0.5 ? 0.5 : impact);
 	unsigned activity = (unsigned)(where->key & 0xff);
 
-	if (weight(activity) < 0.2 || is_of_connection(a, group, activity) ||
-	    is_accepted(a, group, activity) || first)
+	if (weight(activity) < 0.2 || is_of_connection(a, group, activity) || first ||
+	    (activity == ACT_NETWORK && group_is_of_connections(a, group)))
 		finding_at_most(finding, LEVEL_INFO);
 	finding_text(finding,
 		     "%s: %llu were created and %llu ended, so their number grows by %s a second. Many wait "

@@ -58,7 +58,8 @@ void rule_leak_awake(struct analysis *a)
 			     activity_name((enum activity)most));
 		/* Those that come with connections are woken by others, and end with them. Where wakers are
 		 * not recorded, those seem to be timers. */
-		if (group->timer_wakes * 2 < group->blocks || a->ledger.ever_missing & DETAIL_WAKERS)
+		if (group->timer_wakes * 2 < group->blocks || a->ledger.ever_missing & DETAIL_WAKERS ||
+		    group_is_of_connections(a, group))
 			finding_at_most(finding, LEVEL_INFO);
 		finding->n = group->created - group->ended;
 		finding->waker_stack = group->creator;

@@ -71,7 +71,7 @@ static struct label name_beside(const struct analysis *a, unsigned first)
 		ns += a->beside[i].used_ns;
 	}
 	if (same)
-		snprintf(label.text, sizeof(label.text), "%u more process%s of %s itself (%.10s in all)", n,
+		snprintf(label.text, sizeof(label.text), "%u other process%s named %s (%.10s in all)", n,
 			 n == 1 ? "" : "es", name, label_time(ns).text);
 	else if (n > 1)
 		snprintf(label.text, sizeof(label.text), "%u of %s (%.10s in all)", n, name,

@@ -68,13 +68,11 @@ void instances_suggest_why(const struct analysis *a, struct finding *finding, co
 }
 
 /* Who answers may be on this machine, and want a CPU. And a timer is late where its P has none. */
-static bool may_want_cpu(const struct analysis *a, const struct instances *all, const struct instance *one,
-			 unsigned cause)
+static bool may_want_cpu(const struct instances *all, const struct instance *one, unsigned cause)
 {
-	if (cause == ACT_SLEEP)
-		return all->kind == INSTANCE_LIFE;
-	return one->ns <= MAX_LATE_NS &&
-	       (cause == ACT_NETWORK || (cause == ACT_SELECT && a->stacks[one->stack].for_peer));
+	if (cause == ACT_SLEEP && all->kind == INSTANCE_LIFE)
+		return true;
+	return one->ns <= MAX_LATE_NS && (cause == ACT_SLEEP || cause == ACT_NETWORK || cause == ACT_SELECT);
 }
 
 static void outlier_look_at(struct analysis *a, const struct instances *all)
@@ -106,7 +104,7 @@ static void outlier_look_at(struct analysis *a, const struct instances *all)
 			      all->kind != INSTANCE_LIFE ? 0.06
 			      : one->ns >= MIN_SINGLE_NS ? 0.02
 							 : 0);
-	if (may_want_cpu(a, all, one, cause))
+	if (may_want_cpu(all, one, cause))
 		finding->held_up = WAITED_FOR_CPU;
 	if ((cause == ACT_SYSCALL || cause == ACT_DISK) && one->ns < MIN_SINGLE_NS)
 		finding_at_most(finding, LEVEL_INFO);

@@ -105,40 +105,34 @@ static enum waited_for use_held_up(const struct resource *res)
 	return waits * 2 > all ? WAITED_FOR_OTHERS : WAITED_FOR_CPU;
 }
 
-/* How long each is held: the median, or where some are held for far longer, the mean. */
-static struct label usual_hold(const struct resource *res)
-{
-	uint64_t p50 = histogram_quantile(&res->holds, 0.5), mean = res->holds.sum / res->holds.n;
-	struct label label;
-
-	snprintf(label.text, sizeof(label.text), "%.24s (%s)", label_time(mean > 2 * p50 ? mean : p50).text,
-		 mean > 2 * p50 ? "mean" : "p50");
-	return label;
-}
-
 void pool_of_items(struct analysis *a, const struct row *row)
 {
 	uint32_t index = a->stacks[row->stack].resource;
 	const struct resource *res = index ? resource_root(a, index) : NULL;
 	const char *near = name_text(a, stack_near(a, row->stack)->func);
 	uint64_t waited;
-	double many;
+	double many, used;
+	bool counted;
 	struct finding *finding;
 
 	/* Threads of a virtual machine or a library pass it on among themselves. */
 	if (is_of_threads(a) && (!stack_is_in_program(a, row->stack) || is_python_lock(a, row->stack)))
 		return;
-	/* Who posts a semaphore may take it at once, without a wait; no waiter posts one that is a signal. */
+	/* Who posts a semaphore may take it at once, without a wait; no waiter posts one that is a signal.
+	 * Where others end many waits, items were lost, or one waits for many at once. */
 	if (!res || res->lock || res->holds.n < 5 ||
-	    res->by_waiters * (row->activity == ACT_SEMAPHORE ? 4 : 2) < res->releases)
+	    res->by_waiters * 20 < res->releases * (row->activity == ACT_SEMAPHORE ? 5 : 12))
 		return;
 	if (histogram_quantile(&row->hist, 0.99) < histogram_quantile(&res->holds, 0.5) ||
 	    row->hist.max < 1000000)
 		return;
 	many = items_held(res);
-	if ((many < 0.6 && items_used(res) < 0.6) || many > POOL_MAX_MEMBERS ||
-	    many > (double)most_members(a) || pool_is_heavier_elsewhere(a, row, res))
+	used = items_used(res);
+	if ((many < 0.6 && used < 0.6) || many > POOL_MAX_MEMBERS || many > (double)most_members(a) ||
+	    pool_is_heavier_elsewhere(a, row, res))
 		return;
+	/* If far more are in use, most are held by those that did not wait for them. */
+	counted = many >= 0.6 && used <= 2 * many;
 	/* What is mostly waited for is a CPU, by those that were woken. */
 	if (res->given_ns > 2 * res->holds.sum)
 		return;
@@ -146,16 +140,17 @@ void pool_of_items(struct analysis *a, const struct row *row)
 	finding = finding_add(
 		a, "pool-small",
 		fmin(share_of_tasks(a, (double)waited), handler_share(a, row->stack, row->hist.sum)));
-	if (many < 0.6)
+	if (!counted)
 		finding_text(finding, "%s waited %s for an item of a pool, all of which are in use.",
 			     label_stack(a, row->stack).text, label_time(waited).text);
 	else if (many < 1.5 && res->overlaps * 20 < res->holds.n)
 		finding_text(finding, "%s waited %s for a pool of one, held for %s each time.",
-			     label_stack(a, row->stack).text, label_time(waited).text, usual_hold(res).text);
+			     label_stack(a, row->stack).text, label_time(waited).text,
+			     label_usual(&res->holds).text);
 	else
 		finding_text(finding, "%s waited %s for one of about %.0f, all in use, each held for %s.",
 			     label_stack(a, row->stack).text, label_time(waited).text, many < 2 ? 2 : many,
-			     usual_hold(res).text);
+			     label_usual(&res->holds).text);
 	/* go test -parallel is a choice, and what go build takes from its channel is work that it finds. */
 	if (library_in_package(near, "testing") || library_in_package(near, "cmd/go/internal/work"))
 		finding_at_most(finding, LEVEL_INFO);
@@ -164,7 +159,7 @@ void pool_of_items(struct analysis *a, const struct row *row)
 		finding_evidence(finding, "in other stacks that end there: %s",
 				 label_time(waited - row->hist.sum).text);
 	finding->total_ns = waited;
-	if (many < 0.6)
+	if (!counted)
 		finding_evidence(finding, "given back at %s",
 				 label_stack(a, (uint32_t)top_first(res->released)->key).text);
 	else

@@ -40,15 +40,55 @@ static struct group_waits group_waits_of(const struct analysis *a, const struct 
 	return waits;
 }
 
-double pool_busy_share(const struct analysis *a, const struct group *group)
+static bool waits_for_items(unsigned activity)
+{
+	return activity == ACT_SEND || activity == ACT_RECEIVE || activity == ACT_SELECT ||
+	       activity == ACT_COND || activity == ACT_SEMAPHORE;
+}
+
+/*
+ * Goroutines of the group that wait for the whole trace: they have a queue of their own, that of another
+ * shard. Up to Go 1.21 a trace does not say for what they wait. Returns their number, and adds their time.
+ */
+static uint64_t idle_members(const struct analysis *a, const struct group *group, double *idle, double *all)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 1; i < a->ngs && !is_of_threads(a); i++) {
+		const struct goroutine *g = &a->gs[i];
+		uint64_t ns = a->now - g->since;
+
+		if (&a->groups[g->group] != group || ns < watched_ns(a) / 100 * 99 ||
+		    (!waits_for_items(g->activity) && g->activity != ACT_OTHER))
+			continue;
+		n++;
+		*all += (double)ns;
+		*idle += waits_for_items(g->activity) ? (double)ns : 0;
+	}
+	return n;
+}
+
+/* How many of the group serve the queue. busy: receives which share of their time they work. */
+static uint64_t members_of_pool(const struct analysis *a, const struct group *group, double *busy)
 {
 	struct group_waits waits = group_waits_of(a, group);
-	double all = (double)activities_watched_ns(group->spent),
-	       idle = (double)(group->spent[ACT_SEND] + group->spent[ACT_RECEIVE] + group->spent[ACT_SELECT] +
-			       group->spent[ACT_COND] + group->spent[ACT_SEMAPHORE] + waits.events) -
-		      (double)waits.answers;
+	double all = 0, idle = 0, others_all = 0, others_idle = 0;
+	uint64_t others = idle_members(a, group, &others_idle, &others_all);
 
-	return all > 0 ? 1 - idle / all : 0;
+	for (unsigned i = 0; i < ACT_COUNT; i++)
+		idle += waits_for_items(i) ? (double)group->spent[i] : 0;
+	idle += (double)waits.events - (double)waits.answers - others_idle;
+	all = (double)activities_watched_ns(group->spent) - others_all;
+	*busy = all > 0 ? 1 - idle / all : 0;
+	return group->peak > others ? group->peak - others : 0;
+}
+
+double pool_busy_share(const struct analysis *a, const struct group *group)
+{
+	double busy;
+
+	members_of_pool(a, group, &busy);
+	return busy;
 }
 
 /* A reader of a connection, of net/http or of a driver, is as busy as the other end. */
@@ -69,7 +109,7 @@ static bool waits_for_work(const struct analysis *a, const struct row *row)
 }
 
 /* On average, more goroutines wait here than there are workers: some are not being served. */
-static bool is_queue(struct analysis *a, const struct row *row, const struct group *group)
+static bool is_queue(struct analysis *a, const struct row *row, uint64_t workers)
 {
 	uint32_t index = a->stacks[row->stack].resource;
 	const struct resource *res = index ? resource_root(a, index) : NULL;
@@ -78,9 +118,9 @@ static bool is_queue(struct analysis *a, const struct row *row, const struct gro
 		return true;
 	if (row->activity == ACT_COND)
 		return row_is_for_answers(a, row) != ANSWERS_UNLIKELY &&
-		       (double)row->hist.sum > 1.1 * (double)group->peak * (double)watched_ns(a);
+		       (double)row->hist.sum > 1.1 * (double)workers * (double)watched_ns(a);
 	return res && res->contended_ns &&
-	       (double)res->waits.sum > 1.1 * (double)group->peak * (double)res->contended_ns;
+	       (double)res->waits.sum > 1.1 * (double)workers * (double)res->contended_ns;
 }
 
 /*
@@ -89,13 +129,17 @@ static bool is_queue(struct analysis *a, const struct row *row, const struct gro
  * for the same, or if it is less than a quarter of their time.
  */
 static uint64_t queued_ns(struct analysis *a, const struct row *row, const struct pair *pair,
-			  uint64_t workers)
+			  uint64_t workers, double busy)
 {
 	uint32_t index = a->stacks[row->stack].resource;
 	const struct resource *res = index ? resource_root(a, index) : NULL;
 	uint64_t queued = res ? resource_queued_ns(res, workers) : 0;
 
-	if (!queued || row_is_for_answers(a, row) != ANSWERS_CERTAIN || pair_busy_share(pair) < 0.8 ||
+	/* While none is free, all work: each may have a queue of its own. */
+	if (!queued ||
+	    busy * (double)watched_ns(a) < 0.8 * (double)resource_crowded_ns(res, (unsigned)workers + 1))
+		return 0;
+	if (row_is_for_answers(a, row) != ANSWERS_CERTAIN || pair_busy_share(pair) < 0.8 ||
 	    queued * 4 < res->waits.sum || pool_is_heavier_elsewhere(a, row, res) ||
 	    pool_waited_at_place(a, row, res) < res->waits.sum / 10 * 9)
 		return 0;
@@ -123,7 +167,7 @@ static void workers_evidence(const struct analysis *a, struct finding *finding, 
 
 /* At times, none of them is free. */
 static void workers_are_taken(struct analysis *a, const struct row *row, const struct group *group,
-			      const struct pair *pair, uint64_t queued)
+			      uint64_t workers, const struct pair *pair, uint64_t queued)
 {
 	const struct resource *res = resource_root(a, a->stacks[row->stack].resource);
 	struct finding *finding = finding_add(a, "pool-small", share_of_tasks(a, (double)queued));
@@ -135,31 +179,34 @@ static void workers_are_taken(struct analysis *a, const struct row *row, const s
 	all.max_g = res->max_g;
 	finding_text(finding, "%s waited %s for %llu workers of %s: for %s of that, none of them was free.",
 		     label_stack(a, row->stack).text, label_time(res->waits.sum).text,
-		     (unsigned long long)group->peak, label_function(a, group->func).text,
+		     (unsigned long long)workers, label_function(a, group->func).text,
 		     label_time(queued).text);
 	workers_evidence(a, finding, &all, pair);
 }
 
 bool pool_of_workers(struct analysis *a, const struct row *row, double impact)
 {
-	uint64_t waker = top_first(row->waker_groups)->key, queued;
+	uint64_t waker = top_first(row->waker_groups)->key, queued, workers;
 	const struct group *group = &a->groups[waker < a->ngroups ? waker : 0];
 	const struct pair *pair = pair_heaviest(a, (uint32_t)(row - a->rows));
 	struct finding *finding;
+	double busy;
 
 	if (!is_pool(a, row, group))
 		return false;
-	if (pool_busy_share(a, group) < 0.9 || !is_queue(a, row, group)) {
-		queued = queued_ns(a, row, pair, group->peak);
+	workers = members_of_pool(a, group, &busy);
+	if (workers < 2)
+		return false;
+	if (busy < 0.9 || !is_queue(a, row, workers)) {
+		queued = queued_ns(a, row, pair, workers, busy);
 		if (queued)
-			workers_are_taken(a, row, group, pair, queued);
+			workers_are_taken(a, row, group, workers, pair, queued);
 		return queued;
 	}
 	finding = finding_add(a, "pool-small", impact);
 	finding_text(finding, "%s waited %s for %llu workers of %s, which are busy %.0f %% of the time.",
 		     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
-		     (unsigned long long)group->peak, label_function(a, group->func).text,
-		     100 * pool_busy_share(a, group));
+		     (unsigned long long)workers, label_function(a, group->func).text, 100 * busy);
 	if (row->activity == ACT_COND && group->spent[ACT_SLEEP] * 2 > activities_watched_ns(group->spent) &&
 	    row_is_for_answers(a, row) == ANSWERS_LIKELY)
 		finding_at_most(finding, LEVEL_INFO);

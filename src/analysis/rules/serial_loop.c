@@ -88,12 +88,17 @@ static bool row_is_blocked(const struct row *row)
 	return activity_is_blocked(row->activity) && row->activity != ACT_GC && row->activity != ACT_GIL;
 }
 
+/* By the median, or where a tenth of the time is spent so, by the longest ones: some clients are slow. */
 static bool row_is_long(const struct analysis *a, const struct row *row)
 {
+	double n = (double)row->hist.n;
 	uint64_t usual = histogram_quantile(&row->hist, 0.5);
 
-	return row->hist.n >= MIN_LONG_N &&
-	       (usual >= LONG_NS || (usual >= SHORT_NS && row->hist.sum * 10 >= watched_ns(a)));
+	if (row->hist.n < MIN_LONG_N)
+		return false;
+	return usual >= LONG_NS ||
+	       (row->hist.sum * 10 >= watched_ns(a) &&
+		(usual >= SHORT_NS || histogram_quantile(&row->hist, 1 - MIN_LONG_N / n) >= LONG_NS));
 }
 
 static bool is_in_loop(const struct analysis *a, const struct loop *loop, const struct row *row)
@@ -123,7 +128,7 @@ static struct loop loop_of(const struct analysis *a, const struct row *take)
 			if (row->activity != ACT_SYSCALL)
 				loop.waits += row->hist.n;
 			else if (!is_accept(by))
-				loop.takes += row->hist.n;
+				loop.takes += row->hist.n + row->endless;
 			loop.waits_ns += row->hist.sum + row->cut_ns;
 			continue;
 		}
@@ -196,9 +201,9 @@ static void describe_loop(struct analysis *a, const struct row *row, const struc
 	else
 		finding_text(finding,
 			     "%s takes one %s at a time, and none while what it calls is blocked: %llu "
-			     "times %s (p50), %s in %s.",
+			     "times %s, %s in %s.",
 			     label_stack(a, row->stack).text, what, (unsigned long long)blocked->hist.n,
-			     label_time(histogram_quantile(&blocked->hist, 0.5)).text,
+			     label_usual(&blocked->hist).text,
 			     activity_name((enum activity)blocked->activity),
 			     label_stack(a, blocked->stack).text);
 	row_evidence(a, finding, blocked);

@@ -37,8 +37,7 @@ void rule_single_flight(struct analysis *a)
 			continue;
 		finding = finding_add(a, "single-flight", impact);
 		/* To wait for a call that another one makes is what it is for. */
-		if (finding->level < LEVEL_HIGH)
-			finding_at_most(finding, LEVEL_INFO);
+		finding_at_most(finding, finding->level < LEVEL_HIGH ? LEVEL_INFO : LEVEL_MEDIUM);
 		finding_text(
 			finding,
 			"Up to %u %s at a time waited in %s for a call that one of them made, %s in all. "

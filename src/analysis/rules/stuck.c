@@ -153,10 +153,14 @@ static const struct goroutine *find_further(const struct analysis *a, uint32_t s
 	return longest;
 }
 
-static void further_evidence(const struct analysis *a, struct finding *finding, uint32_t stack)
+/* It has worked in this trace, several times, and waits for its next turn. */
+static bool gets_on(const struct analysis *a, const struct goroutine *g)
 {
-	const struct goroutine *g = find_further(a, stack);
+	return a->now - g->since < least_wait(a) && g->npast >= PAST;
+}
 
+static void further_evidence(const struct analysis *a, struct finding *finding, const struct goroutine *g)
+{
 	if (g)
 		finding_evidence(finding, "%s is further down in it, and may hold the lock: %s in %s",
 				 label_who(a, g->goid).text, activity_name((enum activity)g->activity),
@@ -172,6 +176,7 @@ static bool is_of_writer(const struct analysis *a, uint32_t stack)
 void rule_stuck(struct analysis *a)
 {
 	struct stuck found[MOST], all;
+	const struct goroutine *further;
 	struct finding *finding;
 	unsigned places = watched_ns(a) < LEAST_NS ? 0 : stuck_gather(a, found, &all);
 
@@ -184,9 +189,12 @@ void rule_stuck(struct analysis *a)
 		     all.n == 1 ? "" : "for at least ", label_time(all.least).text,
 		     label_stack(a, found[0].stack).text, places > 1 ? ", " : "",
 		     places > 1 ? label_stack(a, found[1].stack).text : "");
-	/* One that waits throughout may stand by: to take over from the one that leads. */
-	if (all.n == 1)
-		finding_at_most(finding, is_throughout(a, all.least) ? LEVEL_INFO : LEVEL_MEDIUM);
+	further = find_further(a, found[0].stack);
+	/* Those that wait throughout may stand by, to take over from one that leads. */
+	if (is_throughout(a, all.least) && places == 1 && (all.n == 1 || (further && gets_on(a, further))))
+		finding_at_most(finding, LEVEL_INFO);
+	else if (all.n == 1)
+		finding_at_most(finding, LEVEL_MEDIUM);
 	/* Processes of Apache or uWSGI take turns to accept, by a lock that they share. */
 	if (is_of_threads(a) && places == 1 && all.n == a->alive) {
 		finding_at_most(finding, LEVEL_INFO);
@@ -197,7 +205,7 @@ void rule_stuck(struct analysis *a)
 	finding->total_ns = all.most;
 	finding->max_ns = all.most;
 	finding->stack = found[0].stack;
-	further_evidence(a, finding, found[0].stack);
+	further_evidence(a, finding, further);
 	if (is_of_writer(a, found[0].stack))
 		finding_evidence(finding,
 				 "in glibc, readers pass a writer that waits, unless the lock is of the kind "

@@ -26,6 +26,9 @@ static bool of_answers(struct analysis *a, const struct row *row, uint32_t index
 	if (row->after_timer * 10 < row->hist.n * 7)
 		return false;
 	pair = pair_heaviest(a, index);
+	/* It waits as they do, and passes on what it got: its timer was for something else. */
+	if (top_first(pair->did)->key >> 8 == row->stack)
+		return false;
 	/* One that sleeps between answers is busy: busy-owner, pool-small. */
 	if (pair_busy_share(pair) >= 0.5 || row_is_for_answers(a, row) == ANSWERS_UNLIKELY)
 		return false;
