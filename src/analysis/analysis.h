@@ -36,6 +36,7 @@ struct analysis_options {
 	 * of a live process. */
 	const char *file;
 	bool short_calls; /* the format (up to Go 1.21) does not record the end of a short system call */
+	bool no_samples;  /* the format (up to Go 1.18) has no CPU samples */
 	bool goes_on; /* a piece of a trace: tasks and regions that are open at its end are counted, too */
 	struct analysis_host host;
 	/* pprof labels; not owned, NULL = any. by_label: only this key gets rows. label ("key=value"): the

@@ -238,6 +238,7 @@ static void count_sample(struct analysis *a, const struct pending_sample *sample
 	struct goroutine *g = sample->g < a->ngs ? &a->gs[sample->g] : NULL;
 	uint32_t row;
 
+	a->ops++;
 	if (!a->samples++)
 		a->first_sample = sample->time;
 	a->last_sample = sample->time > a->last_sample ? sample->time : a->last_sample;

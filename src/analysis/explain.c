@@ -22,7 +22,9 @@ enum scope {
 };
 
 static const struct explanation by_cpu[] = {
-	{"neighbour", "outlier"},
+	{"neighbour", "outlier"},      {"throttled", "lock-io"},     {"throttled", "lock-long"},
+	{"throttled", "lock-syscall"}, {"throttled", "lock-convoy"}, {"throttled", "slow-consumer"},
+	{"throttled", "pool-small"},
 };
 
 static const struct explanation by_collector[] = {

@@ -379,15 +379,13 @@ static unsigned of_reason(struct analysis *a, uint32_t reason)
 }
 
 /* The format has no reason for a wait that began before the trace. The call that a thread is in says what
- * for. */
+ * for, but not poll and select: those may also be for a time, a pipe or a terminal. */
 static enum activity of_call(const struct analysis *a, uint32_t stack)
 {
 	static const struct keyword calls[] = {
 		{"epoll_wait", ACT_NETWORK}, {"epoll_pwait", ACT_NETWORK}, {"accept", ACT_NETWORK},
 		{"recvfrom", ACT_NETWORK},   {"recvmsg", ACT_NETWORK},     {"clock_nanosleep", ACT_SLEEP},
 		{"nanosleep", ACT_SLEEP},    {"wait4", ACT_CHILD},         {"waitid", ACT_CHILD},
-		{"poll", ACT_NETWORK},       {"ppoll", ACT_NETWORK},       {"select", ACT_NETWORK},
-		{"pselect6", ACT_NETWORK},
 	};
 	const struct stack_info *info = &a->stacks[stack];
 	size_t len;

@@ -388,19 +388,22 @@ static void print_places(const struct page *page)
 		report_text_place(page, number++,
 				  (uint64_t)((double)a->cpu.rows[order[0]].self * cpu_sample_ns(a)), "run",
 				  cpu_place(a, order[0]));
+	else if (a->options.no_samples && a->used_ns[P_CODE] * LEAST_SHARE >= watched_ns(a))
+		report_text_place(page, number++, a->used_ns[P_CODE], "run",
+				  (struct label){"not known: CPU samples need --format 1.19 or newer"});
 	free(order);
 	for (unsigned i = 0; i < waits && number <= PLACES; i++)
 		report_text_place(page, number++, places[i].ns,
 				  activity_name((enum activity)places[i].activity), places[i].where);
 }
 
-/* They are about the machine or the whole program. */
+/* Those above information are about the machine or the whole program. */
 static bool findings_name_no_place(const struct analysis *a)
 {
 	for (unsigned i = 0; i < a->nfindings; i++) {
 		const struct finding *finding = &a->findings[i];
 
-		if (finding->stack || finding->waker_stack)
+		if (finding->level > LEVEL_INFO && (finding->stack || finding->waker_stack))
 			return false;
 	}
 	return true;

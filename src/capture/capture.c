@@ -475,6 +475,11 @@ static bool has_ended(struct capture *capture, uint64_t wait_ns)
 	return true;
 }
 
+void capture_look_at_guard(struct capture *capture)
+{
+	control_look(&capture->control);
+}
+
 int capture_poll(struct capture *capture, unsigned timeout_ms, struct error *err)
 {
 	uint64_t timeout = timeout_ms * 1000000ull, end = now_ns() + timeout, wait;

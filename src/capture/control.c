@@ -197,6 +197,11 @@ void control_reopen(struct capture_control *control)
 	atomic_store(&control->is_over, false); /* until then the thread does not touch the lease */
 }
 
+void control_look(struct capture_control *control)
+{
+	wake_by(control->nudge);
+}
+
 void control_end(struct capture_control *control)
 {
 	int none = 0;

@@ -48,6 +48,8 @@ void control_beat(struct capture_control *control);
 bool control_wait(struct capture_control *control, int pidfd, int rings, uint64_t timeout_ns);
 /* Opens the lease again after it was closed. */
 void control_reopen(struct capture_control *control);
+/* Has the thread ask its guard now whether recording has to end. */
+void control_look(struct capture_control *control);
 /* Ends recording now and starts removing the probes. Waits until nothing more is recorded, but not until the
  * kernel has detached them. */
 void control_end(struct capture_control *control);

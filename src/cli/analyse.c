@@ -129,12 +129,14 @@ int trace_input_analyse(const struct trace_input *input, struct analysis **a, bo
 int trace_input_analyse_with(const struct trace_input *input, struct strips *strips, struct analysis **a,
 			     bool *cut, struct error *err)
 {
+	enum wire_format v1 = v1_format(input->in.bytes, input->in.size);
 	struct one_pass pass = {
 		.strips = strips,
 		.options = {
 			.name = input->name,
 			.file = input->file,
-			.short_calls = v1_format(input->in.bytes, input->in.size) != WIRE_NONE,
+			.short_calls = v1 != WIRE_NONE,
+			.no_samples = v1 != WIRE_NONE && v1 < WIRE_GO119,
 			.goes_on = input->goes_on,
 			.host = input->host,
 			.by_label = input->by_label,

@@ -290,6 +290,7 @@ static void set_deadline(struct record *record)
 	if (record->options->duration_ns)
 		atomic_store(&record->session.deadline_ns,
 			     (start ? start : now_ns()) + record->options->duration_ns);
+	capture_look_at_guard(record->session.capture);
 }
 
 /*

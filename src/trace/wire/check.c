@@ -164,13 +164,14 @@ static enum read_result read_unmarked(struct trace_check *check)
 static void add_to_report(struct trace_check *check)
 {
 	struct wire_report *report = check->report;
+	int64_t until = chunk_ns(&check->chunk, check->chunk.max_time); /* as in visit.c */
 
 	report->generations++;
 	report->valid_bytes = check->chunk.end;
 	for (size_t i = 0; i < sizeof(report->events) / sizeof(report->events[0]); i++)
 		report->events[i] += check->chunk.events[i];
 	report->first_ns = (uint64_t)check->merge.first_time;
-	report->last_ns = (uint64_t)check->merge.last_time;
+	report->last_ns = (uint64_t)(until > check->merge.last_time ? until : check->merge.last_time);
 	report->goroutines = check->order.lives;
 	report->procs = check->order.nps;
 	report->threads = order_threads(&check->order);
