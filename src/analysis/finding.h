@@ -24,7 +24,7 @@ bool findings_need_more(const struct analysis *a); /* too little was watched for
 
 /* --- rank.c --- */
 
-/* Of information that is alike, keeps the weightiest: one sentence for each thread of a pool hides all
+/* Of findings that are alike, keeps the weightiest: one sentence for each thread of a pool hides all
  * others. */
 void findings_merge(struct analysis *a);
 void findings_rank(struct analysis *a);

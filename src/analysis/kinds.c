@@ -289,6 +289,15 @@ static const struct keyword primitive_words[] = {
 	{"ethr_event_", PRIM_COND},
 };
 
+enum primitive primitive_of_channel(const char *func)
+{
+	if (!strstr(func, "Channel<") && !strstr(func, "Sender<") && !strstr(func, "Receiver<"))
+		return PRIM_NONE;
+	if (strstr(func, ">::send"))
+		return PRIM_SEND;
+	return strstr(func, ">::recv") ? PRIM_RECEIVE : PRIM_NONE;
+}
+
 enum primitive primitive_of(const char *func)
 {
 	return look_up(primitive_words, sizeof(primitive_words) / sizeof(primitive_words[0]), func,
@@ -453,7 +462,8 @@ static enum activity wait_of(struct analysis *a, uint32_t reason, uint32_t stack
 	if (a->stacks[stack].primitive == PRIM_GIL)
 		return ACT_GIL;
 	/* A thread that waits for any futex has a lock reason, and statuses have no reason at all. */
-	if (activity == ACT_COND && a->stacks[stack].made_of_condition)
+	if (activity == ACT_COND &&
+	    (a->stacks[stack].made_of_condition || by_stack == ACT_SEND || by_stack == ACT_RECEIVE))
 		return by_stack;
 	if ((activity == ACT_LOCK || activity == ACT_OTHER) && by_stack != ACT_OTHER)
 		return by_stack;

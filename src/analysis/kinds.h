@@ -14,6 +14,9 @@ enum activity wait_activity(struct analysis *a, uint32_t reason, uint32_t stack)
 bool waits_for_poller(const struct analysis *a, const struct goroutine *g);
 enum activity block_activity(struct analysis *a, uint32_t reason, uint32_t stack);
 enum primitive primitive_of(const char *func);
+/* Of Rust's channels, further out than their ways of waiting: "std::sync::mpmc::array::Channel<T>::send",
+ * "crossbeam_channel::channel::Receiver<T>::recv_timeout". */
+enum primitive primitive_of_channel(const char *func);
 /* What a thread with this function on its stack waits for, whatever the primitive is; ACT_NONE: it does not
  * say. */
 enum activity wait_by_outer(const char *func);

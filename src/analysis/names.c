@@ -247,6 +247,11 @@ static void find_primitive(const struct analysis *a, struct stack_info *info)
 		info->made_of_condition |= found == PRIM_COND;
 		found = one;
 	}
+	for (uint32_t i = 0; i < info->n && (found == PRIM_NONE || found == PRIM_COND); i++) {
+		enum primitive channel = primitive_of_channel(name_text(a, a->frames[info->first + i].func));
+
+		found = channel ? channel : found;
+	}
 	if (is_gil(a, info, found)) {
 		info->of_gil_mutex = found == PRIM_LOCK;
 		found = PRIM_GIL;

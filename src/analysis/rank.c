@@ -63,19 +63,20 @@ void findings_merge(struct analysis *a)
 {
 	for (unsigned i = 0; i < a->nfindings; i++) {
 		struct finding *kept = &a->findings[i];
+		double impact = kept->impact;
 		unsigned n = 0, to = i + 1;
 		uint64_t ns = 0;
 
-		if (kept->level != LEVEL_INFO)
-			continue;
 		for (unsigned j = i + 1; j < a->nfindings; j++) {
 			struct finding *other = &a->findings[j];
 
-			if (other->level != LEVEL_INFO || !finding_is_alike(a, kept, other)) {
+			if ((kept->level == LEVEL_INFO) != (other->level == LEVEL_INFO) ||
+			    !finding_is_alike(a, kept, other)) {
 				a->findings[to++] = *other;
 				continue;
 			}
 			n++;
+			impact += other->impact;
 			if (other->impact > kept->impact) {
 				ns += kept->total_ns;
 				*kept = *other;
@@ -85,6 +86,8 @@ void findings_merge(struct analysis *a)
 		}
 		a->nfindings = to;
 		say_alike(kept, n, ns);
+		if (n && kept->level != LEVEL_INFO)
+			finding_weigh(kept, impact);
 	}
 }
 

@@ -130,18 +130,17 @@ int trace_input_analyse_with(const struct trace_input *input, struct strips *str
 			     bool *cut, struct error *err)
 {
 	enum wire_format v1 = v1_format(input->in.bytes, input->in.size);
-	struct one_pass pass = {
-		.strips = strips,
-		.options = {
-			.name = input->name,
-			.file = input->file,
-			.short_calls = v1 != WIRE_NONE,
-			.no_samples = v1 != WIRE_NONE && v1 < WIRE_GO119,
-			.goes_on = input->goes_on,
-			.host = input->host,
-			.by_label = input->by_label,
-			.label = input->label,
-		}};
+	struct one_pass pass = {.strips = strips,
+				.options = {
+					.name = input->name,
+					.file = input->file,
+					.short_calls = v1 != WIRE_NONE,
+					.no_samples = v1 != WIRE_NONE && v1 < WIRE_GO119,
+					.goes_on = input->goes_on,
+					.host = input->host,
+					.by_label = input->by_label,
+					.label = input->label,
+				}};
 	const struct convert_sink sink = {.generation = analyse_take_generation,
 					  .restart = begin_again,
 					  .ctx = &pass,

@@ -80,9 +80,29 @@ static bool answers_questions(const struct analysis *a, const struct row *row)
 	       (double)all.ns * (double)row->hist.n * 10 >= (double)watched_ns(a) * (double)all.n;
 }
 
+/* A result that was asked for: of C++, Java and Rust. */
+static bool is_future(const char *func)
+{
+	static const char *const waits[] = {
+		"std::__future_base::",
+		"java.util.concurrent.FutureTask.get",
+		"java.util.concurrent.CompletableFuture.",
+		"tokio::sync::oneshot::Receiver",
+		"folly::Future<",
+		"boost::unique_future<",
+	};
+
+	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+		if (strncmp(func, waits[i], strlen(waits[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
 static bool answers_are_certain(const struct analysis *a, const struct row *row)
 {
-	return row->task_ns * 2 >= row->hist.sum || stack_handler(a, row->stack);
+	return row->task_ns * 2 >= row->hist.sum || stack_handler(a, row->stack) ||
+	       stack_any(a, row->stack, is_future);
 }
 
 enum answers row_is_for_answers(const struct analysis *a, const struct row *row)

@@ -47,23 +47,32 @@ static bool waits_for_items(unsigned activity)
 }
 
 /*
- * Goroutines of the group that wait for the whole trace: they have a queue of their own, that of another
- * shard. Up to Go 1.21 a trace does not say for what they wait. Returns their number, and adds their time.
+ * Goroutines of the group that wait for nearly the whole trace, while others wait for workers: they have a
+ * queue of their own, that of another shard. Up to Go 1.21 a trace does not say for what one waits that began
+ * before it. Returns their number, and adds their time.
  */
-static uint64_t idle_members(const struct analysis *a, const struct group *group, double *idle, double *all)
+static uint64_t idle_members(const struct analysis *a, const struct group *group, bool selects_answers,
+			     double *idle, double *all)
 {
 	uint64_t n = 0;
 
-	for (size_t i = 1; i < a->ngs && !is_of_threads(a); i++) {
+	for (size_t i = 1; i < a->ngs; i++) {
 		const struct goroutine *g = &a->gs[i];
-		uint64_t ns = a->now - g->since;
+		double waits = 0, unknown, lived;
 
-		if (&a->groups[g->group] != group || ns < watched_ns(a) / 100 * 99 ||
-		    (!waits_for_items(g->activity) && g->activity != ACT_OTHER))
+		if (&a->groups[g->group] != group)
+			continue;
+		for (unsigned j = 0; j < ACT_COUNT; j++)
+			waits += waits_for_items(j) && !(selects_answers && j == ACT_SELECT)
+					 ? (double)g->spent[j]
+					 : 0;
+		unknown = is_of_threads(a) ? 0 : (double)g->spent[ACT_OTHER];
+		lived = (double)activities_watched_ns(g->spent);
+		if (waits + unknown < 0.8 * lived)
 			continue;
 		n++;
-		*all += (double)ns;
-		*idle += waits_for_items(g->activity) ? (double)ns : 0;
+		*all += lived;
+		*idle += waits;
 	}
 	return n;
 }
@@ -73,7 +82,7 @@ static uint64_t members_of_pool(const struct analysis *a, const struct group *gr
 {
 	struct group_waits waits = group_waits_of(a, group);
 	double all = 0, idle = 0, others_all = 0, others_idle = 0;
-	uint64_t others = idle_members(a, group, &others_idle, &others_all);
+	uint64_t others = idle_members(a, group, waits.answers > 0, &others_idle, &others_all);
 
 	for (unsigned i = 0; i < ACT_COUNT; i++)
 		idle += waits_for_items(i) ? (double)group->spent[i] : 0;
