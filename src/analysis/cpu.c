@@ -103,17 +103,20 @@ static int most_first(const void *one, const void *other)
 	return a->samples != b->samples ? (a->samples < b->samples ? 1 : -1) : 0;
 }
 
-/* Returns the number of library functions that the row's own code calls, and that have a tenth of its
- * samples. */
-static unsigned find_called(const struct analysis *a, uint32_t row, struct leaf leaves[TOPS])
+/* Returns the number of library functions but `named` that have a tenth of the row's samples: those that its
+ * own code calls, or those at the leaf. */
+static unsigned find_parts(const struct analysis *a, uint32_t row, bool at_leaf, uint32_t named,
+			   struct leaf leaves[TOPS])
 {
 	const struct cpu_row *found = &a->cpu.rows[row];
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < TOPS; i++) {
-		uint32_t func = found->stacks[i].n ? called_by_site(a, (uint32_t)found->stacks[i].key) : 0;
+		uint32_t stack = (uint32_t)found->stacks[i].key, func = !found->stacks[i].n ? 0
+									: at_leaf ? stack_leaf(a, stack)->func
+										  : called_by_site(a, stack);
 		struct leaf leaf = {func, samples_in(a, row, func)};
-		bool known = !func || leaf.samples * 10ull < found->self;
+		bool known = !func || func == named || leaf.samples * 10ull < found->self;
 
 		for (unsigned j = 0; j < n; j++)
 			known |= leaves[j].func == func;
@@ -126,9 +129,13 @@ static unsigned find_called(const struct analysis *a, uint32_t row, struct leaf 
 
 void cpu_leaves_evidence(const struct analysis *a, struct finding *finding, uint32_t row)
 {
+	uint32_t mostly = cpu_leaf(a, row);
 	struct leaf leaves[TOPS];
-	unsigned n = cpu_leaf(a, row) ? 0 : find_called(a, row, leaves);
+	unsigned n = mostly ? 0 : find_parts(a, row, false, 0, leaves);
 	char text[200] = "";
+
+	if (!n)
+		n = find_parts(a, row, true, mostly, leaves);
 
 	for (unsigned i = 0; i < n; i++) {
 		size_t len = strlen(text);

@@ -70,6 +70,7 @@ static const struct rule rules[] = {
 	{"vm-gc", rule_vm_gc, 0, false},
 	{"database-lock", rule_database_lock, 0, false},
 	{"executor-blocked", rule_executor, 0, false},
+	{"limit-place", rule_limit_place, 0, true},
 	{"call-place", rule_call_place, DETAIL_CALLS, false},
 	{"cpu-place", rule_cpu_place, 0, false},
 };

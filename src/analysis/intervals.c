@@ -240,8 +240,11 @@ void interval_enter(struct analysis *a, struct goroutine *g, enum activity activ
 	}
 }
 
-static void count_cut(struct row *row, uint64_t ns)
+/* Whole waits say better whose they are. */
+static void count_cut(struct row *row, const struct goroutine *g, uint64_t ns)
 {
+	if (!row->hist.n && !top_first(row->functions)->n)
+		top_add(row->functions, g->group, 1);
 	row->cut_n++;
 	row->cut_ns += ns;
 	if (ns > row->cut_max)
@@ -392,7 +395,7 @@ void call_end(struct analysis *a, struct goroutine *g)
 	g->call.is_open = false;
 	row = row_get(a, ACT_SYSCALL, g->call.stack);
 	if (g->call.cut)
-		count_cut(row, g->call.ns);
+		count_cut(row, g, g->call.ns);
 	else
 		count_whole(a, row, g, g->call.since, NULL, g->call.ns);
 }
@@ -442,7 +445,7 @@ void interval_leave(struct analysis *a, struct goroutine *g, const struct gorout
 	}
 	row = row_get(a, (enum activity)g->activity, g->stack);
 	if (cut) {
-		count_cut(row, ns);
+		count_cut(row, g, ns);
 		row->cut_ended += !cut_end;
 		return;
 	}

@@ -122,8 +122,9 @@ void rule_cpu_place(struct analysis *a)
 	calls_evidence(a, finding, row->func);
 	callers_evidence(a, finding, "called mostly by", finding->stack);
 	if (strcmp(name_text(a, row->func), UNNAMED_CODE) == 0)
-		finding_evidence(finding,
-				 "/tmp/perf-PID.map would name it: jcmd PID Compiler.perfmap (Java), "
-				 "node --perf-basic-prof, qemu -perfmap");
+		finding_evidence(
+			finding,
+			"a compiler made it at run time, and /tmp/perf-PID.map would name it: of Java, "
+			"jcmd PID Compiler.perfmap; node --perf-basic-prof; qemu -perfmap");
 	finding_next(finding, "gotrace flame %s -o cpu.html", a->options.file);
 }

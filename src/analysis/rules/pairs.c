@@ -89,6 +89,12 @@ void row_evidence(const struct analysis *a, struct finding *finding, const struc
 	const struct histogram *waits = row_waits(row);
 
 	finding_of_row(a, finding, row);
+	if (!waits->n) {
+		finding_evidence(finding, "%llu %s there, the longest for %s, and none has ended",
+				 (unsigned long long)row->cut_n, row->cut_n == 1 ? "waits" : "wait",
+				 label_time(row->cut_max).text);
+		return;
+	}
 	finding_evidence(finding, "n %llu%s, total %s, p50 %s, p99 %s, max %s at %s (%s)",
 			 (unsigned long long)waits->n, row->answers.n ? " (answers)" : "",
 			 label_time(waits->sum).text, label_time(finding->p50_ns).text,

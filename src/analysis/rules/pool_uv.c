@@ -31,20 +31,29 @@ static bool is_uv_worker(const struct analysis *a, const struct group *group)
 	return strncmp(func, "worker", 6) == 0 && (!func[6] || func[6] == ' ') && has_uv_loop(a);
 }
 
-/* The heaviest wait of the group's that is not for work. */
+/* The heaviest wait of the group's that is not for work: also one that began before the trace, and hangs. */
 static const struct row *heaviest_wait(const struct analysis *a, size_t group)
 {
 	const struct row *most = NULL;
+	uint64_t longest = 0;
 
 	for (size_t i = 1; i < a->nrows; i++) {
 		const struct row *row = &a->rows[i];
+		bool blocked = activity_is_blocked(row->activity) ||
+			       (row->activity == ACT_OTHER && a->stacks[row->stack].io_call);
 
-		if (row->activity != ACT_COND && activity_is_blocked(row->activity) &&
-		    top_first(row->functions)->key == group && (!most || row->hist.sum > most->hist.sum))
-			most = row;
+		if (row->activity == ACT_COND || !blocked || top_first(row->functions)->key != group ||
+		    row->hist.sum + row->cut_ns <= longest)
+			continue;
+		most = row;
+		longest = row->hist.sum + row->cut_ns;
 	}
 	return most;
 }
+
+/* From then on something is nearly always queued. Where they are less busy, it may not be for long. */
+#define SURELY_BUSY 0.95
+#define OFTEN_BUSY  0.8
 
 /*
  * Its queue is memory that nobody waits for with a stack: the loop goes on. But threads that never wait for
@@ -60,17 +69,21 @@ void pool_of_uv(struct analysis *a, size_t i)
 	struct finding *finding;
 
 	if (group->peak < 2 || group->peak > 1024 || !is_uv_worker(a, group) ||
-	    pool_busy_share(a, group) < 0.95 || runs * 2 > all || all < group->peak * watched_ns(a) / 2)
+	    pool_busy_share(a, group) < OFTEN_BUSY || runs * 2 > all || all < group->peak * watched_ns(a) / 2)
 		return;
 	row = heaviest_wait(a, i);
 	if (!row)
 		return;
 	finding = finding_add(a, "pool-small", 0.1);
-	finding_text(finding,
-		     "All %llu threads of libuv's pool are busy %.0f %% of the time, and what is queued for "
-		     "them waits: mostly %s in %s.",
-		     (unsigned long long)group->peak, 100 * pool_busy_share(a, group),
-		     activity_name((enum activity)row->activity), label_stack(a, row->stack).text);
+	if (pool_busy_share(a, group) < SURELY_BUSY)
+		finding_at_most(finding, LEVEL_INFO);
+	finding_text(
+		finding,
+		"All %llu threads of libuv's pool are busy %.0f %% of the time, mostly %s in %s, and what "
+		"is queued for them waits.",
+		(unsigned long long)group->peak, 100 * pool_busy_share(a, group),
+		activity_name((enum activity)row->activity), label_stack(a, row->stack).text);
+	finding->held_up = WAITED_FOR_OTHERS;
 	row_evidence(a, finding, row);
 	finding_next(finding, "UV_THREADPOOL_SIZE=%llu", 4 * (unsigned long long)group->peak);
 }

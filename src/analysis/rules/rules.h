@@ -72,6 +72,7 @@ void rule_conn_churn(struct analysis *a);
 void rule_thread_churn(struct analysis *a);
 void rule_long_runs(struct analysis *a);
 void rule_request_place(struct analysis *a);
+void rule_limit_place(struct analysis *a);
 void rule_call_place(struct analysis *a);
 void rule_timer_bound(struct analysis *a);
 void rule_hand_off(struct analysis *a);
