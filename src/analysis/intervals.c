@@ -104,8 +104,8 @@ static void count_did(const struct analysis *a, const struct past_activity *past
 }
 
 /* Of the long intervals that ended by `end`. Returns the time since `from` that these cover. */
-static uint64_t count_long(const struct analysis *a, const struct goroutine *g, uint64_t from, uint64_t end,
-			   uint64_t spent[ACT_COUNT], struct top did[TOPS])
+static uint64_t count_long_intervals(const struct analysis *a, const struct goroutine *g, uint64_t from,
+				     uint64_t end, uint64_t spent[ACT_COUNT], struct top did[TOPS])
 {
 	uint32_t n = g->npast_long < PAST_LONG ? g->npast_long : PAST_LONG;
 	uint64_t covered = 0;
@@ -151,7 +151,7 @@ void interval_meanwhile(const struct analysis *a, const struct goroutine *g, uin
 			end = start;
 		}
 	}
-	covered += count_long(a, g, from, end, part, did);
+	covered += count_long_intervals(a, g, from, end, part, did);
 	scale(spent, part, covered, to - (from > g->born ? from : g->born));
 }
 

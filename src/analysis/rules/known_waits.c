@@ -57,7 +57,7 @@ void known_wait_evidence(const struct analysis *a, struct finding *finding)
 		finding_evidence(finding, "the wait is for %s", what);
 }
 
-static bool has_finding(const struct analysis *a, uint32_t stack)
+static bool place_has_finding(const struct analysis *a, uint32_t stack)
 {
 	for (unsigned i = 0; i < a->nfindings; i++) {
 		if (a->findings[i].stack && stacks_share_site(a, a->findings[i].stack, stack))
@@ -77,7 +77,7 @@ void rule_limit_place(struct analysis *a)
 
 		if (row->hist.n >= MIN_N && (!most || row->hist.sum > most->hist.sum) &&
 		    activity_is_for_others(row->activity) && known_wait(a, row->stack) &&
-		    !has_finding(a, row->stack))
+		    !place_has_finding(a, row->stack))
 			most = row;
 	}
 	if (!most || share_of_tasks(a, (double)most->hist.sum) < 0.05)
