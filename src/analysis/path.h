@@ -58,7 +58,6 @@ struct why {
 	struct why_question question;
 	unsigned pass;
 	uint64_t begin, end, goid; /* of the explained instance; ns */
-	uint64_t ended_at;         /* end of the chosen instance */
 	uint64_t n;                /* instances */
 	bool found, oom, overflow;
 	uint64_t p40, p60;

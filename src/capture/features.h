@@ -50,7 +50,6 @@ struct features {
 	bool preempted_calls; /* system call programs can be preempted: each has a backup */
 	bool exchange;        /* atomic exchange, and global functions with pointers to memory */
 	bool multi;           /* uprobe_multi links that filter by process; else perf events */
-	bool uprobes;         /* uprobes of either kind */
 	bool cookies;
 	bool perf_restricted; /* any perf event needs CAP_SYS_ADMIN */
 	bool register_writes; /* uprobe programs may write registers: they emulate a `ret` themselves */

@@ -79,7 +79,6 @@ void probe_uprobes(struct features *features, const char *root)
 
 	features->multi = features->bpf && attach_has_multi();
 	rc = features->multi ? 0 : try_perf_uprobe(root);
-	features->uprobes = rc == 0;
 	if (features->multi)
 		feature_available(feature, "uprobe_multi links");
 	else if (rc)

@@ -13,6 +13,7 @@ enum {
 	SHARE = 50,  /* reading takes at most 1/SHARE of the time */
 	MIN_MS = 20, /* minimum interval between readings */
 	TEXT_MAX_BYTES = 64 << 20,
+	MAX_LINES = 20000, /* of a table: the rings are not drained while it is read */
 	NAME_MAX_BYTES = 160,
 };
 
@@ -104,12 +105,13 @@ static void sockets_read_table(struct sockets *sockets, pid_t pid, const char *n
 			       bool (*parse)(const char *, uint64_t *, char *, size_t))
 {
 	char path[64], line[512], text[NAME_MAX_BYTES];
+	unsigned lines = 0;
 	uint64_t inode;
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%d/net/%s", (int)pid, name);
 	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file)) {
+	while (file && lines++ < MAX_LINES && fgets(line, sizeof(line), file)) {
 		if (parse(line, &inode, text, sizeof(text)) && sockets_keep(sockets, inode, text))
 			break;
 	}

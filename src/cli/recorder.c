@@ -133,7 +133,6 @@ static void take_notice(struct recorder *recorder, const struct match_notice *no
 	uint64_t due = notice->time + options->plan.after_ns;
 	uint16_t bit = (uint16_t)(1u << notice->trigger);
 
-	recorder->firings++;
 	if (recorder->due_ns && recorder->causes & bit)
 		return;
 	if (now < budget->next_ns && !recorder->due_ns) {

@@ -34,8 +34,7 @@ struct recorder {
 	unsigned cause;       /* of the snapshot that is wanted: a trigger, from 1; 0 = it was requested */
 	int last_error;       /* negative errno of the last write, reported once; 0 = it succeeded */
 	uint64_t files, failures; /* snapshots that were written, and that failed */
-	uint64_t firings;
-	uint64_t to_attach; /* capabilities for attaching to a successor; 0 = there will be none */
+	uint64_t to_attach;       /* capabilities for attaching to a successor; 0 = there will be none */
 };
 
 /* The recorder's state for one process. */

@@ -76,7 +76,6 @@ int pf_put(struct pf_stream *pf, Perfetto__TracePacket *packet)
 	packet->has_sequence_flags = true;
 	if (!packet->sequence_flags)
 		packet->sequence_flags = FLAG_NEEDS;
-	pf->packets++;
 	if (protobuf_append_field(&pf->block, 1, &packet->base))
 		return -ENOMEM;
 	return pf->block.len < BLOCK_BYTES ? 0 : pf_flush(pf);

@@ -55,7 +55,6 @@ struct pf_stream {
 	uint32_t sequence;
 	uint64_t last_ns; /* the last packet's timestamp */
 	struct pf_marks names, functions, paths, frames, stacks, contexts;
-	uint64_t packets; /* so far */
 };
 
 /* The stacktab is not owned. Returns 0 or -ENOMEM. */

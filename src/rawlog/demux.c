@@ -271,7 +271,7 @@ static void demux_on_fork(struct demux *demux, const struct raw_record *rec)
 		parent = demux_process_find(demux, rec->goid);
 		child = NULL;
 	}
-	if (!child && rec->status != FORK_FOLLOWED) {
+	if (rec->arg > UINT32_MAX || (!child && rec->status != FORK_FOLLOWED)) {
 		demux->left_out++;
 		return;
 	}

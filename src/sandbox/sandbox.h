@@ -18,7 +18,7 @@
 #include "util/error.h"
 
 struct sandbox {
-	pid_t pid;                   /* 0: not started */
+	_Atomic pid_t pid;           /* 0: not started; the thread that controls a recording looks at it */
 	const char *what;            /* "the process that reads the target's files", for messages */
 	struct channel channel;      /* to the worker; used by one thread at a time */
 	struct broker *broker;       /* serves it; NULL: none */

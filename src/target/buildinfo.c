@@ -8,7 +8,6 @@
  * Go 1.26 debug/buildinfo/buildinfo.go: magic, pointer size, flags; then a length and the version, or from
  * 1.13 to 1.17 the address of a Go string (runtime.buildVersion).
  */
-#define MAGIC_SIZE   14
 #define POINTER_SIZE 14
 #define FLAGS        15
 #define INLINE       2 /* flag: strings follow, 1.18 and later */

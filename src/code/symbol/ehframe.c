@@ -100,7 +100,7 @@ static int put_fde(struct row_output *output, struct cfi_section *section, const
 	output->rows->functions++;
 	run.state = cie->initial;
 	while (rc == 0 && result == CFI_RUN_NEXT_ROW && output->at < end) {
-		uint64_t next, from;
+		uint64_t next;
 		uint32_t rule;
 
 		if (!cfi_may_go_on(section))
@@ -112,11 +112,8 @@ static int put_fde(struct row_output *output, struct cfi_section *section, const
 		if (first && fde->start > output->at)
 			rc = put_gap(output, fde->start, rule_before(output, fde, rule));
 		first = false;
-		from = output->at;
 		if (rc == 0)
 			rc = row_output_put(output, next, rule);
-		if (rule == UNWIND_NONE)
-			output->rows->unsupported += output->at - from;
 	}
 	output->rows->damaged += result == CFI_RUN_BAD;
 	return rc;

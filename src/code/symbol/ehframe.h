@@ -47,10 +47,9 @@ struct ehframe_input {
 struct ehframe_rows {
 	struct unwind_row *rows; /* the first row begins at base; free with ehframe_free */
 	size_t n;
-	size_t functions;     /* FDEs used */
-	size_t damaged;       /* FDEs not used, or not used to their end */
-	uint64_t known;       /* bytes of code with a rule other than `between` and NONE */
-	uint64_t unsupported; /* bytes with an FDE that our rules cannot express: NONE */
+	size_t functions; /* FDEs used */
+	size_t damaged;   /* FDEs not used, or not used to their end */
+	uint64_t known;   /* bytes of code with a rule other than `between` and NONE */
 };
 
 /*

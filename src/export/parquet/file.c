@@ -137,11 +137,6 @@ void pq_free(struct pq_file *file)
 	free(file);
 }
 
-uint64_t pq_rows(const struct pq_file *file)
-{
-	return file->rows;
-}
-
 /* --- bytes of values --- */
 
 static void file_put_value(struct pq_bytes *out, const struct column *column, int64_t value)

@@ -48,7 +48,6 @@ void pq_set_text(struct pq_file *file, unsigned column, const char *text, size_t
 int pq_set_constant(struct pq_file *file, unsigned column, const char *text);
 /* Ends the row. Returns 0, -ENOMEM, or the sink's error. */
 int pq_row_end(struct pq_file *file);
-uint64_t pq_rows(const struct pq_file *file);
 /*
  * Writes the rest. created_by: "PROGRAM version X.Y.Z (build B)", which readers parse. key and value: one
  * property of the file. Without rows nothing is written at all. Returns as pq_row_end() does.

@@ -250,15 +250,6 @@ int labels_parse(const char *text, size_t len, struct labels_read *set)
 	return (int)reader.at;
 }
 
-const struct pprof_label *labels_find(const struct labels_read *set, const char *key, size_t len)
-{
-	for (unsigned i = 0; i < set->n; i++) {
-		if (label_text_compare(set->labels[i].key, set->labels[i].key_len, key, len) == 0)
-			return &set->labels[i];
-	}
-	return NULL;
-}
-
 static bool label_is_text(const char *text, size_t len, const char *wanted)
 {
 	return label_text_compare(text, len, wanted, strlen(wanted)) == 0;

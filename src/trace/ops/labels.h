@@ -47,8 +47,6 @@ struct labels_read {
  * LABELS_TEXT_LABELS are left out, and set->cut is true.
  */
 int labels_parse(const char *text, size_t len, struct labels_read *set);
-/* The label with this key, or NULL. */
-const struct pprof_label *labels_find(const struct labels_read *set, const char *key, size_t len);
 
 enum labels_log {
 	LABELS_LOG_NONE, /* it is about something else */

@@ -22,7 +22,6 @@ struct wire_view chunk_view(const struct chunk *chunk, unsigned version)
 		.has_heap = chunk->has_heap,
 		.heap_base = chunk->heap[0],
 		.page_bytes = chunk->heap[1],
-		.object_bytes = chunk->heap[2],
 		.stack_bytes = chunk->heap[3],
 		.samples = chunk->samples,
 		.nsamples = chunk->nsamples,

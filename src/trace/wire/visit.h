@@ -43,7 +43,7 @@ struct wire_view {
 	uint64_t mono_ns, wall_sec, wall_nsec;
 	/* Ids of the experiment AllocFree count units of these sizes (bytes) from heap_base. */
 	bool has_heap;
-	uint64_t heap_base, page_bytes, object_bytes, stack_bytes;
+	uint64_t heap_base, page_bytes, stack_bytes;
 	const struct wire_sample *samples; /* in the order of the file */
 	size_t nsamples;
 	const struct chunk *chunk; /* for the functions below */

@@ -59,8 +59,8 @@ static void report_print_losses(const struct summary *sum)
 			(unsigned long long)loss.ring_full, (unsigned long long)loss.stack_full,
 			(unsigned long long)loss.unreadable, (unsigned long long)loss.missed,
 			(unsigned long long)summary_lost_samples(sum));
-	summary_print_unwatched(sum, stderr);
-	summary_print_incomplete(sum, stderr);
+	summary_print_unwatched(sum, stderr, "gotrace: ");
+	summary_print_incomplete(sum, stderr, "gotrace: ");
 }
 
 static void report_print(const struct report *report)

@@ -234,12 +234,12 @@ uint64_t summary_unwatched(const struct summary *sum)
 	return model_stats(pipeline_model(sum->pipe))->unwatched_ns;
 }
 
-void summary_print_unwatched(const struct summary *sum, FILE *out)
+void summary_print_unwatched(const struct summary *sum, FILE *out, const char *lead)
 {
 	const struct model_stats *stats = model_stats(pipeline_model(sum->pipe));
 
 	if (stats->unwatched_ns)
-		fprintf(out, "  not watched: %s of %s%s\n", text_time(stats->unwatched_ns).bytes,
+		fprintf(out, "%snot watched: %s of %s%s\n", lead, text_time(stats->unwatched_ns).bytes,
 			text_time(stats->end_ns - stats->start_ns).bytes,
 			sum->exact ? ", though --detail=exact was given" : " (the trace says when and why)");
 }
@@ -264,7 +264,7 @@ static void print_left_out(const struct summary *sum, FILE *out)
 		text_time(stats->few_frames_ns).bytes);
 }
 
-void summary_print_incomplete(const struct summary *sum, FILE *out)
+void summary_print_incomplete(const struct summary *sum, FILE *out, const char *lead)
 {
 	const struct model_stats *stats = model_stats(pipeline_model(sum->pipe));
 	size_t len;
@@ -274,7 +274,7 @@ void summary_print_incomplete(const struct summary *sum, FILE *out)
 
 	if (whole) {
 		text_make_printable(whole);
-		fprintf(out, "  incomplete  %s\n", whole);
+		fprintf(out, "%sincomplete  %s\n", lead, whole);
 	}
 	free(whole);
 }
@@ -446,9 +446,9 @@ void summary_print(const struct summary *sum, FILE *out)
 	if (sum->style.stats || summary_has_losses(sum))
 		summary_print_losses(sum, out);
 	print_repairs(sum, out);
-	summary_print_unwatched(sum, out);
+	summary_print_unwatched(sum, out, "  ");
 	print_left_out(sum, out);
-	summary_print_incomplete(sum, out);
+	summary_print_incomplete(sum, out, "  ");
 	if (sum->cut)
 		fprintf(out, "  cut         %s\n", sum->cut);
 	print_target(sum, out);

@@ -42,9 +42,9 @@ struct log_loss summary_losses(const struct summary *sum);
 uint64_t summary_unwatched(const struct summary *sum);
 /* Whether the limit on overhead left out system calls or frames for a time that was watched. */
 bool summary_leaves_out(const struct summary *sum);
-void summary_print_unwatched(const struct summary *sum, FILE *out);
+void summary_print_unwatched(const struct summary *sum, FILE *out, const char *lead);
 /* Says what part of the program was not observed, if any. */
-void summary_print_incomplete(const struct summary *sum, FILE *out);
+void summary_print_incomplete(const struct summary *sum, FILE *out, const char *lead);
 uint64_t summary_lost_samples(const struct summary *sum);
 unsigned summary_width(const struct summary *sum);  /* columns */
 bool summary_is_threads(const struct summary *sum); /* false: goroutines */
