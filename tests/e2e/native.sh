@@ -683,6 +683,18 @@ case_native_no_syscalls() { # states alone
 	gone_on
 }
 
+case_native_brief() { # -d is kept also if it is short: the length stands in the summary
+	local ns
+	start_c sleep
+	run_gotrace -p "$target" -d 20ms -o "$W/trace" --json
+	want 0
+	strict "$W/trace"
+	ns=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["duration_ns"])' "$W/out")
+	[ "$ns" -ge 20000000 ] || die "$ns ns, of 20 ms"
+	[ "$ns" -lt 150000000 ] || noisy "$ns ns, of 20 ms"
+	still_lives
+}
+
 case_native_command() { # a program that gotrace starts is seen from its first instruction on
 	local binary
 	binary=$(ctarget default 2>"$W/build.err") || die "cannot build: $(tail -n 3 "$W/build.err")"
