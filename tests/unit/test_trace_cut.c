@@ -585,6 +585,77 @@ static void test_unmarked_gaps(void **state)
 	free(trace.data);
 }
 
+/* Counts in *n the logs which say that system calls are left out. */
+static int count_left_out(void *n, const struct generation *gen)
+{
+	for (size_t i = 0; i < gen->nops; i++) {
+		size_t len;
+
+		*(unsigned *)n += gen->ops[i].kind == OP_LOG &&
+				  strcmp(tables_string(gen->tables, gen->ops[i].string2, &len),
+					 "system calls are left out") == 0;
+	}
+	return 0;
+}
+
+/* A piece says what was left out before it, also in an earlier generation of the trace. */
+static void test_left_out(void **state)
+{
+	struct wire_trace *t = wire_trace_new();
+	uint32_t g = wire_trace_goroutine(t, 1), own = wire_trace_string(t, "gotrace"),
+		 wait = wire_trace_string(t, "chan receive");
+	const uint64_t t0 = 10000000001000000ull;
+	const struct op first[] =
+		{
+			{.kind = OP_PROC_STATUS, .p = 0, .status = P_RUNNING, .m = 5},
+			{.kind = OP_GO_STATUS, .g = g, .status = G_RUNNING, .m = 5, .p = NO_P},
+			{.kind = OP_LOG,
+			 .time = t0 + 1000000,
+			 .g = g,
+			 .m = 5,
+			 .string = own,
+			 .string2 = wire_trace_string(t, "system calls are left out")},
+			{.kind = OP_GO_BLOCK, .time = t0 + 2000000, .g = g, .m = 5, .p = 0, .string = wait},
+		},
+			second[] = {
+				{.kind = OP_PROC_STATUS, .p = 0, .status = P_RUNNING, .m = 5},
+				{.kind = OP_GO_STATUS, .g = g, .status = G_WAITING, .p = NO_P},
+				{.kind = OP_GO_UNBLOCK, .time = t0 + 4000000, .g2 = g, .m = 5, .p = 0},
+				{.kind = OP_GO_START, .time = t0 + 5000000, .g = g, .m = 5, .p = 0},
+				{.kind = OP_GO_BLOCK,
+				 .time = t0 + 6000000,
+				 .g = g,
+				 .m = 5,
+				 .p = 0,
+				 .string = wait},
+			};
+	struct convert_sink sink = {.generation = to_cutter, .source_times = true};
+	struct convert_result result;
+	struct error err;
+	struct bytes trace;
+	struct cutter *cutter;
+	struct span span = {0};
+	unsigned n = 0;
+
+	(void)state;
+	wire_trace_generation(t, first, COUNT(first));
+	wire_trace_generation(t, second, COUNT(second));
+	wire_trace_last(t);
+	trace = wire_trace_encode(t, WIRE_GO126);
+	sink.generation = take_span;
+	sink.ctx = &span;
+	assert_int_equal(convert_trace(trace.data, trace.len, NULL, &sink, &result, &err), 0);
+	cutter = cutter_new(&(struct cut_options){
+		.from = span.block - 3500000, .to = UINT64_MAX, .generation = count_left_out, .ctx = &n});
+	sink.generation = to_cutter;
+	sink.ctx = cutter;
+	assert_int_equal(convert_trace(trace.data, trace.len, NULL, &sink, &result, &err), 0);
+	assert_int_equal(n, 1);
+	cutter_free(cutter);
+	wire_trace_free(t);
+	free(trace.data);
+}
+
 static void test_anonymize(void **state)
 {
 	struct bytes fixture = read_fixture("tests/fixtures/rawlog/go1.26.8.trace"), bytes = {0};
@@ -694,13 +765,10 @@ static void test_wall_clock(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_samples),
-	cmocka_unit_test(test_random_cuts),
-	cmocka_unit_test(test_split),
-	cmocka_unit_test(test_anonymize),
-	cmocka_unit_test(test_anonymize_own),
-	cmocka_unit_test(test_unmarked_gaps),
-	cmocka_unit_test(test_assist_mentioned_late),
+	cmocka_unit_test(test_samples),       cmocka_unit_test(test_random_cuts),
+	cmocka_unit_test(test_split),         cmocka_unit_test(test_anonymize),
+	cmocka_unit_test(test_anonymize_own), cmocka_unit_test(test_unmarked_gaps),
+	cmocka_unit_test(test_left_out),      cmocka_unit_test(test_assist_mentioned_late),
 	cmocka_unit_test(test_wall_clock),
 };
 

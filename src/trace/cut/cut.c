@@ -7,6 +7,7 @@
 
 #include "trace/cut/filter.h"
 #include "trace/cut/state.h"
+#include "trace/ops/own_logs.h"
 #include "util/array.h"
 
 struct cutter {
@@ -20,7 +21,9 @@ struct cutter {
 	uint64_t last;                 /* time of the last op */
 	uint32_t number;               /* of the open generation in its piece; 0 = none is open */
 	bool begun, done;
-	bool gc_reported; /* the open generation has an OP_GC_ACTIVE */
+	bool gc_reported;     /* the open generation has an OP_GC_ACTIVE */
+	struct op left_out;   /* the last log of what the recording leaves out; OP_NONE: nothing */
+	bool left_out_unsaid; /* by the open piece */
 	uint64_t total;
 	uint64_t unmarked_gaps;
 };
@@ -195,6 +198,8 @@ static int cut_begin(struct cutter *cutter, uint64_t start)
 	cutter->n = 0;
 	cutter->start = start;
 	cutter->number++;
+	if (cutter->number == 1)
+		cutter->left_out_unsaid = cutter->left_out.kind == OP_LOG;
 	cutter->unmarked_gaps += cutter->number == 1 && cutter->state.ledger.unwatched;
 	if (cut_put_procs(cutter) || put_goroutines(cutter))
 		return -ENOMEM;
@@ -300,6 +305,47 @@ static int cut_cut_end(struct cutter *cutter, bool last, uint64_t until)
 	return cutter->options.generation(cutter->options.ctx, &gen);
 }
 
+/* --- what is left out --- */
+
+static void cutter_note_left_out(struct cutter *cutter, const struct op *op)
+{
+	size_t category_len, len;
+	const char *category, *text;
+	unsigned missing;
+
+	if (op->kind != OP_LOG)
+		return;
+	category = tables_string(cutter->from->tables, op->string, &category_len);
+	text = tables_string(cutter->from->tables, op->string2, &len);
+	if (!left_out_log_parse(category, text, &missing))
+		return;
+	cutter->left_out = missing ? *op : (struct op){.kind = OP_NONE};
+	/* Texts of logs live for a generation, other strings as long as the trace. */
+	if (missing)
+		cutter->left_out.string2 = strtab_add(cutter->from->tables->strings, text, len);
+	cutter->left_out_unsaid = false;
+}
+
+/* What was left out before the piece began is still left out: says so once a goroutine runs. */
+static int say_left_out(struct cutter *cutter, const struct op *begin)
+{
+	struct op *log;
+
+	if (!cutter->left_out_unsaid || begin->kind != OP_GO_START || begin->p == NO_P || !begin->m)
+		return 0;
+	log = push(cutter);
+	if (!log)
+		return -ENOMEM;
+	*log = cutter->left_out;
+	log->time = begin->time;
+	log->g = begin->g;
+	log->p = begin->p;
+	log->m = begin->m;
+	log->stack = 0;
+	cutter->left_out_unsaid = false;
+	return 0;
+}
+
 /* A generation may end if the world is not stopped and there is time for the next head before the next op. */
 static bool may_split(const struct cutter *cutter, const struct op *op)
 {
@@ -325,7 +371,7 @@ static int cut_add(struct cutter *cutter, const struct op *op)
 		return rc ? rc : -ENOMEM;
 	*new = *op;
 	cutter->last = op->time;
-	return 0;
+	return say_left_out(cutter, op);
 }
 
 /* A piece begins at the time that was asked for, or when the recording goes on after a gap; or with its first
@@ -406,6 +452,7 @@ static int cut_step(struct cutter *cutter, const struct op *from)
 	bool shown = cut_is_shown(cutter, &op);
 	int rc = 0;
 
+	cutter_note_left_out(cutter, from);
 	if (!shown)
 		return skip(cutter, from);
 	if (is_head(op.kind) && !is_due(cutter, &op))
