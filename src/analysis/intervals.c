@@ -203,11 +203,14 @@ static void note_answer(struct analysis *a, struct goroutine *g, const struct go
 		return;
 	if (by->asker) {
 		row->after_wait++;
-		row->to_asker += &a->gs[by->asker - 1] == g && by->asker_goid == g->goid;
+		/* In a wait of the same kind, it was no question: it got an item, and gives it back. */
+		row->to_asker += &a->gs[by->asker - 1] == g && by->asker_goid == g->goid &&
+				 by->asked_in != (uint32_t)(row - a->rows);
 	}
 	by->asker = 0;
 	g->asker = 1 + (uint32_t)(waker - a->gs);
 	g->asker_goid = waker->goid;
+	g->asked_in = (uint32_t)(row - a->rows);
 }
 
 /* --- enter and leave --- */

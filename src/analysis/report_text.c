@@ -548,9 +548,13 @@ static void report_text_row(const struct page *page, const struct row_line *line
 {
 	const struct row *row = &line->row;
 	const struct pair *pair = row_ended_by(page->a, line->heaviest);
-	const struct histogram *hist = &row->hist;
-	char longest[20];
+	const struct histogram *hist = &row->hist, *of = &page->a->rows[line->heaviest].hist;
+	char longest[20], part[48] = "";
 
+	/* Most waits there may end otherwise. */
+	if (pair && pair->ns * 2 < of->sum && pair->n * 2 < of->n)
+		snprintf(part, sizeof(part), " (%.20s of %.20s)", text_count(pair->n).bytes,
+			 text_count(of->n).bytes);
 	snprintf(longest, sizeof(longest), "%s%s", row->cut_max > hist->max ? ">" : "",
 		 time_cell(row->cut_max > hist->max ? row->cut_max : hist->max).text);
 	fprintf(page->out, "%7s%8s%8s%8s%9s  %-10.10s %s\n", count_cell(hist->n).text,
@@ -558,8 +562,8 @@ static void report_text_row(const struct page *page, const struct row_line *line
 		time_cell(histogram_quantile(hist, 0.99)).text, longest, row_what(page->a, row),
 		spot(page, row->stack, USED_BY_ROW).bytes);
 	if (pair && pair->stack)
-		fprintf(page->out, "%40s  %10s %s\n", "", "ended by",
-			spot(page, pair->stack, USED_BY_ROW).bytes);
+		fprintf(page->out, "%40s  %10s %s%s\n", "", "ended by",
+			spot(page, pair->stack, USED_BY_ROW + (unsigned)strlen(part)).bytes, part);
 	else if (row->activity != ACT_SYSCALL && row->activity != ACT_ASSIST && row->no_waker)
 		fprintf(page->out, "%40s  %10s %s\n", "", "ended by",
 			row->activity == ACT_NETWORK

@@ -461,6 +461,9 @@ static void charge_time(struct analysis *a, struct resource *res, const struct g
 	struct top did[TOPS] = {0};
 	bool io = false;
 
+	/* Nobody waited before. */
+	if (since < res->contended_since)
+		since = res->contended_since;
 	interval_meanwhile(a, waker, since, a->now, spent, did);
 	for (unsigned i = 0; i < TOPS; i++) {
 		if (!did[i].n)

@@ -224,6 +224,7 @@ struct goroutine {
 	struct expected_waker expected;
 	uint32_t asker; /* 1 + index of the one that ended its last wait, for others; 0 = it has ended one */
 	uint64_t asker_goid; /* detects reuse of that index */
+	uint32_t asked_in;   /* index of the row of that wait */
 	struct region_in_progress *regions;
 	size_t nregions, region_capacity;
 	struct label_open *labels; /* those it has (labels.c) */
@@ -429,7 +430,7 @@ struct group {
 	struct handovers handovers;
 	/* the slice after which the most timers fired: its end and length in ns, their number, its goid */
 	uint64_t late_at, late_ns, late_most, late_g;
-	uint64_t yields;
+	uint64_t yields, yields_ns; /* of running directly before each */
 	struct top yield_stacks[TOPS];
 	uint64_t delaying, delaying_ns; /* slices of 2 ms or more while goroutines waited for a P */
 	struct top cpu[TOPS];           /* rows of cpu_profile */

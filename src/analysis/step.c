@@ -283,6 +283,7 @@ static void preempt(struct analysis *a, struct goroutine *g, const struct op *op
 		note_preemption(a, g, stack);
 	} else {
 		a->groups[g->group].yields++;
+		a->groups[g->group].yields_ns += a->now - g->started;
 		top_add(a->groups[g->group].yield_stacks, stack, 1);
 	}
 }

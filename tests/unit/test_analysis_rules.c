@@ -364,7 +364,7 @@ static void check_flights(uint64_t took, bool join, bool started, bool dispatche
 		assert_non_null(strstr(finding->text, "main.do"));
 		assert_non_null(strstr(finding->text, "network in main.load"));
 		assert_non_null(strstr(finding->text, "Up to 5 "));
-		assert_int_equal(finding->level, LEVEL_MEDIUM);
+		assert_int_equal(finding->level, LEVEL_HIGH);
 		assert_true(finding->total_ns >= 4000 * MS && finding->total_ns < 4001 * MS);
 	}
 	analysis_free(a);

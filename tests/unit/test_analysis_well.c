@@ -356,6 +356,96 @@ static void test_channel_of_rust(void **state)
 	script_free(s);
 }
 
+/* Five wait for a load of 20 ms that a sixth makes, five times a second, or one load after the other. */
+static int level_of_flights(uint64_t pause)
+{
+	struct script *s = script_new(0);
+	uint32_t wait = stack(s, "sync.(*WaitGroup).Wait", "main.do", 7, "net/http.serverHandler.ServeHTTP"),
+		 done = stack(s, "sync.(*WaitGroup).Done", "main.do", 9, "net/http.serverHandler.ServeHTTP"),
+		 load = stack(s, "internal/poll.runtime_pollWait", "main.load", 5,
+			      "net/http.serverHandler.ServeHTTP"),
+		 entry = stack(s, "net/http.(*conn).serve", NULL, 1, NULL);
+	struct analysis *a;
+	int level;
+
+	procs(s, 6);
+	for (uint32_t g = 1; g <= 6; g++) {
+		create(s, g, entry);
+		start(s, g, (int32_t)g - 1);
+	}
+	for (uint32_t i = 0; i < 40; i++) {
+		for (uint32_t g = 1; g <= 6; g++)
+			block(s, g, (int32_t)g - 1, g == 1 ? "network" : "sync", g == 1 ? load : wait);
+		s->now += 20 * MS;
+		wake(s, 0, NO_P, 1, 0);
+		start(s, 1, 0);
+		for (uint32_t g = 2; g <= 6; g++)
+			wake(s, 1, 0, g, done);
+		for (uint32_t g = 2; g <= 6; g++)
+			start(s, g, (int32_t)g - 1);
+		s->now += pause;
+	}
+	s->end = s->now;
+	a = analyse(s, NULL);
+	level = found(a, "single-flight") ? (int)found(a, "single-flight")->level : -1;
+	analysis_free(a);
+	script_free(s);
+	return level;
+}
+
+static void test_shared_loads(void **state)
+{
+	(void)state;
+	assert_int_equal(level_of_flights(0), LEVEL_HIGH);
+	assert_int_equal(level_of_flights(180 * MS), LEVEL_INFO);
+}
+
+/* Of two workers each gives jobs to the other, waits for the answer, and takes every fifth job at once when
+ * it has that: nothing goes round among them. */
+static void test_workers_that_ask_each_other(void **state)
+{
+	struct script *s = script_new(0);
+	uint32_t idle = stack(s, "runtime.chanrecv2", "main.worker", 3, "main.worker"),
+		 wait = stack(s, "runtime.chanrecv1", "main.report", 41, "main.worker"),
+		 job = stack(s, "runtime.chansend1", "main.report", 38, "main.worker"),
+		 nap = stack(s, "time.Sleep", "main.inner", 33, "main.worker"),
+		 answer = stack(s, "runtime.chansend1", "main.inner", 35, "main.worker");
+	struct analysis *a;
+
+	(void)state;
+	procs(s, 2);
+	for (uint32_t g = 1; g <= 2; g++) {
+		create(s, g, stack(s, "main.worker", NULL, 1, NULL));
+		start(s, g, (int32_t)g - 1);
+		block(s, g, (int32_t)g - 1, "chan receive", idle);
+	}
+	for (uint32_t i = 1; i < 2 * ROUNDS; i++) {
+		uint32_t asks = 1 + i % 2, does = 2 - i % 2;
+
+		wake(s, 0, NO_P, asks, 0);
+		start(s, asks, (int32_t)asks - 1);
+		if (i % 5) {
+			wake(s, asks, (int32_t)asks - 1, does, job);
+			start(s, does, (int32_t)does - 1);
+		}
+		block(s, asks, (int32_t)asks - 1, "chan receive", wait);
+		block(s, does, (int32_t)does - 1, "sleep", nap);
+		s->now += i % 10 ? 3 * MS : 5 * MS;
+		wake(s, 0, NO_P, does, 0);
+		start(s, does, (int32_t)does - 1);
+		wake(s, does, (int32_t)does - 1, asks, answer);
+		block(s, does, (int32_t)does - 1, "chan receive", idle);
+		start(s, asks, (int32_t)asks - 1);
+		if ((i + 1) % 5)
+			block(s, asks, (int32_t)asks - 1, "chan receive", idle);
+	}
+	s->end = s->now;
+	a = analyse(s, NULL);
+	assert_null(found(a, "pool-small"));
+	analysis_free(a);
+	script_free(s);
+}
+
 /* What a library waits for is named where nothing else is said of it. */
 static void test_limit_place(void **state)
 {
@@ -422,6 +512,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_samples_of_a_part),
 	cmocka_unit_test(test_generations),
 	cmocka_unit_test(test_channel_of_rust),
+	cmocka_unit_test(test_shared_loads),
+	cmocka_unit_test(test_workers_that_ask_each_other),
 	cmocka_unit_test(test_limit_place),
 	cmocka_unit_test(test_not_applicable),
 };

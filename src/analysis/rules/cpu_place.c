@@ -102,8 +102,10 @@ void rule_cpu_place(struct analysis *a)
 		return;
 	finding = finding_add(a, "cpu-place", (double)row->self * each / p_time(a));
 	finding_at_most(finding, LEVEL_INFO);
-	finding_text(finding, "%s takes %.0f %% of the CPU time: %s of %s.", cpu_place(a, most).text,
-		     100 * (double)row->self / all, label_time((uint64_t)((double)row->self * each)).text,
+	finding_text(finding, "%s takes %.0f %% of the CPU time%s: %s of %s.", cpu_place(a, most).text,
+		     100 * (double)row->self / all,
+		     a->cpu.scheduler * 10 > a->samples ? " outside the scheduler" : "",
+		     label_time((uint64_t)((double)row->self * each)).text,
 		     label_time((uint64_t)(all * each)).text);
 	finding->n = row->self;
 	finding->total_ns = (uint64_t)((double)row->self * each);

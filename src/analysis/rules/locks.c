@@ -320,6 +320,7 @@ void lock_evidence(struct analysis *a, struct finding *finding, const struct res
 	const struct top *did = top_first(res->did), *other;
 	/* Who has the interpreter runs all of the program, and not what releases it. */
 	bool is_run = res == &a->resources[a->gil] && (did->key & 0xff) == ACT_CODE;
+	bool is_ready = did->key == ACT_RUNNABLE; /* without a place: it wants a CPU anywhere */
 	double share = handler_share(a, (uint32_t)top_first(res->waited)->key, res->waits.sum);
 	enum waited_for held_up = lock_held_up(a, res);
 
@@ -356,8 +357,8 @@ void lock_evidence(struct analysis *a, struct finding *finding, const struct res
 	finding_evidence(finding, "held %s p50, %s max; meanwhile mostly %s%s%s",
 			 label_time(histogram_quantile(&res->min_holds, 0.5)).text,
 			 label_time(res->min_holds.max).text, activity_name((enum activity)(did->key & 0xff)),
-			 is_run ? "" : " in ",
-			 is_run                          ? ""
+			 is_run || is_ready ? "" : " in ",
+			 is_run || is_ready              ? ""
 			 : did->key >> 8                 ? label_stack(a, (uint32_t)(did->key >> 8)).text
 			 : (did->key & 0xff) == ACT_CODE ? holder_runs(a, res).text
 							 : lock_holder(a, res).text);

@@ -54,6 +54,11 @@ struct label pair_did(const struct analysis *a, const struct pair *pair)
 		sampled = top_first(waker->cpu);
 	if (sampled && sampled->weight >= MIN_SAMPLES)
 		place = cpu_place(a, (uint32_t)sampled->key);
+	/* One that wants a CPU does so anywhere. */
+	if ((did->key & 0xff) == ACT_RUNNABLE && !stack) {
+		snprintf(label.text, sizeof(label.text), "%s", activity_name(ACT_RUNNABLE));
+		return label;
+	}
 	snprintf(label.text, sizeof(label.text), "%.20s in %.*s",
 		 activity_name((enum activity)(did->key & 0xff)), text_fit(place.text, 120), place.text);
 	return label;

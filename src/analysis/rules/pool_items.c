@@ -123,6 +123,9 @@ void pool_of_items(struct analysis *a, const struct row *row)
 	if (!res || res->lock || res->holds.n < 5 ||
 	    res->by_waiters * 20 < res->releases * (row->activity == ACT_SEMAPHORE ? 5 : 12))
 		return;
+	/* Workers that ask each other: who has had an answer gives the next one. */
+	if (row->to_asker >= 5 && row->to_asker * 2 >= row->after_wait)
+		return;
 	if (histogram_quantile(&row->hist, 0.99) < histogram_quantile(&res->holds, 0.5) ||
 	    row->hist.max < 1000000)
 		return;

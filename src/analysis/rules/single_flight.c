@@ -25,6 +25,12 @@ static bool single_flight_applies(const struct analysis *a, const struct row *ro
 	       pair_busy_share(pair) >= 0.8;
 }
 
+/* For how long there was a call that others waited for, about: they begin to wait soon after it begins. */
+static uint64_t covered_ns(const struct row *row)
+{
+	return row->shared_ns / row->shared_n * row->shared_wakes;
+}
+
 void rule_single_flight(struct analysis *a)
 {
 	for (size_t i = 1; i < a->nrows; i++) {
@@ -36,8 +42,10 @@ void rule_single_flight(struct analysis *a)
 		if (!single_flight_applies(a, row, pair, impact))
 			continue;
 		finding = finding_add(a, "single-flight", impact);
-		/* To wait for a call that another one makes is what it is for. */
-		finding_at_most(finding, finding->level < LEVEL_HIGH ? LEVEL_INFO : LEVEL_MEDIUM);
+		/* To wait for a call that another one makes is what it is for, unless there is nearly always
+		 * such a call. */
+		if (finding->level < LEVEL_HIGH || covered_ns(row) * 2 < watched_ns(a))
+			finding_at_most(finding, LEVEL_INFO);
 		finding_text(
 			finding,
 			"Up to %u %s at a time waited in %s for a call that one of them made, %s in all. "

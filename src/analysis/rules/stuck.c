@@ -131,6 +131,22 @@ static unsigned stuck_gather(const struct analysis *a, struct stuck found[MOST],
 	return places;
 }
 
+/* The wait that it is in, or the last one before it ran; stack 0: there is none. */
+static struct past_activity last_wait(const struct goroutine *g)
+{
+	uint32_t n = g->npast < PAST ? g->npast : PAST;
+
+	for (uint32_t i = 1; i <= n; i++) {
+		struct past_activity past = g->past[(g->npast - i) % PAST];
+
+		if (past.activity >= ACT_SYSCALL && past.activity < ACT_UNWATCHED)
+			return past;
+		if (past.activity != ACT_RUNNABLE && past.activity != ACT_CODE)
+			break;
+	}
+	return (struct past_activity){0};
+}
+
 /*
  * Who holds the lock has not released it, and so is not known. One that is further down in the function that
  * asks for it, and waits for something else, is the first to look at. Returns NULL if there is none.
@@ -142,10 +158,11 @@ static const struct goroutine *find_further(const struct analysis *a, uint32_t s
 
 	for (size_t i = 1; i < a->ngs; i++) {
 		const struct goroutine *g = &a->gs[i];
+		struct past_activity wait = last_wait(g);
 
-		if (g->activity < ACT_SYSCALL || g->activity >= ACT_UNWATCHED ||
-		    activity_is_lock(g->activity) || stack_site(a, g->stack)->func != site->func ||
-		    stack_site(a, g->stack)->line <= site->line)
+		if (!wait.stack || activity_is_lock(wait.activity) ||
+		    stack_site(a, wait.stack)->func != site->func ||
+		    stack_site(a, wait.stack)->line <= site->line)
 			continue;
 		if (!longest || g->since < longest->since)
 			longest = g;
@@ -161,10 +178,14 @@ static bool gets_on(const struct analysis *a, const struct goroutine *g)
 
 static void further_evidence(const struct analysis *a, struct finding *finding, const struct goroutine *g)
 {
-	if (g)
-		finding_evidence(finding, "%s is further down in it, and may hold the lock: %s in %s",
-				 label_who(a, g->goid).text, activity_name((enum activity)g->activity),
-				 label_stack(a, g->stack).text);
+	struct past_activity wait;
+
+	if (!g)
+		return;
+	wait = last_wait(g);
+	finding_evidence(finding, "%s is further down in it, and may hold the lock: %s in %s",
+			 label_who(a, g->goid).text, activity_name((enum activity)wait.activity),
+			 label_stack(a, wait.stack).text);
 }
 
 /* Where a rwlock of the C library is wanted for writing: readers that come in time can keep it for ever. */

@@ -15,7 +15,7 @@
 #include "analysis/rules/rules.h"
 #include "analysis/top.h"
 
-enum { MIN_N = 20 };
+enum { MIN_N = 20, MIN_LONG_N = 5 };
 
 /* The one that ends the waits does so after its timer has woken it. */
 static bool of_answers(struct analysis *a, const struct row *row, uint32_t index, double impact)
@@ -112,7 +112,8 @@ static void of_conditions(struct analysis *a, const struct row *row, const struc
 /* Most of the waits, or those that take two fifths of the time: a condition may be signalled now and then. */
 static bool mostly_by_timer(const struct row *row, const struct timed *timed)
 {
-	return timed->n >= MIN_N && (timed->n * 10 >= row->hist.n * 7 || timed->ns * 5 >= row->hist.sum * 2);
+	return (timed->n >= MIN_N && timed->n * 10 >= row->hist.n * 7) ||
+	       (timed->n >= MIN_LONG_N && timed->ns * 5 >= row->hist.sum * 2);
 }
 
 void rule_timer_bound(struct analysis *a)

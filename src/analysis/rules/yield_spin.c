@@ -87,15 +87,14 @@ static void of_goroutines(struct analysis *a, double seconds)
 {
 	for (size_t i = 1; i < a->ngroups; i++) {
 		const struct group *group = &a->groups[i];
-		uint64_t ran = group->spent[ACT_CODE] + group->spent[ACT_ASSIST];
 
 		if (group->system || (double)group->yields < LEAST_RATE * seconds ||
 		    group->yields < 2 * (group->blocks + group->preempted) ||
-		    ran > group->yields * SHORT_RUN_NS ||
+		    group->yields_ns > group->yields * SHORT_RUN_NS ||
 		    !is_programs(a, (uint32_t)top_first(group->yield_stacks)->key))
 			continue;
 		yield_spin_describe(a, group, group->yields, (uint32_t)top_first(group->yield_stacks)->key,
-				    ran);
+				    group->yields_ns);
 	}
 }
 
