@@ -441,6 +441,8 @@ enum activity wait_by_outer(const char *func)
 		/* Redis, src/networking.c (stopThreadedIO): the main thread parks an I/O thread by its lock.
 		 */
 		{"IOThreadMain", ACT_COND},
+		/* node, src/spawn_sync.cc: execSync and the like have a loop of their own. */
+		{"node::SyncProcessRunner::", ACT_CHILD},
 		/* uWSGI, core/protocol.c: by the thunder lock, whose holder waits for the next connection. */
 		{"wsgi_req_accept", ACT_COND},
 	};

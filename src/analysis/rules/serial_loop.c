@@ -123,7 +123,7 @@ static struct loop loop_of(const struct analysis *a, const struct row *take)
 
 		if (!row_is_blocked(row) || !is_in_loop(a, &loop, row))
 			continue;
-		by = stack_takes_by(a, row->stack);
+		by = row->activity == ACT_CHILD ? NULL : stack_takes_by(a, row->stack);
 		if (is_take(&loop, by)) {
 			if (row->activity != ACT_SYSCALL)
 				loop.waits += row->hist.n;
@@ -141,10 +141,11 @@ static struct loop loop_of(const struct analysis *a, const struct row *take)
 	return loop;
 }
 
-/* A loop that sleeps itself has a pace of its own. */
+/* A loop that sleeps itself has a pace of its own. A loop within the loop (node's execSync) waits for a
+ * child. */
 static bool has_own_pace(const struct analysis *a, const struct loop *loop, const struct row *blocked)
 {
-	return stack_site(a, blocked->stack)->func == loop->func;
+	return blocked->activity != ACT_CHILD && stack_site(a, blocked->stack)->func == loop->func;
 }
 
 static bool hardly_waits(const struct analysis *a, const struct loop *loop)
