@@ -112,11 +112,11 @@ static unsigned find_parts(const struct analysis *a, uint32_t row, bool at_leaf,
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < TOPS; i++) {
-		uint32_t stack = (uint32_t)found->stacks[i].key, func = !found->stacks[i].n ? 0
-									: at_leaf ? stack_leaf(a, stack)->func
-										  : called_by_site(a, stack);
+		uint32_t stack = (uint32_t)found->stacks[i].key;
+		uint32_t func = at_leaf ? stack_leaf(a, stack)->func : called_by_site(a, stack);
 		struct leaf leaf = {func, samples_in(a, row, func)};
-		bool known = !func || func == named || leaf.samples * 10ull < found->self;
+		bool known =
+			!found->stacks[i].n || !func || func == named || leaf.samples * 10ull < found->self;
 
 		for (unsigned j = 0; j < n; j++)
 			known |= leaves[j].func == func;
