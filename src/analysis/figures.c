@@ -119,13 +119,14 @@ double share_of_tasks(const struct analysis *a, double lost_ns)
 }
 
 /* "main.(*Cache).Get" of "example.com/x/main.(*Cache).Get": the path ends at the last slash before an
- * argument. A name with a space before that is no function but, for example, a request ("GET /orders"). */
+ * argument. A name with a space before that is no function but, for example, a request ("GET /orders"); nor
+ * is one that begins with a slash ("/shop.Orders/Place"). */
 const char *short_function(const char *func)
 {
 	const char *begin = func;
 
 	for (const char *at = func; *at && *at != '(' && *at != '[' && *at != '<'; at++) {
-		if (*at == ' ')
+		if (*at == ' ' || *func == '/')
 			return func;
 		if (*at == '/')
 			begin = at + 1;

@@ -169,7 +169,7 @@ void cpu_limit_take_cgroup(struct cpu_limit *limit, const char *top, char *line)
 
 /* minflt, majflt, utime, stime and rss are fields 10, 12, 14, 15 and 24. Field 2, in parentheses, may contain
  * any character. */
-static void take_process(struct cpu_limit *limit, int stat)
+static bool take_process(struct cpu_limit *limit, int stat)
 {
 	char text[1024];
 	const char *at = read_again(stat, text, sizeof(text)) ? strrchr(text, ')') : NULL;
@@ -180,12 +180,13 @@ static void take_process(struct cpu_limit *limit, int stat)
 			  " %*c %*d %*d %*d %*d %*d %*u %llu %*u %llu %*u %llu %llu %*d %*d %*d %*d %*d %*d "
 			  "%*u %*u %ld",
 			  &minor, &major, &user, &kernel, &pages) != 5)
-		return;
+		return false;
 	tick = 1000000000ull / (unsigned long long)sysconf(_SC_CLK_TCK);
 	limit->cpu_ns = (user + kernel) * tick;
 	limit->kernel_ns = kernel * tick;
 	limit->faults = minor + major;
 	limit->rss_bytes = pages > 0 ? (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+	return true;
 }
 
 static void take_machine(struct cpu_limit *limit)
@@ -230,11 +231,12 @@ void cpu_meter_read(const struct cpu_meter *meter, struct cpu_limit *limit)
 		return;
 	limit->known = true;
 	limit->cpus = CPU_COUNT_S(sizeof(sets), sets);
-	take_process(limit, meter->stat);
-	/* Ticks of 10 ms, of user and kernel, are nothing at all for an idle program. */
-	exact = clock_process_ns(meter->pid);
-	if (exact && limit->cpu_ns)
-		limit->cpu_ns = exact;
+	/* Ticks of 10 ms, of user and kernel, are nothing at all for an idle program. If the file is no
+	 * longer read, another process may have the number. */
+	if (take_process(limit, meter->stat)) {
+		exact = clock_process_ns(meter->pid);
+		limit->cpu_ns = exact ? exact : limit->cpu_ns;
+	}
 	take_machine(limit);
 	if (!read_again(meter->cgroup, text, sizeof(text)))
 		return;

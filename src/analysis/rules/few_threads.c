@@ -24,6 +24,14 @@ static const struct goroutine *thread_of(const struct analysis *a, uint64_t goid
 	return NULL;
 }
 
+/* Whether what the wakers mostly do meanwhile is to wait for events: they are idle. */
+static bool wakers_wait_for_events(const struct analysis *a, const struct pair *pair)
+{
+	uint64_t did = top_first(pair->did)->key;
+
+	return (did & 0xff) == ACT_NETWORK && stack_takes_work(a, (uint32_t)(did >> 8));
+}
+
 /* The share of its time in which a thread does not wait for others. */
 static double thread_busy_share(const struct goroutine *g)
 {
@@ -109,7 +117,7 @@ static void few_threads_look_at(struct analysis *a, size_t index)
 	const struct pair *pair = pair_heaviest(a, (uint32_t)index);
 	struct finding *finding;
 
-	if (waits.n < MIN_N || workers < MIN_WORKERS || waiting < workers)
+	if (waits.n < MIN_N || workers < MIN_WORKERS || waiting < workers || wakers_wait_for_events(a, pair))
 		return;
 	finding = finding_add(a, "pool-small", share_of_tasks(a, (double)waits.ns));
 	finding_at_most(finding, LEVEL_INFO);

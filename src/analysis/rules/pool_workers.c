@@ -108,12 +108,13 @@ static bool is_reader(const struct analysis *a, const struct group *group)
 	       library_owner(name_text(a, group->func), name_text(a, group->file)) != CODE_OF_PROGRAM;
 }
 
-/* A loop of a library that waits for work itself: net/http's writeLoop, for the next request. */
+/* A loop of a library that waits for work itself: net/http's writeLoop, for the next request, or that of
+ * gRPC, for the next frame. */
 static bool waits_for_work(const struct analysis *a, const struct row *row)
 {
 	const struct group *group = &a->groups[top_first(row->functions)->key];
 
-	return stack_site(a, row->stack)->func == group->func &&
+	return (stack_site(a, row->stack)->func == group->func || !stack_is_in_program(a, row->stack)) &&
 	       library_owner(name_text(a, group->func), name_text(a, group->file)) != CODE_OF_PROGRAM;
 }
 

@@ -121,7 +121,9 @@ static struct loop loop_of(const struct analysis *a, const struct row *take)
 		const struct row *row = &a->rows[i];
 		const char *by;
 
-		if (!row_is_blocked(row) || !is_in_loop(a, &loop, row))
+		/* Threads that take turns wait for theirs, while another one takes events. */
+		if (!row_is_blocked(row) || !is_in_loop(a, &loop, row) ||
+		    a->stacks[row->stack].waits_for == ACT_COND)
 			continue;
 		by = row->activity == ACT_CHILD ? NULL : stack_takes_by(a, row->stack);
 		if (is_take(&loop, by)) {
