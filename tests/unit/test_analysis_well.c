@@ -446,6 +446,44 @@ static void test_workers_that_ask_each_other(void **state)
 	script_free(s);
 }
 
+/* Three clients of a library send a frame by two of its loops each, in turn, every 10 ms: the loops wait for
+ * work. */
+static void test_loops_of_a_library(void **state)
+{
+	static const char *const gets[] = {"runtime.selectgo", "net/http.(*frames).get",
+					   "net/http.(*writer).run", "net/http.newClient.func6"};
+	struct script *s = script_new(0);
+	uint32_t get = stack_of(s, gets, 4, 412),
+		 nap = stack(s, "time.Sleep", "main.poller", 4, "main.poller"),
+		 put = stack(s, "runtime.selectnbsend", "main.poller", 3, "main.poller"),
+		 loop = stack(s, gets[3], NULL, 1, NULL), entry = stack(s, "main.poller", NULL, 1, NULL);
+	struct analysis *a;
+
+	(void)state;
+	procs(s, 1);
+	for (uint32_t g = 1; g <= 9; g++) {
+		create(s, g, g <= 3 ? entry : loop);
+		start(s, g, 0);
+		block(s, g, 0, g <= 3 ? "sleep" : "select", g <= 3 ? nap : get);
+	}
+	for (uint32_t i = 0; i < 3 * ROUNDS; i++) {
+		uint32_t g = 1 + i % 3, of = g + (i / 3 % 2 ? 3 : 6);
+
+		s->now += 10 * MS / 3;
+		wake(s, 0, NO_P, g, 0);
+		start(s, g, 0);
+		wake(s, g, 0, of, put);
+		block(s, g, 0, "sleep", nap);
+		start(s, of, 0);
+		block(s, of, 0, "select", get);
+	}
+	s->end = s->now;
+	a = analyse(s, NULL);
+	assert_null(found(a, "pool-small"));
+	analysis_free(a);
+	script_free(s);
+}
+
 /* What a library waits for is named where nothing else is said of it. */
 static void test_limit_place(void **state)
 {
@@ -514,6 +552,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_channel_of_rust),
 	cmocka_unit_test(test_shared_loads),
 	cmocka_unit_test(test_workers_that_ask_each_other),
+	cmocka_unit_test(test_loops_of_a_library),
 	cmocka_unit_test(test_limit_place),
 	cmocka_unit_test(test_not_applicable),
 };

@@ -14,10 +14,19 @@
 #include "analysis/words.h"
 #include "code/symbol/library.h"
 
+/* A thread of OpenMP's team comes to the end of a region. Who unlocks for the program does so in its code. */
+static bool is_met_in_openmp(const struct analysis *a, const struct resource *res)
+{
+	uint32_t stack = (uint32_t)top_first(res->released)->key;
+
+	return stack && strncmp(name_text(a, stack_site(a, stack)->func), "libgomp.so", 10) == 0;
+}
+
 bool lock_is_contended(const struct analysis *a, const struct resource *res, double *impact)
 {
 	*impact = share_of_tasks(a, (double)res->waits.sum);
-	return res->lock && res->waits.n >= 5 && res->releases && *impact >= 0.005;
+	return res->lock && res->waits.n >= 5 && res->releases && *impact >= 0.005 &&
+	       !is_met_in_openmp(a, res);
 }
 
 /* One lock for all threads of the process, whose waits have rules of their own. */

@@ -27,6 +27,12 @@ static bool is_of_team(const struct analysis *a, const struct row *row)
 	return a->stacks[row->stack].primitive == PRIM_TEAM;
 }
 
+/* GCC's and LLVM's OpenMP begin a parallel region: until then the threads of the team have no work. */
+static bool begins_region(const char *func)
+{
+	return strncmp(func, "GOMP_parallel", 13) == 0 || strncmp(func, "__kmp_fork", 10) == 0;
+}
+
 /*
  * Those that wait end each other's waits. One thread is the last in three of five, where each would be in
  * turn. The threads of a team have not all begun with the same function: one of them has begun the team.
@@ -48,7 +54,8 @@ static void look_at_barrier(struct analysis *a, const struct row *row)
 
 	/* Those that wait for a call that another one makes already have no last one
 	 * (golang.org/x/sync/singleflight). */
-	if (!is_lopsided(a, row, impact) || stack_mentions(a, row->stack, "singleflight."))
+	if (!is_lopsided(a, row, impact) || stack_mentions(a, row->stack, "singleflight.") ||
+	    stack_any(a, pair->stack, begins_region))
 		return;
 	finding = finding_add(a, "straggler", impact);
 	finding_text(finding, "%s waited %s for %s, %.0f %% of it for %s: mostly %s.",
