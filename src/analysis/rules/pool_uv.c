@@ -67,22 +67,26 @@ void pool_of_uv(struct analysis *a, size_t i)
 		 runs = group->spent[ACT_CODE] + group->spent[ACT_ASSIST] + group->spent[ACT_RUNNABLE];
 	const struct row *row;
 	struct finding *finding;
+	double busy;
 
-	if (group->peak < 2 || group->peak > 1024 || !is_uv_worker(a, group) ||
-	    pool_busy_share(a, group) < OFTEN_BUSY || runs * 2 > all || all < group->peak * watched_ns(a) / 2)
+	if (group->peak < 2 || group->peak > 1024 || !is_uv_worker(a, group) || runs * 2 > all ||
+	    all < group->peak * watched_ns(a) / 2)
+		return;
+	/* Nothing is queued while one of them is free. */
+	if (pool_members(a, group, &busy) < group->peak || busy < OFTEN_BUSY)
 		return;
 	row = heaviest_wait(a, i);
 	if (!row)
 		return;
 	finding = finding_add(a, "pool-small", 0.1);
-	if (pool_busy_share(a, group) < SURELY_BUSY)
+	if (busy < SURELY_BUSY)
 		finding_at_most(finding, LEVEL_INFO);
 	finding_text(
 		finding,
 		"All %llu threads of libuv's pool are busy %.0f %% of the time, mostly %s in %s, and what "
 		"is queued for them waits.",
-		(unsigned long long)group->peak, 100 * pool_busy_share(a, group),
-		activity_name((enum activity)row->activity), label_stack(a, row->stack).text);
+		(unsigned long long)group->peak, 100 * busy, activity_name((enum activity)row->activity),
+		label_stack(a, row->stack).text);
 	finding->held_up = WAITED_FOR_OTHERS;
 	row_evidence(a, finding, row);
 	finding_next(finding, "UV_THREADPOOL_SIZE=%llu", 4 * (unsigned long long)group->peak);

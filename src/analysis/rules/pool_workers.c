@@ -77,11 +77,10 @@ static uint64_t idle_members(const struct analysis *a, const struct group *group
 	return n;
 }
 
-/* How many of the group serve the queue. busy: receives which share of their time they work. */
-static uint64_t members_of_pool(const struct analysis *a, const struct group *group, double *busy)
+uint64_t pool_members(const struct analysis *a, const struct group *group, double *busy)
 {
 	struct group_waits waits = group_waits_of(a, group);
-	double all = 0, idle = 0, others_all = 0, others_idle = 0;
+	double all, idle = 0, others_all = 0, others_idle = 0;
 	uint64_t others = idle_members(a, group, waits.answers > 0, &others_idle, &others_all);
 
 	for (unsigned i = 0; i < ACT_COUNT; i++)
@@ -90,14 +89,6 @@ static uint64_t members_of_pool(const struct analysis *a, const struct group *gr
 	all = (double)activities_watched_ns(group->spent) - others_all;
 	*busy = all > 0 ? 1 - idle / all : 0;
 	return group->peak > others ? group->peak - others : 0;
-}
-
-double pool_busy_share(const struct analysis *a, const struct group *group)
-{
-	double busy;
-
-	members_of_pool(a, group, &busy);
-	return busy;
 }
 
 /* A reader of a connection, of net/http or of a driver, is as busy as the other end. */
@@ -204,7 +195,7 @@ bool pool_of_workers(struct analysis *a, const struct row *row, double impact)
 
 	if (!is_pool(a, row, group))
 		return false;
-	workers = members_of_pool(a, group, &busy);
+	workers = pool_members(a, group, &busy);
 	if (workers < 2)
 		return false;
 	if (busy < 0.9 || !is_queue(a, row, workers)) {

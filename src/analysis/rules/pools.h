@@ -7,9 +7,9 @@
 
 enum { POOL_MAX_MEMBERS = 64, POOL_MIN_WAITS = 10 };
 
-/* The share of their watched lives in which goroutines of the group wait neither for work nor to pass it on.
- */
-double pool_busy_share(const struct analysis *a, const struct group *group);
+/* How many of the group serve the queue. busy: receives the share of their watched lives in which they wait
+ * neither for work nor to pass it on, 0 to 1. */
+uint64_t pool_members(const struct analysis *a, const struct group *group, double *busy);
 /* Another wait for the same item, in the same code by another way, takes longer: one finding is enough. */
 bool pool_is_heavier_elsewhere(struct analysis *a, const struct row *row, const struct resource *res);
 /* How long all rows at the place waited for the item together, ns. */
