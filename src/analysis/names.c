@@ -116,11 +116,8 @@ static bool names_is_lookup(const char *func)
 		"getaddrinfo", "__GI_getaddrinfo", "gethostbyname", "gethostbyname_r", "getnameinfo",
 	};
 
-	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
-		if (strncmp(func, begins[i], strlen(begins[i])) == 0)
-			return true;
-	}
-	return text_is_one_of(func, whole, sizeof(whole) / sizeof(whole[0]));
+	return text_begins_with_one_of(func, begins, sizeof(begins) / sizeof(begins[0])) ||
+	       text_is_one_of(func, whole, sizeof(whole) / sizeof(whole[0]));
 }
 
 static bool names_is_handshake(const char *func)
@@ -167,11 +164,8 @@ static bool is_of_interpreter(const char *func)
 {
 	static const char *const files[] = {"python", "libpython", "ruby", "libruby"};
 
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]) && library_is_address(func); i++) {
-		if (strncmp(func, files[i], strlen(files[i])) == 0)
-			return true;
-	}
-	return false;
+	return library_is_address(func) &&
+	       text_begins_with_one_of(func, files, sizeof(files) / sizeof(files[0]));
 }
 
 /*
@@ -280,11 +274,7 @@ static bool is_for_peer(const char *func)
 		"google.golang.org/grpc/internal/transport.(*ClientStream).waitOnHeader",
 	};
 
-	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
-		if (strncmp(func, waits[i], strlen(waits[i])) == 0)
-			return true;
-	}
-	return false;
+	return text_begins_with_one_of(func, waits, sizeof(waits) / sizeof(waits[0]));
 }
 
 /*

@@ -9,6 +9,7 @@
 #include "util/array.h"
 #include "util/map64.h"
 #include "util/strtab.h"
+#include "util/text.h"
 
 enum {
 	MAX_SYMBOLS = 1 << 20, /* Linux 6.18 has about 200,000, including modules */
@@ -188,11 +189,7 @@ static bool is_schedule(const char *name)
 	static const char *const names[] = {"schedule", "__schedule", "io_schedule", "__io_schedule",
 					    "preempt_schedule"};
 
-	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strncmp(name, names[i], strlen(names[i])) == 0)
-			return true;
-	}
-	return false;
+	return text_begins_with_one_of(name, names, sizeof(names) / sizeof(names[0]));
 }
 
 static const char *kernel_symbols_name_at(const struct kernel_symbols *symbols, uint64_t address)

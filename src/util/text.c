@@ -139,6 +139,15 @@ bool text_is_one_of(const char *text, const char *const *list, size_t n)
 	return false;
 }
 
+bool text_begins_with_one_of(const char *text, const char *const *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (strncmp(text, list[i], strlen(list[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
 int text_hex_digit(char c)
 {
 	return c >= '0' && c <= '9'   ? c - '0'

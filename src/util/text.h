@@ -29,6 +29,8 @@ struct text_path {
 struct text_path text_path(const char *path);
 /* True if the text is one of these n. */
 bool text_is_one_of(const char *text, const char *const *list, size_t n);
+/* True if the text begins with one of these n. */
+bool text_begins_with_one_of(const char *text, const char *const *list, size_t n);
 /* The value of a hexadecimal digit, -1 if it is none. */
 int text_hex_digit(char c);
 

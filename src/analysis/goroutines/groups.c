@@ -11,6 +11,7 @@
 #include "code/symbol/lock_kind.h"
 #include "util/array.h"
 #include "util/hash.h"
+#include "util/text.h"
 
 /* g.atomicstatus, Go 1.26 runtime/runtime2.go. */
 enum { RUNNABLE = 1, RUNNING = 2, SYSCALL = 3, WAITING = 4, PREEMPTED = 9, LEAKED = 10 };
@@ -38,11 +39,7 @@ static bool is_block(const char *reason)
 {
 	static const char *const blocks[] = {"chan ", "select", "sync.", "semacquire", "semarelease"};
 
-	for (size_t i = 0; reason && i < sizeof(blocks) / sizeof(blocks[0]); i++) {
-		if (strncmp(reason, blocks[i], strlen(blocks[i])) == 0)
-			return true;
-	}
-	return false;
+	return reason && text_begins_with_one_of(reason, blocks, sizeof(blocks) / sizeof(blocks[0]));
 }
 
 /* --- the two listings --- */

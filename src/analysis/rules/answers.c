@@ -12,6 +12,7 @@
 #include "analysis/rules/rules.h"
 #include "analysis/top.h"
 #include "code/symbol/library.h"
+#include "util/text.h"
 
 /* Fewer questions than MIN_ASKED may be of another kind: a thread that gives out work waits for its end now
  * and then. */
@@ -92,11 +93,7 @@ static bool is_future(const char *func)
 		"boost::unique_future<",
 	};
 
-	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
-		if (strncmp(func, waits[i], strlen(waits[i])) == 0)
-			return true;
-	}
-	return false;
+	return text_begins_with_one_of(func, waits, sizeof(waits) / sizeof(waits[0]));
 }
 
 static bool answers_are_certain(const struct analysis *a, const struct row *row)

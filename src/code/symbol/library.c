@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "code/symbol/library.h"
+#include "util/text.h"
 
 #include <ctype.h>
 #include <stddef.h>
@@ -122,10 +123,9 @@ static bool is_c_library(const char *func)
 	/* Of Rust's std. A thread's closure is mostly inlined in it. */
 	if (strstr(func, "__rust_begin_short_backtrace"))
 		return false;
-	for (size_t i = 0; i < sizeof(library_prefixes) / sizeof(library_prefixes[0]); i++) {
-		if (strncmp(func, library_prefixes[i], strlen(library_prefixes[i])) == 0)
-			return true;
-	}
+	if (text_begins_with_one_of(func, library_prefixes,
+				    sizeof(library_prefixes) / sizeof(library_prefixes[0])))
+		return true;
 	for (size_t i = 0; i < sizeof(library_functions) / sizeof(library_functions[0]); i++) {
 		if (strlen(library_functions[i]) == len && memcmp(func, library_functions[i], len) == 0)
 			return true;
@@ -212,10 +212,8 @@ static bool is_standard(const char *func)
 	/* "go.etcd.io/…" is a module. The last ones are Java's. */
 	static const char *const begins[] = {"net/", "go/", "java.", "javax.", "jdk.", "sun."};
 
-	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
-		if (strncmp(func, begins[i], strlen(begins[i])) == 0)
-			return true;
-	}
+	if (text_begins_with_one_of(func, begins, sizeof(begins) / sizeof(begins[0])))
+		return true;
 	for (size_t i = 0; i < sizeof(standard_packages) / sizeof(standard_packages[0]); i++) {
 		if (library_in_package(func, standard_packages[i]))
 			return true;
@@ -246,10 +244,8 @@ static bool is_of_machine(const char *func, const char *file)
 	static const char *const begins[] = {"v8::",     "node::",           "Builtins_",
 					     "Builtin:", "BytecodeHandler:", "StubRoutines ("};
 
-	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
-		if (strncmp(func, begins[i], strlen(begins[i])) == 0)
-			return true;
-	}
+	if (text_begins_with_one_of(func, begins, sizeof(begins) / sizeof(begins[0])))
+		return true;
 	/* HotSpot's stubs for what compiled code calls: _new_array_Java (src/hotspot/share/opto/runtime.cpp).
 	 */
 	return strcmp(file, "libjvm.so") == 0 || strcmp(func, "Interpreter") == 0 ||
@@ -312,14 +308,9 @@ static bool is_c_standard(const char *func, const char *file)
 	};
 	size_t len = c_name_length(func);
 
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
-		if (strncmp(file, folders[i], strlen(folders[i])) == 0)
-			return true;
-	}
-	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
-		if (strncmp(func, begins[i], strlen(begins[i])) == 0)
-			return true;
-	}
+	if (text_begins_with_one_of(file, folders, sizeof(folders) / sizeof(folders[0])) ||
+	    text_begins_with_one_of(func, begins, sizeof(begins) / sizeof(begins[0])))
+		return true;
 	for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++) {
 		if (strlen(whole[i]) == len && memcmp(func, whole[i], len) == 0)
 			return true;
