@@ -183,6 +183,18 @@ static inline const struct finding *found(const struct analysis *a, const char *
 	return NULL;
 }
 
+/* Frees the script. Returns the level of the finding in it, -1 if there is none. */
+static inline int script_level(struct script *s, const char *id)
+{
+	struct analysis *a = analyse(s, NULL);
+	const struct finding *finding = found(a, id);
+	int level = finding ? (int)finding->level : -1;
+
+	analysis_free(a);
+	script_free(s);
+	return level;
+}
+
 /* Adds a system call that takes ns nanoseconds. */
 static inline void call(struct script *s, uint32_t g, int32_t p, uint64_t ns, uint32_t id)
 {

@@ -248,7 +248,6 @@ static void check_started(const char *wait_call, const char *post_call, int leve
 	struct script *s = two_threads("main [app]", "work [app]");
 	uint32_t wait = stack(s, wait_call, "acquire", 3, NULL),
 		 post = stack(s, post_call, "release", 4, NULL);
-	struct analysis *a;
 
 	for (unsigned i = 0; i < 50; i++) {
 		block(s, 1, 0, "sync (futex)", wait);
@@ -256,10 +255,7 @@ static void check_started(const char *wait_call, const char *post_call, int leve
 		wake(s, 2, 1, 1, post);
 		start(s, 1, 0);
 	}
-	a = analyse(s, NULL);
-	assert_int_equal(found(a, "lock-long") ? (int)found(a, "lock-long")->level : -1, level);
-	analysis_free(a);
-	script_free(s);
+	assert_int_equal(script_level(s, "lock-long"), level);
 }
 
 /* Two threads take turns to wait with a lock, 10 ms each time, in the call. */
@@ -269,9 +265,6 @@ static int level_of_lock_across(const char *call)
 	uint32_t take = stack(s, "pthread_mutex_lock", "serve", 3, "work [app]"),
 		 wait = stack(s, call, "serve", 4, "work [app]"),
 		 give = stack(s, "pthread_mutex_unlock", "serve", 5, "work [app]");
-	const struct finding *finding;
-	struct analysis *a;
-	int level;
 
 	for (uint32_t i = 0; i < 80; i++) {
 		uint32_t has = 1 + i % 2, wants = 3 - has;
@@ -284,12 +277,7 @@ static int level_of_lock_across(const char *call)
 		wake(s, has, (int32_t)has - 1, wants, give);
 		start(s, wants, (int32_t)wants - 1);
 	}
-	a = analyse(s, NULL);
-	finding = found(a, "lock-io");
-	level = finding ? (int)finding->level : -1;
-	analysis_free(a);
-	script_free(s);
-	return level;
+	return script_level(s, "lock-io");
 }
 
 /* Who waits with the lock for the next event has its turn; who waits for an answer delays the other. */

@@ -110,8 +110,6 @@ static int stuck_behind(bool leads)
 	const char *const further[] = {"runtime.chanrecv1", "main.lead", "main.main"};
 	uint32_t lock = stack(s, "sync.(*Mutex).Lock", "main.lead", 5, "main.main"),
 		 tick = stack_of(s, further, 3, 9);
-	struct analysis *a;
-	int level;
 
 	procs(s, 1);
 	for (uint32_t g = 1; g <= 3; g++) {
@@ -125,11 +123,7 @@ static int stuck_behind(bool leads)
 		start(s, 3, 0);
 		block(s, 3, 0, "chan receive", tick);
 	}
-	a = analyse(s, NULL);
-	level = found(a, "stuck") ? (int)found(a, "stuck")->level : -1;
-	analysis_free(a);
-	script_free(s);
-	return level;
+	return script_level(s, "stuck");
 }
 
 static void test_standby(void **state)
@@ -190,8 +184,6 @@ static int level_of_clients(bool read)
 		 wait = read ? stack(s, "internal/poll.runtime_pollWait", "main.serve", 8, "main.serve")
 			     : stack(s, "runtime.chansend1", "main.serve", 8, "main.serve");
 	uint32_t entry = stack(s, "main.serve", NULL, 1, NULL);
-	struct analysis *a;
-	int level;
 
 	procs(s, 2);
 	create(s, 1, stack(s, "main.main", NULL, 1, NULL));
@@ -210,11 +202,7 @@ static int level_of_clients(bool read)
 	}
 	s->now += 1200 * MS;
 	s->end = s->now;
-	a = analyse(s, NULL);
-	level = found(a, "leak") ? (int)found(a, "leak")->level : -1;
-	analysis_free(a);
-	script_free(s);
-	return level;
+	return script_level(s, "leak");
 }
 
 static void test_clients_that_stay(void **state)
@@ -228,8 +216,6 @@ static void test_clients_that_stay(void **state)
 static bool neighbour_by_samples(bool all)
 {
 	struct script *s = script_new(3000 * MS);
-	struct analysis *a;
-	bool found_one;
 
 	procs(s, 1);
 	create(s, 1, stack(s, "main.main", NULL, 1, NULL));
@@ -239,11 +225,7 @@ static bool neighbour_by_samples(bool all)
 		add(s, OP_CPU_SAMPLE, 1, 0)->stack = stack(s, "main.spin", NULL, 1, NULL);
 		s->nstacks--;
 	}
-	a = analyse(s, NULL);
-	found_one = found(a, "neighbour");
-	analysis_free(a);
-	script_free(s);
-	return found_one;
+	return script_level(s, "neighbour") >= 0;
 }
 
 static void test_samples_of_a_part(void **state)
@@ -260,8 +242,6 @@ static bool is_herd(uint64_t runs_ns)
 	uint32_t wait = stack(s, "sync.(*Cond).Wait", "main.consume", 7, "main.main"),
 		 all = stack(s, "sync.(*Cond).Broadcast", "main.produce", 9, "main.main"),
 		 nap = stack(s, "time.Sleep", "main.produce", 3, "main.main");
-	struct analysis *a;
-	bool herd;
 
 	procs(s, 2);
 	for (uint32_t g = 1; g <= 41; g++) {
@@ -284,11 +264,7 @@ static bool is_herd(uint64_t runs_ns)
 		}
 	}
 	s->end = s->now;
-	a = analyse(s, NULL);
-	herd = found(a, "herd");
-	analysis_free(a);
-	script_free(s);
-	return herd;
+	return script_level(s, "herd") >= 0;
 }
 
 static void test_generations(void **state)
@@ -365,8 +341,6 @@ static int level_of_flights(uint64_t pause)
 		 load = stack(s, "internal/poll.runtime_pollWait", "main.load", 5,
 			      "net/http.serverHandler.ServeHTTP"),
 		 entry = stack(s, "net/http.(*conn).serve", NULL, 1, NULL);
-	struct analysis *a;
-	int level;
 
 	procs(s, 6);
 	for (uint32_t g = 1; g <= 6; g++) {
@@ -386,11 +360,7 @@ static int level_of_flights(uint64_t pause)
 		s->now += pause;
 	}
 	s->end = s->now;
-	a = analyse(s, NULL);
-	level = found(a, "single-flight") ? (int)found(a, "single-flight")->level : -1;
-	analysis_free(a);
-	script_free(s);
-	return level;
+	return script_level(s, "single-flight");
 }
 
 static void test_shared_loads(void **state)
