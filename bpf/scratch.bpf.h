@@ -14,7 +14,7 @@
 #define CHUNK_WORDS (CHUNK / 8)
 #define PCS_MASK    255u  /* a power of two above STACK_DEPTH and SCAN_DEPTH, for the verifier */
 #define WALK_WORDS  64u   /* bpf/unwind_memo.bpf.h: a power of two */
-#define WALK_SPAN   8192u /* the same: bytes of stack that have them */
+#define WALK_SPAN   8192u /* the same: bytes of stack between the first and the last of them */
 
 /*
  * A walk and its buffers. The state is in a map value and volatile on purpose: the verifier knows nothing

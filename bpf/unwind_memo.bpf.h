@@ -167,7 +167,7 @@ static __always_inline bool look_into_memo(struct scratch *s, uint32_t key, bool
 
 /*
  * Sets s->recalled to the hash of the stack that a walk from s->begun would find, or to 0, and s->memo to
- * where the walk is kept: where one that begins like it is, else in a free place, else in any of the two.
+ * where the walk is kept: where one that begins like it is, else in a free place, else in either of the two.
  */
 __noinline int recall_walk(SCRATCH_PARAMETER)
 {

@@ -148,7 +148,7 @@ struct analysis_frame analysis_finding_frame(const struct analysis *a, unsigned 
 
 void finding_not_applicable(struct analysis *a, const char *id, const char *why)
 {
-	bool known = a->nnot_applicable && a->not_applicable[a->nnot_applicable - 1].id == id;
+	bool known = a->nnot_applicable && strcmp(a->not_applicable[a->nnot_applicable - 1].id, id) == 0;
 
 	if (!known && a->nnot_applicable < MOST_NOT_APPLICABLE)
 		a->not_applicable[a->nnot_applicable++] = (struct not_applicable){id, why};

@@ -80,13 +80,9 @@ bool findings_need_more(const struct analysis *a)
 	return watched_ns(a) < MIN_NS;
 }
 
-void findings_make(struct analysis *a)
+static void apply_rules(struct analysis *a)
 {
-	if (findings_need_more(a)) {
-		rule_trust(a);
-		finding_not_applicable(a, "all others", "less than 0.5 s was watched");
-	}
-	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]) && !findings_need_more(a); i++) {
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
 		if (rules[i].of_go && is_of_threads(a))
 			continue;
 		if (!is_of_threads(a) && (rules[i].needs & a->ledger.ever_missing & DETAIL_WAKERS))
@@ -95,6 +91,16 @@ void findings_make(struct analysis *a)
 			finding_not_applicable(a, rules[i].id, "system calls were left out");
 		else
 			rules[i].apply(a);
+	}
+}
+
+void findings_make(struct analysis *a)
+{
+	if (findings_need_more(a)) {
+		rule_trust(a);
+		finding_not_applicable(a, "all others", "less than 0.5 s was watched");
+	} else {
+		apply_rules(a);
 	}
 	findings_merge(a);
 	findings_explain(a);

@@ -419,14 +419,18 @@ static void report_json_gc(struct json_report *report)
 
 static void put_not_applicable(struct json_report *report)
 {
+	unsigned all = report->a->nnot_applicable,
+		 n = report->items && report->items < all ? report->items : all;
+
 	json_open(&report->json, "not_applicable", '[');
-	for (unsigned i = 0; i < report->a->nnot_applicable && (!report->items || i < report->items); i++) {
+	for (unsigned i = 0; i < n; i++) {
 		json_open(&report->json, NULL, '{');
 		json_text(&report->json, "id", report->a->not_applicable[i].id);
 		json_text(&report->json, "why", report->a->not_applicable[i].why);
 		json_close(&report->json, '}');
 	}
 	json_close(&report->json, ']');
+	json_number(&report->json, "not_applicable_omitted", all - n);
 }
 
 /* Only traces made with --locks have addresses of locks, and few by other tools have CPU samples. */

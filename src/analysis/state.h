@@ -136,7 +136,7 @@ struct past_activity {
 	uint8_t activity;
 };
 
-/* One of the last that took LONG_ACTIVITY_NS: short ones drive those out of the others that are kept. */
+/* Long intervals are kept apart, as many short ones would drive them out (intervals.c). */
 struct long_activity {
 	struct past_activity activity;
 	uint64_t end;

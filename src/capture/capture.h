@@ -26,7 +26,7 @@ uint64_t capture_capabilities(struct capture *capture);
  * exited or exec'd (capture_end_reason() says which), or a negative errno, which may be the sink's.
  */
 int capture_poll(struct capture *capture, unsigned timeout_ms, struct error *err);
-/* The guard may answer otherwise from now on, for example because there is a deadline. */
+/* Has the guard asked again now: a deadline that was set since may be near. */
 void capture_look_at_guard(struct capture *capture);
 /* Ends the open generation now. Call it between calls of capture_poll(). Returns 0 or a negative errno. */
 int capture_boundary(struct capture *capture, struct error *err);

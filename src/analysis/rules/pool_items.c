@@ -105,40 +105,48 @@ static enum waited_for use_held_up(const struct resource *res)
 	return waits * 2 > all ? WAITED_FOR_OTHERS : WAITED_FOR_CPU;
 }
 
+/* Whether what the row waits for goes round among those that wait, and is all in use. */
+static bool is_pool_of_items(struct analysis *a, const struct row *row, const struct resource *res)
+{
+	double many;
+
+	/* Threads of a virtual machine or a library pass it on among themselves. */
+	if (is_of_threads(a) && (!stack_is_in_program(a, row->stack) || is_python_lock(a, row->stack)))
+		return false;
+	/* Who posts a semaphore may take it at once, without a wait; no waiter posts one that is a signal.
+	 * Where others end many waits, items were lost, or one waits for many at once. */
+	if (!res || res->lock || res->holds.n < 5 ||
+	    res->by_waiters * 20 < res->releases * (row->activity == ACT_SEMAPHORE ? 5 : 12))
+		return false;
+	/* Workers that ask each other: who has had an answer gives the next one. */
+	if (row->to_asker >= 5 && row->to_asker * 2 >= row->after_wait)
+		return false;
+	if (histogram_quantile(&row->hist, 0.99) < histogram_quantile(&res->holds, 0.5) ||
+	    row->hist.max < 1000000)
+		return false;
+	many = items_held(res);
+	if ((many < 0.6 && items_used(res) < 0.6) || many > POOL_MAX_MEMBERS ||
+	    many > (double)most_members(a) || pool_is_heavier_elsewhere(a, row, res))
+		return false;
+	/* What is mostly waited for is a CPU, by those that were woken. */
+	return res->given_ns <= 2 * res->holds.sum;
+}
+
 void pool_of_items(struct analysis *a, const struct row *row)
 {
 	uint32_t index = a->stacks[row->stack].resource;
 	const struct resource *res = index ? resource_root(a, index) : NULL;
 	const char *near = name_text(a, stack_near(a, row->stack)->func);
 	uint64_t waited;
-	double many, used;
+	double many;
 	bool counted;
 	struct finding *finding;
 
-	/* Threads of a virtual machine or a library pass it on among themselves. */
-	if (is_of_threads(a) && (!stack_is_in_program(a, row->stack) || is_python_lock(a, row->stack)))
-		return;
-	/* Who posts a semaphore may take it at once, without a wait; no waiter posts one that is a signal.
-	 * Where others end many waits, items were lost, or one waits for many at once. */
-	if (!res || res->lock || res->holds.n < 5 ||
-	    res->by_waiters * 20 < res->releases * (row->activity == ACT_SEMAPHORE ? 5 : 12))
-		return;
-	/* Workers that ask each other: who has had an answer gives the next one. */
-	if (row->to_asker >= 5 && row->to_asker * 2 >= row->after_wait)
-		return;
-	if (histogram_quantile(&row->hist, 0.99) < histogram_quantile(&res->holds, 0.5) ||
-	    row->hist.max < 1000000)
+	if (!is_pool_of_items(a, row, res))
 		return;
 	many = items_held(res);
-	used = items_used(res);
-	if ((many < 0.6 && used < 0.6) || many > POOL_MAX_MEMBERS || many > (double)most_members(a) ||
-	    pool_is_heavier_elsewhere(a, row, res))
-		return;
 	/* If far more are in use, most are held by those that did not wait for them. */
-	counted = many >= 0.6 && used <= 2 * many;
-	/* What is mostly waited for is a CPU, by those that were woken. */
-	if (res->given_ns > 2 * res->holds.sum)
-		return;
+	counted = many >= 0.6 && items_used(res) <= 2 * many;
 	waited = pool_waited_at_place(a, row, res);
 	finding = finding_add(
 		a, "pool-small",

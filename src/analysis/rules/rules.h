@@ -138,11 +138,11 @@ void instances_suggest_why(const struct analysis *a, struct finding *finding, co
 
 /* The call by which a stack of a wait for the network waits for connections or events; NULL if it does not.
  */
-/* Whether each of the group belongs to a connection that the program accepts, and may live as long as it. */
-bool group_is_of_connections(const struct analysis *a, const struct group *group);
 const char *stack_takes_by(const struct analysis *a, uint32_t stack);
 /* Whether that is a call of servers: epoll_wait or accept. Libraries poll() for an answer. */
 bool stack_takes_work(const struct analysis *a, uint32_t stack);
+/* Whether each of the group belongs to a connection that the program accepts, and may live as long as it. */
+bool group_is_of_connections(const struct analysis *a, const struct group *group);
 
 /* --- slow_consumer.c --- */
 

@@ -79,10 +79,10 @@ static bool add_to_same(const struct analysis *a, struct stuck *found, unsigned 
 	return false;
 }
 
-/* Rust's std::sync::mpsc (Receiver, Channel): it waits for the next job. */
+/* By a channel of Rust: it waits for the next job. */
 static bool receives(const char *func)
 {
-	return strstr(func, "::recv") && (strstr(func, "Channel<") || strstr(func, "Receiver<"));
+	return primitive_of_channel(func) == PRIM_RECEIVE;
 }
 
 /*
