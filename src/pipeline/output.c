@@ -261,6 +261,14 @@ static int output_publish_hidden(struct output *out)
 	return rc == -EEXIST ? hidden_replace(out->fd, out->dir, out->part, output_base_name(out)) : rc;
 }
 
+/* Some file systems count no names: there, none seems to be removed. */
+static bool has_name(const struct output *out)
+{
+	struct stat st;
+
+	return fstat(out->fd, &st) == 0 && st.st_nlink > 0;
+}
+
 int output_publish(struct output *out, struct error *err)
 {
 	struct rights before;
@@ -277,7 +285,13 @@ int output_publish(struct output *out, struct error *err)
 		return error_set(err, -rc, "cannot create %s: %s", out->path,
 				 rc == -ESTALE ? "another user has removed the new file" : strerror(-rc));
 	out->hidden = false;
+	out->linked = has_name(out);
 	return 0;
+}
+
+bool output_was_removed(const struct output *out)
+{
+	return out->linked && !has_name(out);
 }
 
 static int output_write_all(struct output *out, const uint8_t *bytes, size_t n)

@@ -31,6 +31,7 @@ struct output {
 	bool regular;          /* can be truncated and removed */
 	bool borrowed;         /* standard output: must not be closed */
 	bool hidden;           /* has no name, or `part`, until output_publish */
+	bool linked;           /* output_publish has given it a name */
 	char path[PATH_MAX];   /* its final name; "-" = standard output */
 	char part[PART_BYTES]; /* pipeline/hidden.h */
 	/*
@@ -95,6 +96,8 @@ int output_cut(struct output *out);
  * belong to another user.
  */
 uint64_t output_capabilities(const struct output *out);
+/* True if the file has been published and was removed since: what is in it is lost when it is closed. */
+bool output_was_removed(const struct output *out);
 /* Its name for messages. */
 const char *output_name(const struct output *out);
 /* What to do about a negative errno of writing, to follow its message: "; free some space, or ..."; "" = not

@@ -430,6 +430,25 @@ case_disk_full() {
 	says 'cannot write to standard output: No space left on device'
 }
 
+case_removed() { # a trace that somebody removes is lost, and one that is renamed is not
+	load pool
+	background -p "$target" -o "$W/trace" -d 40s
+	begun "$W/trace"
+	rm "$W/trace"
+	kill -INT $tracer
+	ends 20
+	want 1
+	says 'trace was removed while gotrace wrote it: what was recorded is lost'
+	background -p "$target" -o "$W/trace" -d 40s
+	begun "$W/trace"
+	mv "$W/trace" "$W/other"
+	kill -INT $tracer
+	ends 20
+	want 0
+	strict "$W/other"
+	still_lives
+}
+
 # --- the end of a run ---
 
 case_signals() {
@@ -1246,7 +1265,7 @@ case_browser() { # the viewer's page shows the tracks, in both views
 
 # The main features, in about three minutes: cases of every part.
 QUICK_CASES="case_real_redis case_real_gRPC case_command case_bad_raw_log case_check case_disk_full case_doctor_here case_dump
-case_export_recorded case_flight_after case_flight_c case_interrupted_twice case_max_size case_native_lock
+case_export_recorded case_flight_after case_flight_c case_interrupted_twice case_removed case_max_size case_native_lock
 case_native_brief case_native_pipe case_native_threads case_replay case_report_live case_report_recording
 case_sandbox_closed case_sandbox_killed_go
 case_signals case_target_crashes case_target_exits case_functions_c case_functions_ends case_hostile_frame case_poked_ids

@@ -360,6 +360,11 @@ static int take_status(struct writer *writer)
 		status = STATUS_CUT;
 	if (writer->file_server)
 		return status;
+	if (status != STATUS_NONE && output_was_removed(writer->trace)) {
+		message("%s was removed while gotrace wrote it: what was recorded is lost",
+			output_name(writer->trace));
+		status = STATUS_NONE;
+	}
 	if (status == STATUS_NONE)
 		output_discard(writer->trace);
 	else
