@@ -57,6 +57,7 @@ static const struct rule rules[] = {
 	{"thread-churn", rule_thread_churn, 0, false},
 	{"long-runs", rule_long_runs, 0, true},
 	{"stuck", rule_stuck, 0, false},
+	{"hung", rule_hung, 0, true},
 	{"finalizer", rule_finalizer, 0, true},
 	{"timer-bound", rule_timer_bound, DETAIL_WAKERS, false},
 	{"hand-off", rule_hand_off, 0, false},

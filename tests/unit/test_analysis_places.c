@@ -187,7 +187,8 @@ static void test_yield(void **state)
 
 /*
  * g1 answers g2 to g7 in turn, each after 2 ms in which it waits for this reason, and they ask again at once,
- * in a task if `tasks`. Without tasks they might be workers that wait for work.
+ * in a task if `tasks`. Without tasks they might be workers that wait for work. g8 and g9 run g1's function,
+ * too, and nobody wakes them.
  */
 static struct analysis *answering(struct script *s, bool tasks, const char *reason)
 {
@@ -197,11 +198,17 @@ static struct analysis *answering(struct script *s, bool tasks, const char *reas
 	uint32_t nap = stack(s, strcmp(reason, "network") ? "time.Sleep" : "net.(*conn).Read", "main.store",
 			     8, "main.audit");
 	uint32_t reply = stack(s, "runtime.chansend1", "main.audit", 9, NULL);
+	uint32_t idle = stack(s, "sync.(*Cond).Wait", "main.next", 10, "main.audit");
 
 	procs(s, 8);
 	create(s, 1, owner);
 	for (uint32_t g = 2; g <= 7; g++)
 		create(s, g, client);
+	for (uint32_t g = 8; g <= 9; g++) {
+		create(s, g, owner);
+		start(s, g, 7);
+		block(s, g, 7, "sync", idle);
+	}
 	start(s, 1, 0);
 	for (uint32_t g = 2; g <= 7; g++) {
 		start(s, g, (int32_t)g - 1);
@@ -244,6 +251,9 @@ static void test_owner(void **state)
 	assert_true(finding->level >= LEVEL_MEDIUM);
 	assert_non_null(strstr(finding->text, "main.ask"));
 	assert_non_null(strstr(finding->text, "sleep in main.store"));
+	assert_string_equal(
+		finding->evidence[2],
+		"2 more of that function are idle in main.next (:10): they are not woken, or serve others");
 	analysis_free(a);
 	a = answering(clean, false, "sleep");
 	assert_null(found(a, "busy-owner"));

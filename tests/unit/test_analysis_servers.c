@@ -876,7 +876,53 @@ static void test_kinds_of_waits(void **state)
 	}
 }
 
+/* Two requests wait since before the trace; one of them is woken, if `gets_on`. */
+static struct analysis *hanging(const char *leaf, bool gets_on)
+{
+	struct script *s = script_new(1500 * MS);
+	uint32_t wait = stack(s, leaf, "main.put", 21, SERVER);
+	struct analysis *a;
+
+	procs(s, 1);
+	for (uint32_t g = 1; g <= 2; g++) {
+		struct op *op = add(s, OP_GO_STATUS, g, NO_P);
+
+		op->status = G_WAITING;
+		op->stack = wait;
+	}
+	at(s, 700 * MS);
+	if (gets_on) {
+		wake(s, 0, NO_P, 1, 0);
+		start(s, 1, 0);
+	}
+	a = analyse(s, NULL);
+	script_free(s);
+	return a;
+}
+
+static void test_requests_that_hang(void **state)
+{
+	struct analysis *a = hanging("sync.(*Cond).Wait", false);
+	const struct finding *finding = found(a, "hung");
+
+	(void)state;
+	assert_non_null(finding);
+	assert_string_equal(finding->text, "2 requests waited throughout the trace (for at least 1.50 s) in "
+					   "main.put (:21), and nothing woke one of them.");
+	assert_true(says(finding, "condition"));
+	assert_int_equal(finding->level, LEVEL_INFO);
+	analysis_free(a);
+	a = hanging("sync.(*Cond).Wait", true);
+	assert_null(found(a, "hung"));
+	analysis_free(a);
+	/* A stream, or a client that waits for news. */
+	a = hanging("runtime.selectgo", false);
+	assert_null(found(a, "hung"));
+	analysis_free(a);
+}
+
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_requests_that_hang),
 	cmocka_unit_test(test_kinds_of_waits),
 	cmocka_unit_test(test_many_questions_of_a_request),
 	cmocka_unit_test(test_share_of_requests),

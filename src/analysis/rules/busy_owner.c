@@ -27,6 +27,37 @@ static bool busy_owner_applies(const struct analysis *a, const struct row *row, 
 	       row_is_for_answers(a, row) != ANSWERS_UNLIKELY && !row_is_for_work(a, row, pair);
 }
 
+/* It waited in a condition for nearly the whole trace. */
+static bool is_idle_in_condition(const struct analysis *a, const struct goroutine *g)
+{
+	uint64_t lived = activities_watched_ns(g->spent);
+
+	return g->spent[ACT_COND] >= lived / 10 * 9 && lived >= watched_ns(a) / 10 * 9;
+}
+
+/* Others of the owner's function could have answered, had they been woken: a Signal that is sent for the
+ * first item of several, or before anybody waits, is lost. */
+static void idle_peers_evidence(const struct analysis *a, struct finding *finding, uint64_t group,
+				uint64_t owner)
+{
+	uint64_t n = 0;
+	uint32_t stack = 0;
+
+	for (size_t i = 1; i < a->ngs; i++) {
+		const struct goroutine *g = &a->gs[i];
+
+		if (g->group != group || g->goid == owner || !is_idle_in_condition(a, g))
+			continue;
+		n++;
+		stack = g->stack;
+	}
+	if (n)
+		finding_evidence(
+			finding,
+			"%llu more of that function are idle in %s: they are not woken, or serve others",
+			(unsigned long long)n, label_stack(a, stack).text);
+}
+
 void rule_busy_owner(struct analysis *a)
 {
 	for (size_t i = 1; i < a->nrows; i++) {
@@ -58,5 +89,7 @@ void rule_busy_owner(struct analysis *a)
 		finding_evidence(finding,
 				 "it answers one at a time, busy %.0f %% of these waits; %.1f wait at a time",
 				 100 * pair_busy_share(pair), (double)row->hist.sum / (double)watched_ns(a));
+		idle_peers_evidence(a, finding, top_first(row->waker_groups)->key,
+				    top_first(row->wakers)->key);
 	}
 }

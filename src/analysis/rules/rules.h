@@ -77,6 +77,7 @@ void rule_call_place(struct analysis *a);
 void rule_timer_bound(struct analysis *a);
 void rule_hand_off(struct analysis *a);
 void rule_stuck(struct analysis *a);
+void rule_hung(struct analysis *a);
 void rule_finalizer(struct analysis *a);
 void rule_delayed_ack(struct analysis *a);
 void rule_serial_loop(struct analysis *a);

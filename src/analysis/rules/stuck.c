@@ -10,73 +10,23 @@
 #include "analysis/finding.h"
 #include "analysis/kinds.h"
 #include "analysis/names.h"
+#include "analysis/rules/lasting.h"
 #include "analysis/rules/rules.h"
 #include "analysis/words.h"
 
 enum { MOST = 4 };
-#define LEAST_NS 1000000000ull
-
-struct stuck { /* waits at one place */
-	uint32_t stack;
-	uint64_t n, least, most; /* ns */
-};
-
-static uint64_t least_wait(const struct analysis *a)
-{
-	return watched_ns(a) / 2 > LEAST_NS / 10 * 9 ? watched_ns(a) / 2 : LEAST_NS / 10 * 9;
-}
-
-/* Shorter waits began in the trace: until then, the program got on. */
-static bool is_throughout(const struct analysis *a, uint64_t ns)
-{
-	return ns >= watched_ns(a) / 10 * 9;
-}
 
 static int by_count(const void *one, const void *other)
 {
-	const struct stuck *a = one, *b = other;
+	const struct lasting *a = one, *b = other;
 
 	return a->n != b->n ? (a->n > b->n ? 1 : -1) : a->stack < b->stack ? -1 : a->stack > b->stack;
 }
 
-/* Whether all that was asked for here is a lock that nobody got. Threads also rest on futexes and semaphores.
- */
+/* Threads also rest on futexes and semaphores. */
 static bool is_of_lock(const struct analysis *a, const struct row *row)
 {
-	return row->activity == ACT_LOCK && row->stack && !row->hist.n && !row->cut_ended &&
-	       row->cut_max >= least_wait(a) && (!is_of_threads(a) || stack_waits_for_lock(a, row->stack));
-}
-
-static struct stuck count_waiters(const struct analysis *a, uint32_t stack)
-{
-	struct stuck one = {.stack = stack, .least = UINT64_MAX};
-
-	for (size_t i = 1; i < a->ngs; i++) {
-		const struct goroutine *g = &a->gs[i];
-		uint64_t ns = a->now - g->since;
-
-		if (g->activity != ACT_LOCK || g->stack != stack || ns < least_wait(a))
-			continue;
-		one.n++;
-		one.least = ns < one.least ? ns : one.least;
-		one.most = ns > one.most ? ns : one.most;
-	}
-	return one;
-}
-
-/* The same line is reached in more ways than one. */
-static bool add_to_same(const struct analysis *a, struct stuck *found, unsigned places,
-			const struct stuck *one)
-{
-	for (unsigned i = 0; i < places; i++) {
-		if (stacks_share_site(a, found[i].stack, one->stack)) {
-			found[i].n += one->n;
-			found[i].least = one->least < found[i].least ? one->least : found[i].least;
-			found[i].most = one->most > found[i].most ? one->most : found[i].most;
-			return true;
-		}
-	}
-	return false;
+	return row->activity == ACT_LOCK && (!is_of_threads(a) || stack_waits_for_lock(a, row->stack));
 }
 
 /* By a channel of Rust: it waits for the next job. */
@@ -96,7 +46,7 @@ static bool is_turn(const struct analysis *a, uint32_t stack)
 	for (size_t i = 1; i < a->ngs; i++) {
 		const struct goroutine *g = &a->gs[i];
 
-		if (g->stack && a->now - g->since >= least_wait(a) && stack_calls(a, g->stack, func) &&
+		if (g->stack && a->now - g->since >= lasting_needed(a) && stack_calls(a, g->stack, func) &&
 		    (stack_takes_work(a, g->stack) || stack_any(a, g->stack, receives)))
 			return true;
 	}
@@ -104,23 +54,23 @@ static bool is_turn(const struct analysis *a, uint32_t stack)
 }
 
 /* Few goroutines in one place are more likely to hold a lock that the many in another want. */
-static unsigned stuck_gather(const struct analysis *a, struct stuck found[MOST], struct stuck *all)
+static unsigned stuck_gather(const struct analysis *a, struct lasting found[MOST], struct lasting *all)
 {
 	unsigned places = 0;
 
-	*all = (struct stuck){.least = UINT64_MAX};
+	*all = (struct lasting){.least = UINT64_MAX};
 	for (size_t i = 1; i < a->nrows; i++) {
 		const struct row *row = &a->rows[i];
-		struct stuck one = {0};
+		struct lasting one = {0};
 
 		if (is_of_lock(a, row))
-			one = count_waiters(a, row->stack);
+			one = lasting_of_row(a, row);
 		if (!one.n || is_turn(a, one.stack))
 			continue;
 		all->n += one.n;
 		all->least = one.least < all->least ? one.least : all->least;
 		all->most = one.most > all->most ? one.most : all->most;
-		if (!add_to_same(a, found, places, &one)) {
+		if (!lasting_add(a, found, places, &one)) {
 			if (places < MOST)
 				found[places++] = one;
 			else if (one.n < found[MOST - 1].n)
@@ -173,7 +123,7 @@ static const struct goroutine *find_further(const struct analysis *a, uint32_t s
 /* It has worked in this trace, several times, and waits for its next turn. */
 static bool gets_on(const struct analysis *a, const struct goroutine *g)
 {
-	return a->now - g->since < least_wait(a) && g->npast >= PAST;
+	return a->now - g->since < lasting_needed(a) && g->npast >= PAST;
 }
 
 static void further_evidence(const struct analysis *a, struct finding *finding, const struct goroutine *g)
@@ -196,23 +146,24 @@ static bool is_of_writer(const struct analysis *a, uint32_t stack)
 
 void rule_stuck(struct analysis *a)
 {
-	struct stuck found[MOST], all;
+	struct lasting found[MOST], all;
 	const struct goroutine *further;
 	struct finding *finding;
-	unsigned places = watched_ns(a) < LEAST_NS ? 0 : stuck_gather(a, found, &all);
+	unsigned places = stuck_gather(a, found, &all);
 
 	if (!places)
 		return;
 	finding = finding_add(a, "stuck", 0.2);
 	finding_text(finding, "%llu %s waited for a lock %s (%s%s), and did not get it: %s%s%s.",
 		     (unsigned long long)all.n, all.n == 1 ? words_of(a)->one : words_of(a)->many,
-		     is_throughout(a, all.least) ? "throughout the trace" : "until the end of the trace",
+		     lasting_throughout(a, all.least) ? "throughout the trace" : "until the end of the trace",
 		     all.n == 1 ? "" : "for at least ", label_time(all.least).text,
 		     label_stack(a, found[0].stack).text, places > 1 ? ", " : "",
 		     places > 1 ? label_stack(a, found[1].stack).text : "");
 	further = find_further(a, found[0].stack);
 	/* Those that wait throughout may stand by, to take over from one that leads. */
-	if (is_throughout(a, all.least) && places == 1 && (all.n == 1 || (further && gets_on(a, further))))
+	if (lasting_throughout(a, all.least) && places == 1 &&
+	    (all.n == 1 || (further && gets_on(a, further))))
 		finding_at_most(finding, LEVEL_INFO);
 	else if (all.n == 1)
 		finding_at_most(finding, LEVEL_MEDIUM);
