@@ -16,13 +16,16 @@ struct walk_memo {
 	uint32_t needs_bp;
 	struct unwind_regs regs;
 	uint64_t rules;
-	uint64_t base, size; /* the part of the stack that has all the words */
-	uint64_t words;      /* hash of the words */
+	uint64_t base;
+	volatile uint64_t size; /* from base on: the part of the stack that has all the words */
+	uint64_t words;         /* hash of the words */
 	uint64_t hash;
 	uint16_t places[WALK_WORDS]; /* index of each word from base on */
 };
 
-/* A walk may be kept in two places, so that walks which take turns do not drive each other out. */
+/* A walk may be kept in several places, so that walks which take turns do not drive each other out: a
+ * function that writes has several callers, whose walks begin alike. */
+#define WALK_WAYS      4u
 #define WALK_MEMO_BITS 9
 #define WALK_MEMOS     (1u << WALK_MEMO_BITS)
 
@@ -33,12 +36,11 @@ struct {
 	__type(value, struct walk_memo);
 } walk_memos SEC(".maps");
 
-/* choice: 0 or 1. */
-static __always_inline uint32_t memo_key(const struct scratch *s, uint32_t choice)
+static __always_inline uint32_t memo_key(const struct scratch *s, uint32_t way)
 {
 	uint64_t hash = (s->begun.ip ^ s->begun.sp << 7) * STACK_HASH_FACTOR;
 
-	return hash >> (64 - WALK_MEMO_BITS * (choice + 1)) & (WALK_MEMOS - 1);
+	return hash >> (64 - WALK_MEMO_BITS * (way + 1)) & (WALK_MEMOS - 1);
 }
 
 /* Returns NULL if it is in use by a thread that was preempted. */
@@ -129,77 +131,113 @@ static __always_inline uint64_t hash_word(uint64_t hash, uint64_t word)
 	return (hash ^ word) * STACK_HASH_FACTOR;
 }
 
-/*
- * Copies the part of the stack that the walk will read, and looks whether it is as it was. The copy serves
- * the walk if it is not.
- */
-static __always_inline bool reads_alike(const struct walk_memo *memo, struct scratch *s)
+/* Copies the part of the stack that the walk will read. The copy serves the walk if nothing is recalled. */
+static __always_inline bool copy_part(const struct walk_memo *memo, struct scratch *s)
 {
-	uint64_t size = memo->size, words = 0;
+	uint64_t size = memo->size;
 
+	if (memo->base == s->base && size <= s->copied)
+		return true;
+	s->whole_frames = s->copied = 0;
 	barrier_var(size);
 	if (size < 8 || size > WALK_SPAN || bpf_probe_read_user(s->chunk, size, (const void *)memo->base))
 		return false;
 	s->base = memo->base;
+	s->copied = size;
 	s->whole_frames = size < CHUNK ? size / 8 : CHUNK_WORDS;
+	return true;
+}
+
+static __always_inline bool reads_alike(const struct walk_memo *memo, struct scratch *s)
+{
+	uint64_t words = 0;
+
+	if (!copy_part(memo, s))
+		return false;
 	for (uint32_t i = 0; i < WALK_WORDS && i < memo->n; i++)
 		words = hash_word(words, s->chunk[memo->places[i] & (WALK_SPAN / 8 - 1)]);
 	return words == memo->words;
 }
 
-/* Looks at one of the two places. Returns true if it has a walk that begins like this one. */
-static __always_inline bool look_into_memo(struct scratch *s, uint32_t key, bool *free)
+/* Looks at the place s->way. Returns true if it has this walk. */
+__noinline int look_into_memo(SCRATCH_PARAMETER)
 {
-	struct walk_memo *memo = take_memo(key);
-	bool found;
+	SCRATCH_FROM_ARG(s);
+	struct walk_memo *memo;
+	uint32_t key;
 
+	if (!s)
+		return false;
+	key = memo_key(s, s->way & (WALK_WAYS - 1));
+	memo = take_memo(key);
 	if (!memo)
 		return false;
-	found = begins_alike(memo, s);
-	if (found || (!memo->n && !*free))
+	if (!memo->n && !s->memo_is_free) {
 		s->memo = key;
-	*free |= !memo->n;
-	if (found && reads_alike(memo, s))
+		s->memo_is_free = true;
+	}
+	if (begins_alike(memo, s) && reads_alike(memo, s))
 		s->recalled = memo->hash;
 	give_memo_back(memo);
-	return found;
+	return s->recalled != 0;
 }
 
 /*
  * Sets s->recalled to the hash of the stack that a walk from s->begun would find, or to 0, and s->memo to
- * where the walk is kept: where one that begins like it is, else in a free place, else in either of the two.
+ * where the walk is to be kept: in a free place, else in any.
  */
 __noinline int recall_walk(SCRATCH_PARAMETER)
 {
 	SCRATCH_FROM_ARG(s);
-	bool free = false;
 
 	if (!s)
 		return 0;
-	s->recalled = 0;
-	s->memo = memo_key(s, bpf_get_prandom_u32() & 1);
-	if (!look_into_memo(s, memo_key(s, 0), &free))
-		look_into_memo(s, memo_key(s, 1), &free);
+	s->recalled = s->copied = 0;
+	s->memo_is_free = false;
+	s->memo = memo_key(s, bpf_get_prandom_u32() & (WALK_WAYS - 1));
+	for (uint32_t i = 0; i < WALK_WAYS; i++) {
+		s->way = i;
+		if (look_into_memo(SCRATCH_ARG(s)))
+			break;
+	}
 	return 0;
 }
 
 /* The lowest address that the walk has read: bp is noted when a frame needs it, above where it is saved. */
-static __always_inline uint64_t lowest_read(const struct scratch *s, uint32_t n)
+static __always_inline void find_lowest_read(struct scratch *s)
 {
-	uint64_t lowest = s->read_at[0];
-
-	for (uint32_t i = 1; i < WALK_WORDS && i < n; i++) {
-		if (s->read_at[i] < lowest)
-			lowest = s->read_at[i];
+	s->lowest = s->read_at[0];
+	for (uint32_t i = 1; i < WALK_WORDS && i < s->n_read; i++) {
+		if (s->read_at[i] < s->lowest)
+			s->lowest = s->read_at[i];
 	}
-	return lowest;
+}
+
+/* Keeps the words that the walk has read. Returns false if they are too far apart. What changes from one to
+ * the next is in maps, and volatile: the verifier would follow each of its values (280,000 instructions). */
+static __always_inline bool keep_words(struct walk_memo *memo, struct scratch *s)
+{
+	uint64_t base = s->lowest, words = 0, at;
+
+	memo->base = base;
+	memo->size = 0;
+	for (uint32_t i = 0; i < WALK_WORDS && i < s->n_read; i++) {
+		at = s->read_at[i] - base;
+		if (at > WALK_SPAN - 8)
+			return false;
+		if (at + 8 > memo->size)
+			memo->size = at + 8;
+		memo->places[i] = at >> 3;
+		words = hash_word(words, s->read_word[i]);
+	}
+	memo->words = words;
+	return true;
 }
 
 /* Keeps a walk that began with s->begun and found the stack s->recalled. */
 __noinline int keep_walk(SCRATCH_PARAMETER)
 {
 	SCRATCH_FROM_ARG(s);
-	uint64_t base, at, size = 0, words = 0;
 	struct walk_memo *memo;
 	uint32_t n;
 
@@ -210,26 +248,14 @@ __noinline int keep_walk(SCRATCH_PARAMETER)
 	if (!memo)
 		return 0;
 	memo->n = 0;
-	base = lowest_read(s, n);
-	for (uint32_t i = 0; i < WALK_WORDS && i < n; i++) {
-		at = s->read_at[i] - base;
-		if (at > WALK_SPAN - 8) {
-			n = 0; /* too far up */
-			break;
-		}
-		if (at + 8 > size)
-			size = at + 8;
-		memo->places[i] = at >> 3;
-		words = hash_word(words, s->read_word[i]);
+	find_lowest_read(s);
+	if (keep_words(memo, s)) {
+		memo->regs = s->begun;
+		memo->rules = s->rules;
+		memo->hash = s->recalled;
+		memo->needs_bp = s->needs_bp;
+		memo->n = s->n_read;
 	}
-	memo->regs = s->begun;
-	memo->rules = s->rules;
-	memo->base = base;
-	memo->size = size;
-	memo->words = words;
-	memo->hash = s->recalled;
-	memo->needs_bp = s->needs_bp;
-	memo->n = n;
 	give_memo_back(memo);
 	return 0;
 }
