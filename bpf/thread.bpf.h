@@ -123,7 +123,7 @@ static __always_inline bool has_user_side(const struct task_struct *task)
 }
 
 /* With probed tasks: the offset of a thread's registers from the lower end of its kernel stack, measured on
- * gotrace's own thread (bpf/threads.bpf.c, calibrate). 0: not measured. */
+ * gotrace's own thread (bpf/threads.bpf.c, own_call). 0: not measured. */
 volatile uint32_t regs_place;
 
 #define REGS_PLACE_MAX (1u << 17) /* kernel stacks have 16 KiB on x86-64, at most 64 KiB on arm64 */

@@ -23,13 +23,13 @@ static __always_inline void find_regs(const struct task_struct *task, const stru
 		regs_place = (uint32_t)distance;
 }
 
-/* Measures the cost of the tracepoint on gotrace itself, for its own system calls only. */
+/* Loaded with probed tasks; for a system call of gotrace itself. */
 SEC("?tp_btf/sys_enter")
-int BPF_PROG(calibrate, struct pt_regs *user)
+int BPF_PROG(own_call, struct pt_regs *user)
 {
 	struct task_struct *task = current_task();
 
-	if ((uint32_t)MEMBER(task, tgid) == own_tgid && probed_tasks)
+	if ((uint32_t)MEMBER(task, tgid) == own_tgid)
 		find_regs(task, user);
 	return 0;
 }

@@ -108,7 +108,7 @@ static uint64_t misses_of(const struct bpf_program *program)
 	return fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &size) ? info.recursion_misses : 0;
 }
 
-/* Counts the misses of first programs, minus the hits that their backups handled. "calibrate" and "empty" are
+/* Counts the misses of first programs, minus the hits that their backups handled. "own_call" and "empty" are
  * for gotrace itself, so they are left out. */
 uint64_t bpf_read_missed(const struct bpf *bpf)
 {
@@ -119,8 +119,7 @@ uint64_t bpf_read_missed(const struct bpf *bpf)
 	{
 		const char *name = bpf_program__name(program);
 
-		if (!attach_is_backup(program) && strcmp(name, "calibrate") != 0 &&
-		    strcmp(name, "empty") != 0)
+		if (!attach_is_backup(program) && strcmp(name, "own_call") != 0 && strcmp(name, "empty") != 0)
 			missed += misses_of(program);
 	}
 	bpf_read_counters(bpf, counts);

@@ -67,7 +67,7 @@ static void bpf_threads_choose_programs(struct bpf *bpf, const struct bpf_thread
 	bpf_program__set_autoload(skeleton->progs.sys_enter_backup, seconds);
 	bpf_program__set_autoload(skeleton->progs.sys_exit_backup, seconds);
 	bpf_program__set_autoload(skeleton->progs.cpu_sample, options->samples);
-	bpf_program__set_autoload(skeleton->progs.calibrate, true);
+	bpf_program__set_autoload(skeleton->progs.own_call, !options->features->pointers);
 	if (options->functions) {
 		attach_choose(&bpf->attachments, skeleton->progs.function_begin);
 		attach_choose(&bpf->attachments, skeleton->progs.function_end);
@@ -159,16 +159,15 @@ int bpf_load_threads(struct bpf *bpf, const struct bpf_threads_options *options,
 	return rc ? rc : bpf_make_rings(bpf, err);
 }
 
-uint64_t bpf_calibrate_threads(const struct bpf *bpf)
+void bpf_find_regs(const struct bpf *bpf)
 {
-	uint64_t bare = own_call_ns(), traced;
-	struct bpf_link *link = compat_attach(bpf->threads->progs.calibrate);
+	struct bpf_program *program = bpf->threads->progs.own_call;
+	struct bpf_link *link = bpf_program__autoload(program) ? compat_attach(program) : NULL;
 
 	if (!link)
-		return 0;
-	traced = own_call_ns();
+		return;
+	getppid();
 	bpf_link__destroy(link);
-	return traced > bare ? traced - bare : 0;
 }
 
 /* Returns the site by which a system call program can be removed later, or 0 for other programs. */
@@ -260,7 +259,7 @@ int bpf_attach_threads(struct bpf *bpf, const struct bpf_threads_options *option
 	bpf_object__for_each_program(program, bpf->object)
 	{
 		if (rc == 0 && compat_is_tracepoint(program) && bpf_program__autoload(program) &&
-		    program != bpf->threads->progs.calibrate && !attach_is_backup(program))
+		    program != bpf->threads->progs.own_call && !attach_is_backup(program))
 			rc = attach_traced(&bpf->attachments, bpf->object, program,
 					   site_of_call(bpf, program), err);
 	}

@@ -21,9 +21,9 @@ struct bpf_threads_options {
 };
 
 int bpf_load_threads(struct bpf *bpf, const struct bpf_threads_options *options, struct error *err);
-/* Returns the cost of a hit in ns, 0 if it cannot be measured. */
-uint64_t bpf_calibrate_threads(const struct bpf *bpf);
-/* Checks that types from a file (--btf) are those of this kernel. Call it after bpf_calibrate_threads().
+/* Where programs have to look for a thread's registers, finds the place on gotrace's own thread. */
+void bpf_find_regs(const struct bpf *bpf);
+/* Checks that types from a file (--btf) are those of this kernel. Call it after bpf_find_regs().
  * Returns 0 or -EINVAL. */
 int bpf_check_types(const struct bpf *bpf, const struct features *features, struct error *err);
 /* Attaches the programs on functions of gotrace itself: the marker, and the lease renewal. */

@@ -15,9 +15,6 @@
 
 enum {
 	HEAP_MS = 10, /* interval between readings of the heap's size */
-	/* Cost of a system call tracepoint without its program's work, Linux 6.18: half of the slow path into
-	 * and out of the kernel, and the call. Less than a tenth of what the programs take. */
-	DISPATCH_NS = 80,
 };
 
 static bool has_functions(const struct capture *capture)
@@ -72,7 +69,6 @@ static int calibrate(struct capture *capture, uint64_t bare, struct error *err)
 	probed = own_calibration_ns();
 	/* The probe stays attached: nothing else calls the function, and removal waits for the kernel. */
 	capture->hit_cost.trap_ns = probed > bare ? probed - bare : 0;
-	capture->hit_cost.dispatch_ns = DISPATCH_NS;
 	rc = attach_self(attachments, capture->bpf.object, "marker", own_marker, err);
 	return rc ? rc : attach_self(attachments, capture->bpf.object, "renew", own_renew, err);
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Private to the module: what hits cost the target. The kernel's part (the trap and its emulation, or the
- * tracepoint's dispatch) is measured on gotrace itself at the start. The programs' part is measured in place,
- * on the target's stacks and caches: the programs time themselves in one tick of TIMED_TICKS
- * (bpf/lease.bpf.h).
+ * Private to the module: what hits cost the target. The kernel's part of a uprobe (the trap and its
+ * emulation) is measured on gotrace itself at the start. The programs' part is measured in place, on the
+ * target's stacks and caches: the programs time themselves in one tick of TIMED_TICKS (bpf/lease.bpf.h).
  */
 #ifndef GOTRACE_CAPTURE_HIT_COST_H
 #define GOTRACE_CAPTURE_HIT_COST_H
@@ -13,13 +12,13 @@
 #include "bpf/record.h"
 
 struct running_mean {
-	uint64_t n, ns; /* counted so far */
-	uint64_t value; /* ns; 0: not known yet */
+	uint64_t n, ns;         /* counted so far */
+	double kept_n, kept_ns; /* the latest; older ones count less */
+	uint64_t value;         /* ns; 0: not known yet */
 };
 
 struct hit_cost {
-	uint64_t trap_ns;     /* of a uprobe, without the program's work */
-	uint64_t dispatch_ns; /* of a tracepoint, the same */
+	uint64_t trap_ns; /* of a uprobe, without the program's work */
 	/* Of a uprobe on a function that the user named. Its end may be single-stepped. */
 	uint64_t function_ns;
 	struct running_mean probes, calls;

@@ -32,7 +32,5 @@ void own_calibration(const void *unused);
 uint64_t own_calibration_ns(void);
 /* Offset of own_calibration()'s return instruction, in bytes. x86 kernels do not emulate it. */
 #define OWN_RETURN 2
-/* Returns the cost of a short system call, in ns. */
-uint64_t own_call_ns(void);
 
 #endif

@@ -4,8 +4,6 @@
 
 #include <stddef.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "util/clock.h"
 
@@ -61,10 +59,10 @@ static int self_probes_by_value(const void *a, const void *b)
 }
 
 /*
- * Returns the median cost of single calls, in ns. Other memory is touched between calls, as between the hits
- * of a real program; in a tight loop a call costs half as much.
+ * The median of single calls. Other memory is touched between calls, as between the hits of a real program;
+ * in a tight loop a call costs half as much.
  */
-static uint64_t median_ns(void (*call)(const void *), const void *arg)
+uint64_t own_calibration_ns(void)
 {
 	static volatile uint8_t others[OTHERS];
 	uint64_t took[ROUNDS];
@@ -73,25 +71,9 @@ static uint64_t median_ns(void (*call)(const void *), const void *arg)
 		for (unsigned i = 0; i < OTHERS; i += LINE)
 			others[i]++;
 		took[round] = now_ns();
-		call(arg);
+		own_calibration(NULL);
 		took[round] = now_ns() - took[round];
 	}
 	qsort(took, ROUNDS, sizeof(took[0]), self_probes_by_value);
 	return took[ROUNDS / 2];
-}
-
-uint64_t own_calibration_ns(void)
-{
-	return median_ns(own_calibration, NULL);
-}
-
-static void call_kernel(const void *unused)
-{
-	(void)unused;
-	syscall(SYS_getppid);
-}
-
-uint64_t own_call_ns(void)
-{
-	return median_ns(call_kernel, NULL);
 }

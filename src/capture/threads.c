@@ -146,7 +146,7 @@ static int threads_backend_attach(struct capture *capture, struct error *err)
 	struct bpf_threads_options options = bpf_options(capture);
 	int rc = 0;
 
-	capture->hit_cost.dispatch_ns = bpf_calibrate_threads(&capture->bpf);
+	bpf_find_regs(&capture->bpf);
 	thread_detail_begin(capture);
 	rc = bpf_check_types(&capture->bpf, options.features, err);
 	if (rc == 0 && options.samples)
