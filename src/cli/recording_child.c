@@ -161,6 +161,7 @@ static int recording_child_new(struct recording_child **child, struct error *err
 int recording_child_start(struct recording_child **child, const struct record_options *record,
 			  struct error *err)
 {
+	struct record_options options = *record;
 	int rc = recording_child_new(child, err), trace;
 
 	if (rc)
@@ -168,7 +169,9 @@ int recording_child_start(struct recording_child **child, const struct record_op
 	trace = open_trace(err);
 	if (trace < 0)
 		return trace;
-	rc = cli_recording_child_start(*child, trace, -1, record, err);
+	if (options.trace_options.format == WIRE_NONE)
+		options.trace_options.format = WIRE_GO126;
+	rc = cli_recording_child_start(*child, trace, -1, &options, err);
 	if (rc)
 		close(trace);
 	return rc ? rc : trace;
