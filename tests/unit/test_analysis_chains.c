@@ -187,12 +187,14 @@ static struct script *one_place(const char *reason, bool threads, bool signalled
 }
 
 /* Two items go round among six. Each that gets one has a P only 5 ms later, and gives the item back 5 ms
- * after that. */
-static struct analysis *items_given(struct script *s, int32_t nprocs)
+ * after that, each fifth at the end of a context if `left_open`. */
+static struct analysis *items_given(struct script *s, int32_t nprocs, bool left_open)
 {
 	uint32_t entry = stack(s, "main.entry", NULL, 1, NULL);
 	uint32_t wait = stack(s, "runtime.chanrecv", "main.take", 5, "main.main");
 	uint32_t give = stack(s, "runtime.chansend", "main.give", 8, "main.main");
+	uint32_t late = stack(s, "runtime.chansend", "database/sql.(*DB).putConnDBLocked", 9,
+			      "database/sql.(*Rows).awaitDone");
 
 	procs(s, (uint32_t)nprocs);
 	for (uint32_t g = PRODUCER; g < PRODUCER + 6; g++) {
@@ -205,7 +207,10 @@ static struct analysis *items_given(struct script *s, int32_t nprocs)
 		int32_t p = (int32_t)i % nprocs;
 
 		at(s, i * 5 * MS + 5 * MS);
-		wake(s, i < 2 ? 0 : holder, i < 2 ? NO_P : p, g, i < 2 ? 0 : give);
+		wake(s, i < 2 ? 0 : holder, i < 2 ? NO_P : p, g,
+		     i < 2                     ? 0
+		     : left_open && i % 5 == 0 ? late
+					       : give);
 		if (i >= 2)
 			block(s, holder, p, "chan receive", wait);
 		if (i >= 1)
@@ -220,7 +225,7 @@ static void test_items_given(void **state)
 	(void)state;
 	for (int32_t nprocs = 1; nprocs <= 2; nprocs++) {
 		struct script *s = script_new(ROUNDS * 5 * MS + 10 * MS);
-		struct analysis *a = items_given(s, nprocs);
+		struct analysis *a = items_given(s, nprocs, false);
 		const struct finding *finding = found(a, "pool-small");
 
 		assert_non_null(finding);
@@ -231,6 +236,21 @@ static void test_items_given(void **state)
 		analysis_free(a);
 		script_free(s);
 	}
+}
+
+static void test_items_left_open(void **state)
+{
+	struct script *s = script_new(ROUNDS * 5 * MS + 10 * MS);
+	struct analysis *a = items_given(s, 2, true);
+	const struct finding *finding = found(a, "pool-small");
+
+	(void)state;
+	assert_non_null(finding);
+	assert_non_null(strstr(finding->text, "for an item of a pool, all of which are in use"));
+	assert_string_equal(finding->evidence[finding->nevidence - 1],
+			    "some are kept until a context ends: Rows or a Tx that nobody closes");
+	analysis_free(a);
+	script_free(s);
 }
 
 /* A worker that waits for no result takes 5 ms for one. Who gets it passes its own on at once, up a tree. */
@@ -647,6 +667,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_consumers_that_sleep),
 	cmocka_unit_test(test_item_of_a_job),
 	cmocka_unit_test(test_items_given),
+	cmocka_unit_test(test_items_left_open),
 	cmocka_unit_test(test_futures),
 };
 

@@ -132,6 +132,23 @@ static bool is_pool_of_items(struct analysis *a, const struct row *row, const st
 	return res->given_ns <= 2 * res->holds.sum;
 }
 
+/*
+ * Rows and transactions that the program does not close keep their connection until their context ends, when
+ * another goroutine gives it back (Go 1.8 to 1.27 database/sql/sql.go). How long is not known, and so neither
+ * how many there are.
+ */
+static bool are_left_open(const struct analysis *a, const struct resource *res)
+{
+	for (unsigned i = 0; i < TOPS; i++) {
+		uint32_t stack = (uint32_t)res->released[i].key;
+
+		if (stack && (stack_mentions(a, stack, "database/sql.(*Rows).awaitDone") ||
+			      stack_mentions(a, stack, "database/sql.(*Tx).awaitDone")))
+			return true;
+	}
+	return false;
+}
+
 void pool_of_items(struct analysis *a, const struct row *row)
 {
 	uint32_t index = a->stacks[row->stack].resource;
@@ -146,7 +163,7 @@ void pool_of_items(struct analysis *a, const struct row *row)
 		return;
 	many = items_held(res);
 	/* If far more are in use, most are held by those that did not wait for them. */
-	counted = many >= 0.6 && items_used(res) <= 2 * many;
+	counted = many >= 0.6 && items_used(res) <= 2 * many && !are_left_open(a, res);
 	waited = pool_waited_at_place(a, row, res);
 	finding = finding_add(
 		a, "pool-small",
@@ -179,6 +196,9 @@ void pool_of_items(struct analysis *a, const struct row *row)
 				 label_time(res->holds.max).text);
 	use_evidence(a, finding, res);
 	known_wait_evidence(a, finding);
+	if (are_left_open(a, res))
+		finding_evidence(finding,
+				 "some are kept until a context ends: Rows or a Tx that nobody closes");
 	finding->held_up = use_held_up(res);
 	short_of_cpu_evidence(a, finding, res->meanwhile);
 }
