@@ -24,7 +24,7 @@ enum scope {
 static const struct explanation by_cpu[] = {
 	{"neighbour", "outlier"},      {"throttled", "lock-io"},     {"throttled", "lock-long"},
 	{"throttled", "lock-syscall"}, {"throttled", "lock-convoy"}, {"throttled", "slow-consumer"},
-	{"throttled", "pool-small"},
+	{"throttled", "pool-small"},   {"neighbour", "procs-low"},
 };
 
 static const struct explanation by_collector[] = {

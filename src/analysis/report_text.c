@@ -247,13 +247,14 @@ static bool is_for_file(const struct page *page, const struct finding *finding)
 	       strstr(finding->next, " " ANALYSIS_NO_FILE " ");
 }
 
-/* What else is known of other programs takes lines that say more of this one. */
-static bool is_brief(const struct page *page, const struct finding *finding)
+/* Of other programs, its evidence takes lines that say more of this one. */
+static bool has_evidence(const struct page *page, const struct finding *finding, bool brief)
 {
-	return !page->style->all && finding_is_of_others(finding);
+	return !brief && (page->style->all || !finding_is_of_others(finding));
 }
 
-static void print_finding(const struct page *page, const struct finding *finding, unsigned number)
+/* brief: without evidence. */
+static void print_finding(const struct page *page, const struct finding *finding, unsigned number, bool brief)
 {
 	static const char *const colors[] = {"\033[2m", "\033[36m", "\033[33m", "\033[1;31m"};
 	char text[480];
@@ -264,7 +265,7 @@ static void print_finding(const struct page *page, const struct finding *finding
 	wrap(page, text, 9, 2);
 	if (finding->explained_by)
 		fprintf(page->out, "  (explained by %s)\n", finding->explained_by);
-	for (unsigned i = 0; i < finding->nevidence && !is_brief(page, finding); i++) {
+	for (unsigned i = 0; i < finding->nevidence && has_evidence(page, finding, brief); i++) {
 		fprintf(page->out, "  ");
 		wrap(page, finding->evidence[i], 2, 4);
 	}
@@ -274,7 +275,7 @@ static void print_finding(const struct page *page, const struct finding *finding
 
 /* Prints the finding if not more than `left` lines are needed, or if it is the first. Returns the number of
  * lines, or 0. */
-static unsigned print_finding_in(const struct page *page, unsigned i, unsigned left)
+static unsigned print_finding_in(const struct page *page, unsigned i, unsigned left, bool brief)
 {
 	char *text = NULL;
 	size_t size = 0;
@@ -284,7 +285,7 @@ static unsigned print_finding_in(const struct page *page, unsigned i, unsigned l
 	copy.out = open_memstream(&text, &size);
 	if (!copy.out)
 		return 0;
-	print_finding(&copy, &page->a->findings[i], i + 1);
+	print_finding(&copy, &page->a->findings[i], i + 1, brief);
 	fclose(copy.out);
 	for (size_t at = 0; text && at < size; at++)
 		lines += text[at] == '\n';
@@ -448,10 +449,12 @@ static void print_findings(const struct page *page)
 		fprintf(page->out, findings_need_more(a) ? "No findings: less than 0.5 s was watched.\n"
 							 : "No findings.\n");
 	while (n < a->nfindings && (page->style->all || n < FINDINGS_SHOWN)) {
-		unsigned lines = print_finding_in(page, n, page->style->all ? UINT_MAX : left);
+		unsigned lines = print_finding_in(page, n, page->style->all ? UINT_MAX : left, false);
 
-		if (!lines)
+		if (!lines) {
+			n += print_finding_in(page, n, left, true) > 0;
 			break;
+		}
 		left -= lines < left ? lines : left;
 		n++;
 	}

@@ -982,6 +982,38 @@ static struct analysis *beside_one(struct script *s, const char *name, uint64_t 
 	return analyse(s, NULL);
 }
 
+/* Its only P has a goroutine all the time, and a CPU for 200 ms of a second: more Ps would have none, either.
+ */
+static void test_few_procs_without_cpu(void **state)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		struct script *s = script_new(1000 * MS);
+		const struct host_log log = {4, 0, 0, 0, 0, (i ? 900 : 200) * MS, 1000 * MS, 98, 0, 900 * MS};
+		struct analysis *a;
+		char text[HOST_LOG_TEXT];
+
+		(void)state;
+		procs(s, 1);
+		create(s, 1, stack(s, "main.serve", NULL, 1, NULL));
+		create(s, 2, stack(s, "main.serve", NULL, 1, NULL));
+		host_log_print(&log, text);
+		for (unsigned k = 0; k < 19; k++) {
+			start(s, 1 + k % 2, 0);
+			s->now += 50 * MS;
+			add(s, OP_GO_STOP, 1 + k % 2, 0)->string = str(s, "preempted");
+		}
+		start(s, 1, 0);
+		add_log(s, 999 * MS, text);
+		a = analyse(s, NULL);
+		assert_non_null(found(a, "procs-low"));
+		assert_non_null(found(a, "neighbour"));
+		assert_string_equal(found(a, "procs-low")->explained_by, i ? "hog" : "neighbour");
+		assert_true((found(a, "procs-low")->level == LEVEL_INFO) == !i);
+		analysis_free(a);
+		script_free(s);
+	}
+}
+
 /* One that used little is not named for what many, or ones that have ended, used. */
 static void test_neighbour_unnamed(void **state)
 {
@@ -1372,6 +1404,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_kernel_sleep),
 	cmocka_unit_test(test_stopped),
 	cmocka_unit_test(test_neighbour_of_children),
+	cmocka_unit_test(test_few_procs_without_cpu),
 	cmocka_unit_test(test_neighbour_unnamed),
 	cmocka_unit_test(test_no_neighbour_on_idle_machine),
 	cmocka_unit_test(test_idle_p),

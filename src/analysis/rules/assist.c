@@ -53,14 +53,12 @@ static const struct row *heaviest_row(const struct analysis *a)
 	return most;
 }
 
-void assist_evidence(const struct analysis *a, struct finding *finding)
+uint32_t assist_place(const struct analysis *a, double *share)
 {
 	const struct row *row = heaviest_row(a);
-	double share = (double)assists_at(a, row) / (double)(a->total_spent[ACT_ASSIST] + 1);
 
-	if (row->stack && share >= 0.25)
-		finding_evidence(finding, "%.0f %% of the GC assists are in %s", 100 * share,
-				 label_stack(a, row->stack).text);
+	*share = (double)assists_at(a, row) / (double)(a->total_spent[ACT_ASSIST] + 1);
+	return row->stack;
 }
 
 void rule_assist(struct analysis *a)

@@ -56,6 +56,24 @@ static void describe_forced(struct analysis *a, struct finding *finding, const s
 	finding_next(finding, "no call of runtime.GC: the collector runs when it has to");
 }
 
+static void describe_often(struct analysis *a, struct finding *finding, double often, double busy)
+{
+	const struct gc_figures *gc = &a->gc;
+	const char *limit = gc_may_be_limited(gc) ? "GOMEMLIMIT or GOGC" : "GOGC";
+	double share;
+	uint32_t place = assist_place(a, &share);
+	bool in_one = place && share >= 0.5;
+
+	finding_text(finding,
+		     "%.0f collections a second for a heap of %.1f MB take %.0f %% of the Ps' time: raise "
+		     "%s%s%s.",
+		     often, gc_mean_goal(gc) / 1e6, 100 * busy, limit, in_one ? ", or allocate less in " : "",
+		     in_one ? label_stack(a, place).text : "");
+	if (place && share >= 0.25)
+		finding_evidence(finding, "%.0f %% of the GC assists are %s%s", 100 * share,
+				 in_one ? "there" : "in ", in_one ? "" : label_stack(a, place).text);
+}
+
 void rule_gc_often(struct analysis *a)
 {
 	const struct gc_figures *gc = &a->gc;
@@ -76,14 +94,9 @@ void rule_gc_often(struct analysis *a)
 		describe_forced(a, finding, forced, busy);
 		return;
 	}
-	finding_text(
-		finding,
-		"%.0f collections a second for a heap of %.1f MB take %.0f %% of the Ps' time: raise %s.",
-		often, gc_mean_goal(gc) / 1e6, 100 * busy,
-		gc_may_be_limited(gc) ? "GOMEMLIMIT or GOGC" : "GOGC");
+	describe_often(a, finding, often, busy);
 	finding->n = gc->cycles;
 	finding->total_ns = gc->cycles_ns;
-	assist_evidence(a, finding);
 	finding_evidence(
 		finding,
 		"%llu cycles, which last %s in all; goal %.1f MB (mean), up to %.1f MB; after a cycle "

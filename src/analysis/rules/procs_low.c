@@ -41,6 +41,8 @@ void rule_procs_low(struct analysis *a)
 			     label_time((uint64_t)waited).text, a->procs == 1 ? "it" : "one",
 			     host->known ? "" : " (the trace does not say how many CPUs there are)");
 	finding->total_ns = (uint64_t)waited;
+	if (runs_without_cpu(a))
+		finding->held_up = WAITED_FOR_CPU;
 	finding_evidence(finding, "Ps %.0f %% busy; latency p50 %s, p99 %s, max %s", 100 * utilisation(a),
 			 label_time(histogram_quantile(&a->latency, 0.5)).text,
 			 label_time(histogram_quantile(&a->latency, 0.99)).text,

@@ -32,8 +32,8 @@ void rule_neighbour(struct analysis *a);
 void rule_kernel_sleep(struct analysis *a);
 void rule_idle_p(struct analysis *a);
 void rule_assist(struct analysis *a);
-/* Names the place of most assists: what allocates most. */
-void assist_evidence(const struct analysis *a, struct finding *finding);
+/* Returns a stack at the place of most assists, which allocates most, and their share, 0 to 1; 0 = none. */
+uint32_t assist_place(const struct analysis *a, double *share);
 void rule_gc_often(struct analysis *a);
 void rule_gc_limit(struct analysis *a);
 void rule_stw_stop(struct analysis *a);
