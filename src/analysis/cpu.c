@@ -62,6 +62,22 @@ static uint32_t called_by_site(const struct analysis *a, uint32_t stack)
 	return info->site && info->site < info->n ? a->frames[info->first + info->site - 1].func : 0;
 }
 
+/* The library function that ran, which native code may have called by way of others; 0 = none. */
+static uint32_t innermost_func(const struct analysis *a, uint32_t stack)
+{
+	const struct stack_info *info = &a->stacks[stack];
+
+	for (uint32_t i = 0; a->of_threads && i < info->site && i < info->n; i++) {
+		const struct code_place *at = &a->frames[info->first + i];
+		const char *func = name_text(a, at->func);
+
+		if (func[0] && func[0] != '[' && !library_is_address(func) &&
+		    !library_is_kernel(func, name_text(a, at->file)))
+			return at->func;
+	}
+	return 0;
+}
+
 /* Whether two thirds of the row's samples are in the function. */
 static bool is_mostly_in(const struct analysis *a, uint32_t row, uint32_t func)
 {
@@ -103,9 +119,15 @@ static int most_first(const void *one, const void *other)
 	return a->samples != b->samples ? (a->samples < b->samples ? 1 : -1) : 0;
 }
 
-/* Returns the number of library functions but `named` that have a tenth of the row's samples: those that its
- * own code calls, or those at the leaf. */
-static unsigned find_parts(const struct analysis *a, uint32_t row, bool at_leaf, uint32_t named,
+static uint32_t leaf_func(const struct analysis *a, uint32_t stack)
+{
+	return stack_leaf(a, stack)->func;
+}
+
+/* Returns the number of library functions but `named` that have a tenth of the row's samples: those that
+ * func_of() finds in its stacks. */
+static unsigned find_parts(const struct analysis *a, uint32_t row,
+			   uint32_t (*func_of)(const struct analysis *a, uint32_t stack), uint32_t named,
 			   struct leaf leaves[TOPS])
 {
 	const struct cpu_row *found = &a->cpu.rows[row];
@@ -113,7 +135,7 @@ static unsigned find_parts(const struct analysis *a, uint32_t row, bool at_leaf,
 
 	for (unsigned i = 0; i < TOPS; i++) {
 		uint32_t stack = (uint32_t)found->stacks[i].key;
-		uint32_t func = at_leaf ? stack_leaf(a, stack)->func : called_by_site(a, stack);
+		uint32_t func = func_of(a, stack);
 		struct leaf leaf = {func, samples_in(a, row, func)};
 		bool known =
 			!found->stacks[i].n || !func || func == named || leaf.samples * 10ull < found->self;
@@ -131,12 +153,13 @@ void cpu_leaves_evidence(const struct analysis *a, struct finding *finding, uint
 {
 	uint32_t mostly = cpu_leaf(a, row);
 	struct leaf leaves[TOPS];
-	unsigned n = mostly ? 0 : find_parts(a, row, false, 0, leaves);
+	unsigned n = mostly ? 0 : find_parts(a, row, called_by_site, 0, leaves);
 	char text[200] = "";
 
 	if (!n)
-		n = find_parts(a, row, true, mostly, leaves);
-
+		n = find_parts(a, row, leaf_func, mostly, leaves);
+	if (!n)
+		n = find_parts(a, row, innermost_func, mostly, leaves);
 	for (unsigned i = 0; i < n; i++) {
 		size_t len = strlen(text);
 
@@ -239,6 +262,18 @@ static void count_leaf(struct analysis *a, uint32_t row, uint32_t func)
 		a->oom = true;
 }
 
+static void count_leaves(struct analysis *a, uint32_t row, uint32_t stack)
+{
+	uint32_t leaf = leaf_func(a, stack), called = called_by_site(a, stack),
+		 ran = innermost_func(a, stack);
+
+	count_leaf(a, row, leaf);
+	if (called != leaf)
+		count_leaf(a, row, called);
+	if (ran != leaf && ran != called)
+		count_leaf(a, row, ran);
+}
+
 static void count_sample(struct analysis *a, const struct pending_sample *sample)
 {
 	const struct stack_info *info = &a->stacks[sample->stack];
@@ -273,9 +308,7 @@ static void count_sample(struct analysis *a, const struct pending_sample *sample
 		a->observer.sample(a->observer.ctx, &one);
 	}
 	top_add(a->cpu.rows[row].stacks, sample->stack, 1);
-	count_leaf(a, row, stack_leaf(a, sample->stack)->func);
-	if (called_by_site(a, sample->stack) != stack_leaf(a, sample->stack)->func)
-		count_leaf(a, row, called_by_site(a, sample->stack));
+	count_leaves(a, row, sample->stack);
 	if (!g || g->activity == ACT_NONE || g->goid != sample->goid)
 		return;
 	top_add(a->cpu.rows[row].groups, g->group, 1);

@@ -139,6 +139,35 @@ static void test_cpu_in_several(void **state)
 	script_free(s);
 }
 
+/* A program of a library alone: what its main calls computes by way of another library. */
+static void test_cpu_far_below(void **state)
+{
+	static const char *const ways[2][4] = {{"dgemm_", "multiply", "interpret", "main [svc]"},
+					       {"dtrmm_", "invert", "interpret", "main [svc]"}};
+	struct script *s = script_new(1000 * MS);
+	uint32_t stacks[2];
+	struct analysis *a;
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		stacks[i] = stack_of(s, ways[i], 4, 1);
+		for (unsigned k = 0; k < 3; k++)
+			s->frames[stacks[i]][k].file = str(s, "libwork.so.1");
+	}
+	procs(s, 1);
+	s->goids[1] = 5000;
+	create(s, 1, stack(s, "main [svc]", NULL, 1, NULL));
+	start(s, 1, 0);
+	at(s, 700 * MS);
+	for (unsigned i = 0; i < 80; i++)
+		sample(s, (100 + 7 * i) * MS, 1, stacks[i % 4 == 0]);
+	a = analyse(s, NULL);
+	assert_non_null(strstr(found(a, "cpu-place")->text, "main [svc] (:1) in interpret takes 100 %"));
+	assert_string_equal(found(a, "cpu-place")->evidence[1], "of it, 75 % in dgemm_, 25 % in dtrmm_");
+	analysis_free(a);
+	script_free(s);
+}
+
 /* g1 looks and yields in leaf, 50,000 times a second; or works for 1 ms before it does. */
 static struct analysis *yielding(struct script *s, uint64_t run, const char *leaf)
 {
@@ -404,10 +433,15 @@ static void test_figures_in_words(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_unnamed_code),   cmocka_unit_test(test_cpu),
-	cmocka_unit_test(test_cpu_in_several), cmocka_unit_test(test_running_tasks_without_samples),
-	cmocka_unit_test(test_yield),          cmocka_unit_test(test_owner),
-	cmocka_unit_test(test_awake),          cmocka_unit_test(test_figures_in_words),
+	cmocka_unit_test(test_unnamed_code),
+	cmocka_unit_test(test_cpu),
+	cmocka_unit_test(test_cpu_in_several),
+	cmocka_unit_test(test_cpu_far_below),
+	cmocka_unit_test(test_running_tasks_without_samples),
+	cmocka_unit_test(test_yield),
+	cmocka_unit_test(test_owner),
+	cmocka_unit_test(test_awake),
+	cmocka_unit_test(test_figures_in_words),
 	cmocka_unit_test(test_slow_host),
 };
 

@@ -41,6 +41,41 @@ static struct analysis *asking(unsigned each, unsigned requests)
 	return a;
 }
 
+/* A request spins for so long before its first wait, of 2 ms, which alone shows that it is one. */
+static struct analysis *spinning(uint64_t ns)
+{
+	struct script *s = script_new(1500 * MS);
+	uint32_t ask = stack(s, "time.Sleep", "main.match", 32, SERVER);
+	uint32_t next = stack(s, "internal/poll.runtime_pollWait", "net/http.(*conn).readRequest", 9,
+			      "net/http.(*conn).serve");
+	struct analysis *a;
+
+	procs(s, 1);
+	create(s, 1, stack(s, "net/http.(*conn).serve", NULL, 1, NULL));
+	start(s, 1, 0);
+	for (unsigned i = 0; i < 80; i++) {
+		s->now += ns;
+		wait_once(s, 1, "sleep", 2 * MS, ask);
+		wait_once(s, 1, "network", 5 * MS, next);
+	}
+	s->end = s->now;
+	a = analyse(s, NULL);
+	script_free(s);
+	return a;
+}
+
+static void test_before_the_first_wait(void **state)
+{
+	struct analysis *a = spinning(MS / 10);
+
+	(void)state;
+	assert_non_null(strstr(found(a, "request-place")->text, "of their time in main.match"));
+	analysis_free(a);
+	a = spinning(8 * MS);
+	assert_null(found(a, "request-place"));
+	analysis_free(a);
+}
+
 static bool says(const struct finding *finding, const char *text)
 {
 	for (unsigned i = 0; finding && i < finding->nevidence; i++) {
@@ -934,6 +969,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_requests_that_hang),
 	cmocka_unit_test(test_kinds_of_waits),
 	cmocka_unit_test(test_many_questions_of_a_request),
+	cmocka_unit_test(test_before_the_first_wait),
 	cmocka_unit_test(test_share_of_requests),
 	cmocka_unit_test(test_information_that_changes),
 	cmocka_unit_test(test_headlines),

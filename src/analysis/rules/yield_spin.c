@@ -38,6 +38,8 @@ static void yield_spin_describe(struct analysis *a, const struct group *group, u
 	/* A thread that the trace knows only by its name has its group at the end. */
 	uint32_t func = group->func ? group->func : stack_root(a, stack)->func;
 	double seconds = (double)watched_ns(a) / 1e9;
+	/* What runs on a P may have had no CPU. */
+	uint64_t most = a->options.host.cpu_ns, cpu = most && most < ns ? most : ns;
 	bool team = stack_any(a, stack, func_is_of_team), ghc = is_ghc_collector(a, stack);
 
 	if (ghc)
@@ -45,19 +47,19 @@ static void yield_spin_describe(struct analysis *a, const struct group *group, u
 			finding,
 			"Threads of GHC's collector yield %.0f times a second until the others have done "
 			"their share: %s of CPU time.",
-			(double)n / seconds, label_time(ns).text);
+			(double)n / seconds, label_time(cpu).text);
 	else if (team)
 		finding_text(finding,
 			     "Threads of OpenMP yield %.0f times a second until the rest of their team has "
 			     "done its share: %s of CPU time.",
-			     (double)n / seconds, label_time(ns).text);
+			     (double)n / seconds, label_time(cpu).text);
 	else
 		finding_text(finding,
 			     "%s yields %.0f times a second in %s, instead of waiting: %s of CPU time.",
 			     label_function(a, func).text, (double)n / seconds, label_stack(a, stack).text,
-			     label_time(ns).text);
+			     label_time(cpu).text);
 	finding->n = n;
-	finding->total_ns = ns;
+	finding->total_ns = cpu;
 	finding->stack = stack;
 	finding_evidence(finding, "%llu yields, %s of running before each; it blocked %llu times",
 			 (unsigned long long)n, label_time(ns / n).text, (unsigned long long)group->blocks);
