@@ -483,11 +483,12 @@ static void test_starved_writer(void **state)
 	check_writer("pthread_rwlock_unlock", false);
 }
 
-/* A loop asks a server in `call` for each event, which takes 9 of 10 ms. */
-static void check_loop(const char *by, bool serial)
+/* A loop asks a server in `call` for each event, which takes 9 of 10 ms. It waits for events, or only looks.
+ */
+static void check_loop(const char *takes_by, bool waits, const char *by, bool serial)
 {
 	struct script *s = two_threads("main [app]", "work [app]");
-	uint32_t take = stack(s, "epoll_wait", "next_event", 3, "main [app]");
+	uint32_t take = stack(s, takes_by, "next_event", 3, "main [app]");
 	uint32_t ask = stack(s, by, "ask", 5, "main [app]");
 	uint32_t answer = stack(s, "sendto", "answer", 6, "main [app]");
 	struct analysis *a;
@@ -497,10 +498,12 @@ static void check_loop(const char *by, bool serial)
 	for (unsigned i = 0; i < 80; i++) {
 		call(s, 1, 0, 2000, answer);
 		call(s, 1, 0, 10000, take);
-		block(s, 1, 0, "network", take);
-		s->now += MS / 2;
-		wake(s, 0, NO_P, 1, 0);
-		start(s, 1, 0);
+		if (waits) {
+			block(s, 1, 0, "network", take);
+			s->now += MS / 2;
+			wake(s, 0, NO_P, 1, 0);
+			start(s, 1, 0);
+		}
 		call(s, 1, 0, 10000, ask);
 		block(s, 1, 0, "network", ask);
 		s->now += 9 * MS;
@@ -517,8 +520,10 @@ static void check_loop(const char *by, bool serial)
 static void test_loop_that_polls(void **state)
 {
 	(void)state;
-	check_loop("poll", true);
-	check_loop("epoll_wait", false);
+	check_loop("epoll_wait", true, "poll", true);
+	check_loop("epoll_wait", true, "epoll_wait", false);
+	check_loop("select", true, "read", true);
+	check_loop("select", false, "read", false);
 }
 
 /*

@@ -29,6 +29,7 @@ struct loop {
 	uint32_t func;   /* string */
 	uint64_t thread; /* group; 0 = by function */
 	bool accepts;    /* it takes connections, by Go's Accept() */
+	bool selects;    /* it takes them by select */
 	bool epoll; /* it takes events by epoll: what it waits for in poll is an answer, as in a library */
 	uint64_t takes, waits, waits_ns, blocked_ns;
 	const struct row *most;    /* where it is blocked most */
@@ -116,6 +117,7 @@ static struct loop loop_of(const struct analysis *a, const struct row *take)
 
 	loop.accepts = stack_calls(a, take->stack, "net.(*TCPListener).Accept") ||
 		       stack_calls(a, take->stack, "net.(*UnixListener).Accept");
+	loop.selects = takes_by && strstr(takes_by, "select");
 	loop.epoll = loop.thread && takes_by && strstr(takes_by, "epoll");
 	for (size_t i = 1; i < a->nrows; i++) {
 		const struct row *row = &a->rows[i];
@@ -161,6 +163,12 @@ static bool blocks_long(const struct analysis *a, const struct loop *loop)
 {
 	return loop->longest && !has_own_pace(a, loop, loop->longest) &&
 	       loop->longest->hist.sum * 50 >= watched_ns(a);
+}
+
+/* A select that never waits only looks, as that of a transcoder for keys. */
+static bool only_looks(const struct loop *loop)
+{
+	return loop->selects && !loop->waits;
 }
 
 /* Go calls accept4 before it waits for a connection, and again after it. */
@@ -248,7 +256,7 @@ void rule_serial_loop(struct analysis *a)
 			continue;
 		*loop = loop_of(a, row);
 		if (!is_of_known_thread(known, n++, loop) &&
-		    loop->takes >= (loop->epoll ? MIN_BATCHES : MIN_N) &&
+		    loop->takes >= (loop->epoll ? MIN_BATCHES : MIN_N) && !only_looks(loop) &&
 		    (hardly_waits(a, loop) || blocks_long(a, loop)))
 			describe_loop(a, row, loop);
 	}
