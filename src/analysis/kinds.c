@@ -436,6 +436,9 @@ enum activity wait_by_outer(const char *func)
 		{"ethr_mutex_", ACT_LOCK},
 		{"ethr_rwmutex_", ACT_LOCK},
 		{"erts_proc_lock_", ACT_LOCK},
+		/* Python, Modules/_threadmodule.c: an RLock has an owner; other locks of Python may be
+		   signals. */
+		{"rlock_acquire", ACT_LOCK},
 		/* Java: Thread.sleep is a condition with a time-out. */
 		{"JVM_Sleep", ACT_SLEEP},
 		/* Redis, src/networking.c (stopThreadedIO): the main thread parks an I/O thread by its lock.

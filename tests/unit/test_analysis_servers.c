@@ -887,7 +887,8 @@ static void test_locks_of_databases(void **state)
 	check_outer_lock(sqlite, 3, "sleep", "insert (:1) in sqlite3InvokeBusyHandler");
 }
 
-/* Redis parks a thread by a lock, Erlang makes locks of events; a file lock is none of the program's. */
+/* Redis parks a thread by a lock, Erlang makes locks of events, Python of semaphores, which are signals, too,
+ * but for RLock; a file lock is none of the program's. Locks of these are none of a database. */
 static void test_kinds_of_waits(void **state)
 {
 	static const struct {
@@ -902,6 +903,12 @@ static void test_kinds_of_waits(void **state)
 		{"sync (futex)",
 		 {"futex", "ethr_event_wait", "ethr_mutex_lock_wait__", "x [beam]"},
 		 ACT_LOCK},
+		{"sync (futex)",
+		 {"futex", "__new_sem_wait_slow64", "rlock_acquire", "x [python3]"},
+		 ACT_LOCK},
+		{"sync (futex)",
+		 {"futex", "__new_sem_wait_slow64", "lock_PyThread_acquire_lock", "x [python3]"},
+		 ACT_SEMAPHORE},
 	};
 
 	(void)state;
@@ -911,8 +918,10 @@ static void test_kinds_of_waits(void **state)
 		struct analysis *a;
 
 		s->frames[wait][0].file = s->frames[wait][0].func;
-		wait_once(s, 1, waits[i].reason, 20 * MS, wait);
+		for (unsigned k = 0; k < 10; k++)
+			wait_once(s, 1, waits[i].reason, 20 * MS, wait);
 		a = analyse(s, NULL);
+		assert_null(found(a, "database-lock"));
 		assert_true(a->nrows >= 2);
 		assert_int_equal(a->rows[a->nrows - 1].activity, waits[i].activity);
 		analysis_free(a);
