@@ -169,8 +169,7 @@ int recording_child_start(struct recording_child **child, const struct record_op
 	trace = open_trace(err);
 	if (trace < 0)
 		return trace;
-	if (options.trace_options.format == WIRE_NONE)
-		options.trace_options.format = WIRE_GO126;
+	options.trace_options.format = WIRE_GO126;
 	rc = cli_recording_child_start(*child, trace, -1, &options, err);
 	if (rc)
 		close(trace);

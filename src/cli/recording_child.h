@@ -22,8 +22,7 @@ struct recording_state {
 /*
  * Starts it with the caller's privileges. Returns the descriptor of the trace, which the caller owns, or a
  * negative errno. The caller frees *child, also after an error. No other reader gets the trace, so it has the
- * format that says most, unless the options have one: up to Go 1.21, a trace does not say for what goroutines
- * waited at its start.
+ * newest format: those up to Go 1.21 do not say for what goroutines waited at its start.
  */
 int recording_child_start(struct recording_child **child, const struct record_options *record,
 			  struct error *err);
