@@ -101,14 +101,19 @@ void handler_enter(struct analysis *a, struct goroutine *g)
 	if (g->handler && a->handlers.all[g->handler - 1].func == func)
 		return;
 	g->handler = func ? handler_index(a, func) : 0;
-	if (g->handler)
+	if (g->handler) {
 		a->handlers.all[g->handler - 1].n++;
+		a->handlers.all[g->handler - 1].before_ns += g->ran_outside;
+	}
+	g->ran_outside = 0;
 }
 
-void handler_spend(struct analysis *a, const struct goroutine *g, uint64_t ns)
+void handler_spend(struct analysis *a, struct goroutine *g, uint64_t ns)
 {
 	if (g->handler && g->activity != ACT_UNWATCHED)
 		a->handlers.all[g->handler - 1].spent[g->activity] += ns;
+	else if (g->activity == ACT_CODE || g->activity == ACT_ASSIST || g->activity == ACT_RUNNABLE)
+		g->ran_outside += ns;
 }
 
 double handler_share(const struct analysis *a, uint32_t stack, uint64_t ns)

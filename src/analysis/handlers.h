@@ -15,7 +15,7 @@ uint32_t stack_handler(const struct analysis *a, uint32_t stack);
 /* Call when g has entered an activity. */
 void handler_enter(struct analysis *a, struct goroutine *g);
 /* Adds an interval of g, ns long, in its present activity. */
-void handler_spend(struct analysis *a, const struct goroutine *g, uint64_t ns);
+void handler_spend(struct analysis *a, struct goroutine *g, uint64_t ns);
 /* Returns the requests of a handler (a string); NULL if there are too many handlers, or none of this name. */
 const struct handler_requests *handler_requests_of(const struct analysis *a, uint32_t func);
 /* The share of `ns`, which requests waited with that stack, in the time of all requests of their handler:

@@ -46,6 +46,10 @@ void rule_herd(struct analysis *a)
 		finding_of_row(a, finding, row);
 		finding->n = row->futile;
 		finding->total_ns = (uint64_t)lost;
+		if (known < row->hist.n)
+			finding_evidence(finding,
+					 "%llu wake-ups in all; of the others the waker is not known",
+					 (unsigned long long)row->hist.n);
 		finding_evidence(finding, "they ran %s for that; latency p50 %s, p99 %s",
 				 label_time(row->futile_ns).text,
 				 label_time(histogram_quantile(&a->latency, 0.5)).text,

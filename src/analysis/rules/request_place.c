@@ -124,34 +124,11 @@ static void request_place_gather(struct analysis *a, struct handlers *handlers)
 	}
 }
 
-static uint64_t not_waited_ns(const uint64_t spent[ACT_COUNT])
-{
-	return spent[ACT_CODE] + spent[ACT_ASSIST] + spent[ACT_RUNNABLE];
-}
-
-/*
- * A request is known from its first wait on. What its goroutines ran before, or wanted to, is shared out
- * among all handlers by their requests: little, unless they spin.
- */
-static uint64_t ran_before_ns(const struct analysis *a, const struct handler *handler,
-			      const struct handler_requests *requests)
-{
-	const struct row *row = handler->nplaces ? handler->places[0].most : NULL;
-	uint64_t ran = row ? not_waited_ns(a->groups[top_first(row->functions)->key].spent) : 0, known = 0,
-		 n = 0;
-
-	for (unsigned i = 0; i < a->handlers.n; i++) {
-		known += not_waited_ns(a->handlers.all[i].spent);
-		n += a->handlers.all[i].n;
-	}
-	return ran > known && n ? (uint64_t)((double)(ran - known) * (double)requests->n / (double)n) : 0;
-}
-
 /* In percent, of all the time of the handler's requests, also that in which they run or want to. */
 static double percent_of(const struct analysis *a, const struct handler *handler, uint64_t ns)
 {
 	const struct handler_requests *requests = handler_requests_of(a, handler->func);
-	uint64_t all = requests ? activities_ns(requests->spent) + ran_before_ns(a, handler, requests) : 0;
+	uint64_t all = requests ? activities_ns(requests->spent) + requests->before_ns : 0;
 
 	return 100 * (double)ns / (double)(all > handler->ns ? all : handler->ns);
 }
