@@ -223,6 +223,14 @@ static double ready_ns(const struct analysis *a)
 	return fmin(fmin(long_ns, (double)a->queued_idle_ns), unused_ns(a, used_cpus_ns(a)));
 }
 
+/* The same with the short waits, unless those are more than a fifth of it: then others are not why. */
+static double all_ready_ns(const struct analysis *a, double off)
+{
+	double all = fmin((double)a->queued_idle_ns, unused_ns(a, used_cpus_ns(a)));
+
+	return off >= 0.8 * all ? all : off;
+}
+
 /* Threads that wait for each other, because the program uses all CPUs, do not count. */
 static void of_ready_threads(struct analysis *a)
 {
@@ -243,8 +251,9 @@ static void of_ready_threads(struct analysis *a)
 		finding,
 		"For %s a thread was ready to run while the program left a CPU unused: %s. The program used "
 		"CPUs for %s.",
-		label_time((uint64_t)off).text, reason(a, "it", off, text), label_time((uint64_t)used).text);
-	finding->total_ns = (uint64_t)off;
+		label_time((uint64_t)all_ready_ns(a, off)).text, reason(a, "it", off, text),
+		label_time((uint64_t)used).text);
+	finding->total_ns = (uint64_t)all_ready_ns(a, off);
 	/* Nobody can act on a few ms a second, which each virtual machine loses. */
 	if (is_stolen(a, off) && !is_throttled(a, off) && off < 0.05 * (double)watched_ns(a))
 		finding_at_most(finding, LEVEL_INFO);
