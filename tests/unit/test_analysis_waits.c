@@ -151,6 +151,44 @@ static void test_outlier_of_goroutines(void **state)
 	assert_int_equal(outlier(60 * MS), LEVEL_LOW);
 }
 
+/* Queries that the server answers within 0.3 ms, but for two. */
+static enum level slow_queries(unsigned n)
+{
+	struct script *s = script_new(1500 * MS);
+	uint32_t ask = stack(s, "internal/poll.runtime_pollWait", "main.query", 7, "main.load");
+	struct analysis *a;
+	enum level level;
+
+	procs(s, 1);
+	create(s, 1, stack(s, "main.load", NULL, 1, NULL));
+	start(s, 1, 0);
+	for (unsigned i = 0; i < n; i++) {
+		struct op *op = add(s, OP_TASK_BEGIN, 1, 0);
+
+		op->arg = i + 1;
+		op->string = str(s, "select row");
+		block(s, 1, 0, "network", ask);
+		s->now += i == n / 2 || i == n / 4 ? 40 * MS : MS * 3 / 10;
+		wake(s, 0, NO_P, 1, 0);
+		start(s, 1, 0);
+		add(s, OP_TASK_END, 1, 0)->arg = i + 1;
+	}
+	s->end = s->now;
+	a = analyse(s, NULL);
+	assert_non_null(found(a, "outlier"));
+	level = found(a, "outlier")->level;
+	analysis_free(a);
+	script_free(s);
+	return level;
+}
+
+static void test_outlier_of_queries(void **state)
+{
+	(void)state;
+	assert_int_equal(slow_queries(1500), LEVEL_MEDIUM);
+	assert_int_equal(slow_queries(3000), LEVEL_INFO);
+}
+
 /* An id that the model has made up means nothing to a reader. */
 static void test_made_up_id(void **state)
 {
@@ -1044,6 +1082,7 @@ static void test_one_answer_at_a_time(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_queries_one_by_one),
 	cmocka_unit_test(test_outlier_of_goroutines),
+	cmocka_unit_test(test_outlier_of_queries),
 	cmocka_unit_test(test_made_up_id),
 	cmocka_unit_test(test_meanwhile),
 	cmocka_unit_test(test_stuck),

@@ -104,8 +104,12 @@ static void outlier_look_at(struct analysis *a, const struct instances *all)
 			      all->kind != INSTANCE_LIFE ? 0.06
 			      : one->ns >= MIN_SINGLE_NS ? 0.02
 							 : 0);
-	if (may_want_cpu(all, one, cause))
+	if (may_want_cpu(all, one, cause)) {
 		finding->held_up = WAITED_FOR_CPU;
+		/* That happens to any, once in a while. */
+		if (like * 1000ull < all->hist.n)
+			finding_at_most(finding, LEVEL_INFO);
+	}
 	if ((cause == ACT_SYSCALL || cause == ACT_DISK) && one->ns < MIN_SINGLE_NS)
 		finding_at_most(finding, LEVEL_INFO);
 	finding_text(
