@@ -1039,6 +1039,8 @@ static void test_calls(void **state)
 	assert_int_equal(finding->level, LEVEL_INFO);
 	assert_non_null(strstr(finding->text, "main.resize"));
 	assert_non_null(strstr(finding->text, "calls into C"));
+	assert_string_equal(finding->evidence[finding->nevidence - 1],
+			    "what C waits for there: gotrace report -p PID --as c");
 	analysis_free(a);
 	a = calling(clean, "syscall.Wait4");
 	assert_null(found(a, "call-place"));

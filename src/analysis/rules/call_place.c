@@ -107,6 +107,9 @@ void rule_call_place(struct analysis *a)
 		     label_time(times->sum / times->n).text, others);
 	row_evidence(a, finding, most);
 	callers_evidence(a, finding, "called by", most->stack);
+	if (is_into_c(a, most->stack))
+		finding_evidence(finding, "what C waits for there: gotrace report -p %s --as c",
+				 label_pid(a).text);
 	if (stack_is_in_task(a, most->stack))
 		finding_evidence(finding, "a task of tokio: its worker thread is blocked, and the tasks that "
 					  "wait for it (tokio::task::spawn_blocking)");
