@@ -124,8 +124,14 @@ static uint32_t leaf_func(const struct analysis *a, uint32_t stack)
 	return stack_leaf(a, stack)->func;
 }
 
-/* Returns the number of library functions but `named` that have a tenth of the row's samples: those that
- * func_of() finds in its stacks. */
+/* "__libc_write" says no more than "write". */
+static bool leaf_says_more(const struct analysis *a, uint32_t func, uint32_t named)
+{
+	return !named || !strstr(name_text(a, func), name_text(a, named));
+}
+
+/* Returns the number of library functions that say more than `named` and have a tenth of the row's samples:
+ * those that func_of() finds in its stacks. */
 static unsigned find_parts(const struct analysis *a, uint32_t row,
 			   uint32_t (*func_of)(const struct analysis *a, uint32_t stack), uint32_t named,
 			   struct leaf leaves[TOPS])
@@ -137,8 +143,8 @@ static unsigned find_parts(const struct analysis *a, uint32_t row,
 		uint32_t stack = (uint32_t)found->stacks[i].key;
 		uint32_t func = func_of(a, stack);
 		struct leaf leaf = {func, samples_in(a, row, func)};
-		bool known =
-			!found->stacks[i].n || !func || func == named || leaf.samples * 10ull < found->self;
+		bool known = !found->stacks[i].n || !func || !leaf_says_more(a, func, named) ||
+			     leaf.samples * 10ull < found->self;
 
 		for (unsigned j = 0; j < n; j++)
 			known |= leaves[j].func == func;
