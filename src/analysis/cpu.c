@@ -62,7 +62,7 @@ static uint32_t called_by_site(const struct analysis *a, uint32_t stack)
 	return info->site && info->site < info->n ? a->frames[info->first + info->site - 1].func : 0;
 }
 
-/* The library function that ran, which native code may have called by way of others; 0 = none. */
+/* The library function that ran. Native code may have called it through other library functions. 0 = none. */
 static uint32_t innermost_func(const struct analysis *a, uint32_t stack)
 {
 	const struct stack_info *info = &a->stacks[stack];

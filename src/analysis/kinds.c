@@ -421,17 +421,25 @@ static unsigned count_futex(struct analysis *a, unsigned activity, uint32_t stac
 	return activity == FUTEX_LOCK || activity == FUTEX_OTHER ? ACT_LOCK : activity;
 }
 
+bool func_waits_for_database(const char *func)
+{
+	/* PostgreSQL, src/backend/storage/lmgr: by a latch, or by a semaphore. SQLite, src/main.c: sleeps
+	 * until another connection has released the file. */
+	static const char *const funcs[] = {"ProcSleep", "LWLockAcquire", "sqlite3InvokeBusyHandler"};
+
+	for (size_t i = 0; i < sizeof(funcs) / sizeof(funcs[0]); i++) {
+		if (kinds_matches(func, funcs[i]))
+			return true;
+	}
+	return false;
+}
+
 enum activity wait_by_outer(const char *func)
 {
 	static const struct keyword outer[] = {
 		/* HotSpot, src/hotspot/share: for a collection, to allocate or because it stops the world. */
 		{"MemAllocator::allocate", ACT_GC},
 		{"SafepointSynchronize::block", ACT_GC},
-		/* PostgreSQL, src/backend/storage/lmgr: by a latch, or by a semaphore. */
-		{"ProcSleep", ACT_LOCK},
-		{"LWLockAcquire", ACT_LOCK},
-		/* SQLite, src/main.c: sleeps until another connection has released the file. */
-		{"sqlite3InvokeBusyHandler", ACT_LOCK},
 		/* Erlang, erts/lib_src and erts/emulator/beam: locks made of events. */
 		{"ethr_mutex_", ACT_LOCK},
 		{"ethr_rwmutex_", ACT_LOCK},
@@ -450,6 +458,8 @@ enum activity wait_by_outer(const char *func)
 		{"wsgi_req_accept", ACT_COND},
 	};
 
+	if (func_waits_for_database(func))
+		return ACT_LOCK;
 	return (enum activity)look_up(outer, sizeof(outer) / sizeof(outer[0]), func, ACT_NONE);
 }
 

@@ -20,6 +20,8 @@ enum primitive primitive_of_channel(const char *func);
 /* What a thread with this function on its stack waits for, whatever the primitive is; ACT_NONE: it does not
  * say. */
 enum activity wait_by_outer(const char *func);
+/* Whether the function of a database waits for a lock on rows, tables or pages. */
+bool func_waits_for_database(const char *func);
 /* Whether a thread or goroutine that waits with this stack waits for a lock, by its functions or, where these
  * are unknown, by the futex's value. A condition that counts has the value of a lock now and then. */
 bool stack_waits_for_lock(const struct analysis *a, uint32_t stack);

@@ -244,11 +244,12 @@ struct goroutine {
 	/* A wait until a request was sent, to which the next one at its stack belongs; 0 = none. */
 	uint64_t asked_since; /* ns */
 	uint32_t asked_stack;
-	uint64_t ran_outside; /* ns: it ran, or wanted to, since its last wait, in no handler that is known */
-	uint64_t ran_at_wake; /* ns: its running time when it was woken in a herd */
-	uint32_t herd_stack;  /* of the wait that the herd wake-up ended */
-	uint32_t task;        /* index of the last one that it began and did not end; 0 = none */
-	uint32_t creator;     /* index; 0 = unknown */
+	uint64_t
+		ran_outside; /* ns: it ran, or was ready to, since its last wait, outside of known handlers */
+	uint64_t ran_at_wake;  /* ns: its running time when it was woken in a herd */
+	uint32_t herd_stack;   /* of the wait that the herd wake-up ended */
+	uint32_t task;         /* index of the last one that it began and did not end; 0 = none */
+	uint32_t creator;      /* index; 0 = unknown */
 	uint64_t creator_goid; /* detects reuse of that index */
 	uint64_t child_end;    /* ns: last end of a goroutine that it created */
 	uint32_t npast;        /* total, including forgotten ones */
@@ -499,8 +500,7 @@ struct handler_requests {
 	uint32_t func; /* string */
 	uint64_t n;
 	uint64_t spent[ACT_COUNT];
-	uint64_t before_ns; /* in which they ran, or wanted to, before the first wait that shows what they are
-			     */
+	uint64_t before_ns; /* ran, or was ready to, before a request's first wait, which shows the handler */
 };
 
 struct cpu_profile {

@@ -248,7 +248,7 @@ static void test_items_left_open(void **state)
 	assert_non_null(finding);
 	assert_non_null(strstr(finding->text, "for an item of a pool, all of which are in use"));
 	assert_string_equal(finding->evidence[finding->nevidence - 1],
-			    "some are kept until a context ends: Rows or a Tx that nobody closes");
+			    "some are kept until a context ends: Rows or a Tx that were not closed");
 	analysis_free(a);
 	script_free(s);
 }

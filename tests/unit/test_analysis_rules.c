@@ -986,13 +986,13 @@ static struct analysis *beside_one(struct script *s, const char *name, uint64_t 
  */
 static void test_few_procs_without_cpu(void **state)
 {
+	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
 		struct script *s = script_new(1000 * MS);
 		const struct host_log log = {4, 0, 0, 0, 0, (i ? 900 : 200) * MS, 1000 * MS, 98, 0, 900 * MS};
 		struct analysis *a;
 		char text[HOST_LOG_TEXT];
 
-		(void)state;
 		procs(s, 1);
 		create(s, 1, stack(s, "main.serve", NULL, 1, NULL));
 		create(s, 2, stack(s, "main.serve", NULL, 1, NULL));

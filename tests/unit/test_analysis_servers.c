@@ -18,13 +18,19 @@ static void wait_once(struct script *s, uint32_t g, const char *reason, uint64_t
 	s->now += MS / 10;
 }
 
+/* Where a connection waits for its next request. */
+static uint32_t next_request(struct script *s)
+{
+	return stack(s, "internal/poll.runtime_pollWait", "net/http.(*conn).readRequest", 9,
+		     "net/http.(*conn).serve");
+}
+
 /* A handler asks `each` times, 2 ms each time, and waits for the next request for 5 ms. */
 static struct analysis *asking(unsigned each, unsigned requests)
 {
 	struct script *s = script_new(1500 * MS);
 	uint32_t ask = stack(s, "internal/poll.runtime_pollWait", "main.load", 43, SERVER);
-	uint32_t next = stack(s, "internal/poll.runtime_pollWait", "net/http.(*conn).readRequest", 9,
-			      "net/http.(*conn).serve");
+	uint32_t next = next_request(s);
 	struct analysis *a;
 
 	procs(s, 1);
@@ -46,8 +52,7 @@ static struct analysis *spinning(uint64_t ns)
 {
 	struct script *s = script_new(1500 * MS);
 	uint32_t ask = stack(s, "time.Sleep", "main.match", 32, SERVER);
-	uint32_t next = stack(s, "internal/poll.runtime_pollWait", "net/http.(*conn).readRequest", 9,
-			      "net/http.(*conn).serve");
+	uint32_t next = next_request(s);
 	struct analysis *a;
 
 	procs(s, 1);
@@ -360,8 +365,7 @@ static struct analysis *queueing(unsigned at_once)
 {
 	struct script *s = script_new(1500 * MS);
 	uint32_t ask = stack(s, "runtime.chanrecv1", "main.handle", 41, SERVER);
-	uint32_t next = stack(s, "internal/poll.runtime_pollWait", "net/http.(*conn).readRequest", 9,
-			      "net/http.(*conn).serve");
+	uint32_t next = next_request(s);
 	uint32_t take = stack(s, "runtime.chanrecv2", "main.worker", 26, "main.worker");
 	uint32_t done = stack(s, "runtime.closechan", "main.worker", 34, "main.worker");
 	uint32_t work = stack(s, "time.Sleep", "main.resize", 22, "main.worker");
@@ -421,8 +425,7 @@ static struct analysis *loading(unsigned others)
 {
 	struct script *s = script_new(1500 * MS);
 	uint32_t load = stack(s, "internal/poll.runtime_pollWait", "main.load", 43, SERVER);
-	uint32_t next = stack(s, "internal/poll.runtime_pollWait", "net/http.(*conn).readRequest", 9,
-			      "net/http.(*conn).serve");
+	uint32_t next = next_request(s);
 	struct analysis *a;
 
 	procs(s, 1);
@@ -961,7 +964,7 @@ static void test_requests_that_hang(void **state)
 	(void)state;
 	assert_non_null(finding);
 	assert_string_equal(finding->text, "2 requests waited throughout the trace (for at least 1.50 s) in "
-					   "main.put (:21), and nothing woke one of them.");
+					   "main.put (:21), and none was woken.");
 	assert_true(says(finding, "condition"));
 	assert_int_equal(finding->level, LEVEL_INFO);
 	analysis_free(a);

@@ -242,6 +242,39 @@ static void test_neighbour_on_one_cpu(void **state)
 	script_free(s);
 }
 
+/* A thread is ready for 10 ms, 40 times, and for 0.4 ms, so many times, beside other processes. */
+static void check_ready(unsigned shorts, const char *said)
+{
+	const struct host_log log = {
+		.cpus = 2, .used_ns = 200 * MS, .length_ns = 1000 * MS, .busy_percent = 97};
+	struct script *s = two_threads("main [app]", "work [app]");
+	uint32_t wait = stack(s, "futex", "work", 3, NULL);
+	char text[HOST_LOG_TEXT];
+	struct analysis *a;
+
+	block(s, 2, 1, "sync (futex)", wait);
+	for (unsigned i = 0; i < 40 + shorts; i++) {
+		block(s, 1, 0, "sync (futex)", wait);
+		wake(s, 0, NO_P, 1, 0);
+		s->now += i < 40 ? 10 * MS : MS * 4 / 10;
+		start(s, 1, 0);
+	}
+	host_log_print(&log, text);
+	add_log(s, 999 * MS, text);
+	a = analyse(s, NULL);
+	assert_non_null(strstr(found(a, "neighbour")->text, said));
+	analysis_free(a);
+	script_free(s);
+}
+
+/* Short waits count where nearly all of the time is in long ones. */
+static void test_neighbour_and_short_waits(void **state)
+{
+	(void)state;
+	check_ready(100, "For 440 ms a thread was ready to run while");
+	check_ready(400, "For 401 ms a thread was ready to run while"); /* by a histogram */
+}
+
 /* Thread 5000 starts another one every 10 ms, and waits until that has begun. */
 static void check_started(const char *wait_call, const char *post_call, int level)
 {
@@ -1532,6 +1565,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_nameless_callers),
 	cmocka_unit_test(test_calls_left_out),
 	cmocka_unit_test(test_neighbour_on_one_cpu),
+	cmocka_unit_test(test_neighbour_and_short_waits),
 	cmocka_unit_test(test_why),
 	cmocka_unit_test(test_barrier),
 	cmocka_unit_test(test_quota),

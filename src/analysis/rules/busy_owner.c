@@ -35,8 +35,8 @@ static bool is_idle_in_condition(const struct analysis *a, const struct goroutin
 	return g->spent[ACT_COND] >= lived / 10 * 9 && lived >= watched_ns(a) / 10 * 9;
 }
 
-/* Others of the owner's function could have answered, had they been woken: a Signal that is sent for the
- * first item of several, or before anybody waits, is lost. */
+/* Others of the owner's function could have answered if they had been woken. A Signal is lost if it is sent
+ * before anybody waits; one that is sent for the first of several items wakes too few. */
 static void idle_peers_evidence(const struct analysis *a, struct finding *finding, uint64_t group,
 				uint64_t owner)
 {

@@ -6,18 +6,11 @@
  */
 #include "analysis/figures.h"
 #include "analysis/finding.h"
+#include "analysis/kinds.h"
 #include "analysis/names.h"
 #include "analysis/rules/rules.h"
 
 enum { MIN_N = 5 };
-
-/* By the functions of PostgreSQL and SQLite that wait for them (wait_by_outer() knows locks of others, too).
- */
-static bool is_of_database(const struct analysis *a, uint32_t stack)
-{
-	return stack_calls(a, stack, "ProcSleep") || stack_mentions(a, stack, "LWLockAcquire") ||
-	       stack_calls(a, stack, "sqlite3InvokeBusyHandler");
-}
 
 void rule_database_lock(struct analysis *a)
 {
@@ -29,7 +22,7 @@ void rule_database_lock(struct analysis *a)
 	for (size_t i = 1; i < a->nrows && is_of_threads(a); i++) {
 		const struct row *row = &a->rows[i];
 
-		if (row->activity != ACT_LOCK || !is_of_database(a, row->stack))
+		if (row->activity != ACT_LOCK || !stack_any(a, row->stack, func_waits_for_database))
 			continue;
 		n += row->hist.n;
 		ns += row->hist.sum;

@@ -48,7 +48,7 @@ void rule_herd(struct analysis *a)
 		finding->total_ns = (uint64_t)lost;
 		if (known < row->hist.n)
 			finding_evidence(finding,
-					 "%llu wake-ups in all; of the others the waker is not known",
+					 "%llu wake-ups in all; the wakers of the rest are not known",
 					 (unsigned long long)row->hist.n);
 		finding_evidence(finding, "they ran %s for that; latency p50 %s, p99 %s",
 				 label_time(row->futile_ns).text,

@@ -38,9 +38,6 @@ static const char *known_wait(const struct analysis *a, uint32_t stack)
 {
 	const struct stack_info *info = &a->stacks[stack];
 
-	/* What has such a wait below it asks another machine, as one does that opens a connection. */
-	if (stack_mentions(a, stack, "internal/poll.") || stack_mentions(a, stack, "net.(*netFD)."))
-		return NULL;
 	for (uint32_t i = 0; i < info->n && i <= info->site; i++) {
 		const char *func = short_function(name_text(a, a->frames[info->first + i].func));
 
@@ -52,9 +49,9 @@ static const char *known_wait(const struct analysis *a, uint32_t stack)
 	return NULL;
 }
 
-void known_wait_evidence(const struct analysis *a, struct finding *finding)
+void known_wait_evidence(const struct analysis *a, struct finding *finding, unsigned activity)
 {
-	const char *what = known_wait(a, finding->stack);
+	const char *what = activity_is_for_others(activity) ? known_wait(a, finding->stack) : NULL;
 
 	if (what)
 		finding_evidence(finding, "the wait is for %s", what);

@@ -31,6 +31,7 @@ struct lasting lasting_of_row(const struct analysis *a, const struct row *row)
 		if (g->activity != row->activity || g->stack != row->stack || ns < lasting_needed(a))
 			continue;
 		all.n++;
+		all.sum += ns;
 		all.least = ns < all.least ? ns : all.least;
 		all.most = ns > all.most ? ns : all.most;
 	}
@@ -42,6 +43,7 @@ bool lasting_add(const struct analysis *a, struct lasting *found, unsigned place
 	for (unsigned i = 0; i < places; i++) {
 		if (stacks_share_site(a, found[i].stack, one->stack)) {
 			found[i].n += one->n;
+			found[i].sum += one->sum;
 			found[i].least = one->least < found[i].least ? one->least : found[i].least;
 			found[i].most = one->most > found[i].most ? one->most : found[i].most;
 			return true;

@@ -213,34 +213,33 @@ static bool is_little(const struct analysis *a, double off)
 }
 
 /*
- * In how much of the time threads were ready for long, with a CPU that the program did not use, ns. That may
- * be one that it must not use.
+ * In how much of the time threads were ready, with a CPU that the program did not use, ns. That may be one
+ * that it must not use.
  */
 static double ready_ns(const struct analysis *a)
 {
-	double long_ns = (double)histogram_sum_from(&a->latency, LONG_WAIT_NS);
-
-	return fmin(fmin(long_ns, (double)a->queued_idle_ns), unused_ns(a, used_cpus_ns(a)));
+	return fmin((double)a->queued_idle_ns, unused_ns(a, used_cpus_ns(a)));
 }
 
-/* The same with the short waits, unless those are more than a fifth of it: then others are not why. */
-static double all_ready_ns(const struct analysis *a, double off)
+/* Of that, what is due to long waits: short ones are not due to other processes. */
+static double long_ready_ns(const struct analysis *a)
 {
-	double all = fmin((double)a->queued_idle_ns, unused_ns(a, used_cpus_ns(a)));
-
-	return off >= 0.8 * all ? all : off;
+	return fmin((double)histogram_sum_from(&a->latency, LONG_WAIT_NS), ready_ns(a));
 }
 
 /* Threads that wait for each other, because the program uses all CPUs, do not count. */
 static void of_ready_threads(struct analysis *a)
 {
-	double off = ready_ns(a), used = used_cpus_ns(a);
+	double off = long_ready_ns(a), used = used_cpus_ns(a), all = ready_ns(a);
 	struct finding *finding;
 	char text[200];
 
 	if (off <= 0 || is_little(a, off) || off < 0.1 * used || !waits_are_long(a, used) ||
 	    !others_took(a, off))
 		return;
+	/* Where nearly all waits are long, the sentence is about all of them. */
+	if (off < 0.8 * all)
+		all = off;
 	finding = finding_add(a, "neighbour", off / p_time(a));
 	/* An idle program is late for nothing. And where CPUs were idle for longer, a thread that was ready
 	 * for one had only just been woken, or waited to be moved there. */
@@ -251,9 +250,8 @@ static void of_ready_threads(struct analysis *a)
 		finding,
 		"For %s a thread was ready to run while the program left a CPU unused: %s. The program used "
 		"CPUs for %s.",
-		label_time((uint64_t)all_ready_ns(a, off)).text, reason(a, "it", off, text),
-		label_time((uint64_t)used).text);
-	finding->total_ns = (uint64_t)all_ready_ns(a, off);
+		label_time((uint64_t)all).text, reason(a, "it", off, text), label_time((uint64_t)used).text);
+	finding->total_ns = (uint64_t)all;
 	/* Nobody can act on a few ms a second, which each virtual machine loses. */
 	if (is_stolen(a, off) && !is_throttled(a, off) && off < 0.05 * (double)watched_ns(a))
 		finding_at_most(finding, LEVEL_INFO);

@@ -75,38 +75,22 @@ static bool may_want_cpu(const struct instances *all, const struct instance *one
 	return one->ns <= MAX_LATE_NS && (cause == ACT_SLEEP || cause == ACT_NETWORK || cause == ACT_SELECT);
 }
 
-static void outlier_look_at(struct analysis *a, const struct instances *all)
+static void outlier_describe(struct analysis *a, const struct instances *all, unsigned cause, double excess)
 {
 	const struct instance *one = &all->slowest[0];
-	uint64_t p50 = histogram_quantile(&all->hist, 0.5), p90 = histogram_quantile(&all->hist, 0.9);
-	double excess;
-	unsigned cause, like = 0;
-	struct finding *finding;
+	uint64_t p50 = histogram_quantile(&all->hist, 0.5);
+	/* Nobody has called goroutines alike, and a disk takes tens of ms once in a while. */
+	struct finding *finding = finding_add(a, "outlier",
+					      all->kind != INSTANCE_LIFE ? 0.06
+					      : one->ns >= MIN_SINGLE_NS ? 0.02
+									 : 0);
+	unsigned like = 0;
 
-	if (all->hist.n < MIN_N || one->ns < 10 * p50 || p90 > 3 * p50 || one->ns - p50 < MIN_EXCESS_NS)
-		return;
-	if (!happens_again(all) && (all->kind == INSTANCE_LIFE || one->ns < MIN_SINGLE_NS))
-		return;
-	cause = cause_of(all, one, &excess);
-	/* How long a connection lives is up to its other end. */
-	if (all->kind == INSTANCE_LIFE && (cause == ACT_NETWORK || cause == ACT_PIPE))
-		return;
-	/* Those of a library that wait for work live as long as what they serve. */
-	if (all->kind == INSTANCE_LIFE && one->stack && !stack_is_in_program(a, one->stack))
-		return;
-	/* A wait for a goroutine that did not get a CPU is only bad luck. */
-	if (!is_cause(cause) || one->ns - p50 < 2 * a->latency.max || excess < 0.5 * (double)(one->ns - p50))
-		return;
 	while (like < all->nslowest && all->slowest[like].ns * 2 >= one->ns)
 		like++;
-	/* Nobody has called goroutines alike, and a disk takes tens of ms once in a while. */
-	finding = finding_add(a, "outlier",
-			      all->kind != INSTANCE_LIFE ? 0.06
-			      : one->ns >= MIN_SINGLE_NS ? 0.02
-							 : 0);
 	if (may_want_cpu(all, one, cause)) {
 		finding->held_up = WAITED_FOR_CPU;
-		/* That happens to any, once in a while. */
+		/* Any server is that late once in a while. */
 		if (like * 1000ull < all->hist.n)
 			finding_at_most(finding, LEVEL_INFO);
 	}
@@ -132,13 +116,37 @@ static void outlier_look_at(struct analysis *a, const struct instances *all)
 		finding_evidence(finding, "it waited longest in %s", label_stack(a, one->stack).text);
 	}
 	finding_evidence(finding, "%s at %s; p90 %s, p99 %s", label_who(a, one->goid).text,
-			 label_time(finding->worst_ns).text, label_time(p90).text,
+			 label_time(finding->worst_ns).text,
+			 label_time(histogram_quantile(&all->hist, 0.9)).text,
 			 label_time(finding->p99_ns).text);
 	if (all->kind == INSTANCE_LIFE)
 		finding_next(finding, "gotrace why %s %s %llu", a->options.file, words_of(a)->option,
 			     (unsigned long long)one->goid);
 	else
 		instances_suggest_why(a, finding, all);
+}
+
+static void outlier_look_at(struct analysis *a, const struct instances *all)
+{
+	const struct instance *one = &all->slowest[0];
+	uint64_t p50 = histogram_quantile(&all->hist, 0.5), p90 = histogram_quantile(&all->hist, 0.9);
+	double excess;
+	unsigned cause;
+
+	if (all->hist.n < MIN_N || one->ns < 10 * p50 || p90 > 3 * p50 || one->ns - p50 < MIN_EXCESS_NS)
+		return;
+	if (!happens_again(all) && (all->kind == INSTANCE_LIFE || one->ns < MIN_SINGLE_NS))
+		return;
+	cause = cause_of(all, one, &excess);
+	/* How long a connection lives is up to its other end. */
+	if (all->kind == INSTANCE_LIFE && (cause == ACT_NETWORK || cause == ACT_PIPE))
+		return;
+	/* Those of a library that wait for work live as long as what they serve. */
+	if (all->kind == INSTANCE_LIFE && one->stack && !stack_is_in_program(a, one->stack))
+		return;
+	/* A wait for a goroutine that did not get a CPU is only bad luck. */
+	if (is_cause(cause) && one->ns - p50 >= 2 * a->latency.max && excess >= 0.5 * (double)(one->ns - p50))
+		outlier_describe(a, all, cause, excess);
 }
 
 /* Regions that requests=auto makes of the tasks. */

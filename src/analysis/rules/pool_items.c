@@ -134,8 +134,8 @@ static bool is_pool_of_items(struct analysis *a, const struct row *row, const st
 
 /*
  * Rows and transactions that the program does not close keep their connection until their context ends, when
- * another goroutine gives it back (Go 1.8 to 1.27 database/sql/sql.go). How long is not known, and so neither
- * how many there are.
+ * another goroutine gives it back (Go 1.8 to 1.27 database/sql/sql.go). How long they were held, and so how
+ * many there are, is not known.
  */
 static bool are_left_open(const struct analysis *a, const struct resource *res)
 {
@@ -156,14 +156,15 @@ void pool_of_items(struct analysis *a, const struct row *row)
 	const char *near = name_text(a, stack_near(a, row->stack)->func);
 	uint64_t waited;
 	double many;
-	bool counted;
+	bool counted, left_open;
 	struct finding *finding;
 
 	if (!is_pool_of_items(a, row, res))
 		return;
 	many = items_held(res);
+	left_open = are_left_open(a, res);
 	/* If far more are in use, most are held by those that did not wait for them. */
-	counted = many >= 0.6 && items_used(res) <= 2 * many && !are_left_open(a, res);
+	counted = many >= 0.6 && items_used(res) <= 2 * many && !left_open;
 	waited = pool_waited_at_place(a, row, res);
 	finding = finding_add(
 		a, "pool-small",
@@ -195,10 +196,10 @@ void pool_of_items(struct analysis *a, const struct row *row)
 				 label_stack(a, (uint32_t)top_first(res->released)->key).text,
 				 label_time(res->holds.max).text);
 	use_evidence(a, finding, res);
-	known_wait_evidence(a, finding);
-	if (are_left_open(a, res))
+	known_wait_evidence(a, finding, row->activity);
+	if (left_open)
 		finding_evidence(finding,
-				 "some are kept until a context ends: Rows or a Tx that nobody closes");
+				 "some are kept until a context ends: Rows or a Tx that were not closed");
 	finding->held_up = use_held_up(res);
 	short_of_cpu_evidence(a, finding, res->meanwhile);
 }

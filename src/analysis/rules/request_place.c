@@ -244,7 +244,7 @@ static void describe_wait(struct analysis *a, const struct handler *handler, con
 	row_evidence(a, finding, most->most);
 	name_waker(a, finding, most->most);
 	requests_evidence(a, finding, handler, row_waits(most->most)->n);
-	known_wait_evidence(a, finding);
+	known_wait_evidence(a, finding, most->most->activity);
 	hosts_evidence(a, finding, most->most->stack);
 	finding->n = most->n;
 	finding->total_ns = most->ns;
@@ -299,7 +299,7 @@ static void describe_library_wait(struct analysis *a, const struct handler *hand
 	row_evidence(a, finding, row);
 	name_waker(a, finding, row);
 	requests_evidence(a, finding, handler, wait->n);
-	known_wait_evidence(a, finding);
+	known_wait_evidence(a, finding, row->activity);
 	finding->n = wait->n;
 	finding->total_ns = wait->ns;
 }

@@ -122,8 +122,8 @@ bool row_is_for_work(const struct analysis *a, const struct row *row, const stru
 /* --- known_waits.c --- */
 
 /* Says what is waited for at the finding's stack, if that is a well-known limit of a library, and what sets
- * it. */
-void known_wait_evidence(const struct analysis *a, struct finding *finding);
+ * it. activity: the finding's; in others, such as network, it does not wait for the limit. */
+void known_wait_evidence(const struct analysis *a, struct finding *finding, unsigned activity);
 
 /* --- leak.c --- */
 

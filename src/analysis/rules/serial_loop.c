@@ -218,7 +218,7 @@ static void describe_loop(struct analysis *a, const struct row *row, const struc
 			     activity_name((enum activity)blocked->activity),
 			     label_stack(a, blocked->stack).text);
 	row_evidence(a, finding, blocked);
-	known_wait_evidence(a, finding);
+	known_wait_evidence(a, finding, blocked->activity);
 	callers_evidence(a, finding, "called by", blocked->stack);
 	finding->total_ns = loop->blocked_ns;
 }

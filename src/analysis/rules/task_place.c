@@ -80,7 +80,7 @@ static void describe_repeated(struct analysis *a, const struct instances *all, c
 			 label_time(finding->p99_ns).text, (unsigned long long)outer->n,
 			 label_time(histogram_quantile(&one->hist, 0.5)).text,
 			 label_stack(a, finding->stack).text);
-	known_wait_evidence(a, finding);
+	known_wait_evidence(a, finding, (unsigned)(top_first(one->where)->key & 0xff));
 	instances_suggest_why(a, finding, all);
 }
 
@@ -124,7 +124,7 @@ static void task_place_look_at(struct analysis *a, const struct instances *all)
 			 label_time(finding->p50_ns).text, label_time(finding->p99_ns).text, all->nslowest,
 			 label_time(slow).text, label_time(slow_there).text,
 			 activity_name((enum activity)activity));
-	known_wait_evidence(a, finding);
+	known_wait_evidence(a, finding, activity);
 	instances_suggest_why(a, finding, all);
 }
 
