@@ -44,14 +44,15 @@ struct scratch {
 	struct unwind_regs begun;         /* bpf/unwind_memo.bpf.h: registers of the first frame */
 	uint64_t rules;                   /* the same: what says whether the rules are the same */
 	uint64_t recalled;                /* the same: hash of the stack */
-	uint32_t memo, memo_is_free;      /* the same: where the walk is kept */
-	volatile uint32_t way;            /* the same: which of its places */
-	uint64_t copied;                  /* the same: bytes of chunk */
+	uint32_t memo;                    /* the same: where the walk is kept */
+	uint32_t memo_is_free;            /* the same: nothing was kept there */
+	volatile uint32_t way;            /* the same: which place of the walk is looked at */
+	uint64_t copied;                  /* the same: bytes copied into chunk */
 	volatile uint32_t n_read;         /* the same: words that the walk depends on */
 	volatile uint32_t bp_from;        /* the same: enum bp_from */
 	volatile uint32_t needs_bp;       /* the same: the walk depends on begun.bp */
 	volatile uint64_t bp_at, bp_word; /* the same: of BP_READ */
-	volatile uint64_t lowest;         /* the same: address of the words' lowest */
+	volatile uint64_t lowest;         /* the same: the lowest of read_at */
 	uint64_t read_at[WALK_WORDS];     /* the same: the words' addresses, and what they were */
 	uint64_t read_word[WALK_WORDS];
 	uint64_t hi;                 /* end of the stack */

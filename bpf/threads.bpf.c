@@ -23,7 +23,7 @@ static __always_inline void find_regs(const struct task_struct *task, const stru
 		regs_place = (uint32_t)distance;
 }
 
-/* Loaded with probed tasks; for a system call of gotrace itself. */
+/* Looks at a system call of gotrace itself. Loaded with probed tasks only. */
 SEC("?tp_btf/sys_enter")
 int BPF_PROG(own_call, struct pt_regs *user)
 {

@@ -23,8 +23,8 @@ struct walk_memo {
 	uint16_t places[WALK_WORDS]; /* index of each word from base on */
 };
 
-/* A walk may be kept in several places, so that walks which take turns do not drive each other out: a
- * function that writes has several callers, whose walks begin alike. */
+/* The places for walks that begin alike, as in a function that several others call: such walks take turns,
+ * and would drive each other out of a single place. */
 #define WALK_WAYS      4u
 #define WALK_MEMO_BITS 9
 #define WALK_MEMOS     (1u << WALK_MEMO_BITS)
@@ -131,8 +131,8 @@ static __always_inline uint64_t hash_word(uint64_t hash, uint64_t word)
 	return (hash ^ word) * STACK_HASH_FACTOR;
 }
 
-/* Copies the part of the stack that the walk will read. The copy serves the walk if nothing is recalled. */
-static __always_inline bool copy_part(const struct walk_memo *memo, struct scratch *s)
+/* Copies the part of the stack that the walk will read. A walk that is not recalled reads the copy. */
+static __always_inline bool copy_walk_span(const struct walk_memo *memo, struct scratch *s)
 {
 	uint64_t size = memo->size;
 
@@ -152,7 +152,7 @@ static __always_inline bool reads_alike(const struct walk_memo *memo, struct scr
 {
 	uint64_t words = 0;
 
-	if (!copy_part(memo, s))
+	if (!copy_walk_span(memo, s))
 		return false;
 	for (uint32_t i = 0; i < WALK_WORDS && i < memo->n; i++)
 		words = hash_word(words, s->chunk[memo->places[i] & (WALK_SPAN / 8 - 1)]);
@@ -213,8 +213,9 @@ static __always_inline void find_lowest_read(struct scratch *s)
 	}
 }
 
-/* Keeps the words that the walk has read. Returns false if they are too far apart. What changes from one to
- * the next is in maps, and volatile: the verifier would follow each of its values (280,000 instructions). */
+/* Keeps the words that the walk has read. Returns false if they are too far apart. Values that change in
+ * these two loops are volatile and in maps: the verifier follows all values of local variables, which took it
+ * 280,000 instructions. */
 static __always_inline bool keep_words(struct walk_memo *memo, struct scratch *s)
 {
 	uint64_t base = s->lowest, words = 0, at;

@@ -21,7 +21,7 @@ struct bpf_threads_options {
 };
 
 int bpf_load_threads(struct bpf *bpf, const struct bpf_threads_options *options, struct error *err);
-/* Where programs have to look for a thread's registers, finds the place on gotrace's own thread. */
+/* With probed tasks: finds where a thread's registers are, on gotrace's own thread. */
 void bpf_find_regs(const struct bpf *bpf);
 /* Checks that types from a file (--btf) are those of this kernel. Call it after bpf_find_regs().
  * Returns 0 or -EINVAL. */

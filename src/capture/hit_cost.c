@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "capture/hit_cost.h"
 
-#define KEPT 0.75 /* of what was counted, each time */
+#define KEPT 0.75 /* share of the older hits that still counts, at each update */
 
 enum {
 	ENOUGH = 32,      /* hits needed for a mean that is better than a guess */
@@ -13,8 +13,8 @@ enum {
 	DISPATCH_NS = 80,
 };
 
-/* The latest hits count for a quarter each time, but where they are few: what runs seldom finds cold caches,
- * and is not what the many cost. */
+/* Older hits count for less and less. Each hit has the same weight: the few of a quiet interval find cold
+ * caches, and say little of the many. */
 static void take_in(struct running_mean *mean, uint64_t n, uint64_t ns)
 {
 	if (n - mean->n < ENOUGH || ns < mean->ns)
