@@ -233,25 +233,25 @@ static void of_ready_threads(struct analysis *a)
 	double off = long_ready_ns(a), used = used_cpus_ns(a), all = ready_ns(a);
 	struct finding *finding;
 	char text[200];
+	bool few; /* short waits: the sentence is about all of them */
 
 	if (off <= 0 || is_little(a, off) || off < 0.1 * used || !waits_are_long(a, used) ||
 	    !others_took(a, off))
 		return;
-	/* Where nearly all waits are long, the sentence is about all of them. */
-	if (off < 0.8 * all)
-		all = off;
+	few = off >= 0.8 * all;
 	finding = finding_add(a, "neighbour", off / p_time(a));
 	/* An idle program is late for nothing. And where CPUs were idle for longer, a thread that was ready
 	 * for one had only just been woken, or waited to be moved there. */
 	if (used < 0.005 * p_time(a) ||
 	    (host_idle_ns(a) > 2 * off && !is_throttled(a, off) && stolen_ns(a) < off))
 		finding_at_most(finding, LEVEL_INFO);
-	finding_text(
-		finding,
-		"For %s a thread was ready to run while the program left a CPU unused: %s. The program used "
-		"CPUs for %s.",
-		label_time((uint64_t)all).text, reason(a, "it", off, text), label_time((uint64_t)used).text);
-	finding->total_ns = (uint64_t)all;
+	finding_text(finding,
+		     "For %s%s a thread was ready to run while the program left a CPU unused: %s. The "
+		     "program used "
+		     "CPUs for %s.",
+		     label_time((uint64_t)(few ? all : off)).text, few ? "" : ", in waits of 0.5 ms or more,",
+		     reason(a, "it", off, text), label_time((uint64_t)used).text);
+	finding->total_ns = (uint64_t)(few ? all : off);
 	/* Nobody can act on a few ms a second, which each virtual machine loses. */
 	if (is_stolen(a, off) && !is_throttled(a, off) && off < 0.05 * (double)watched_ns(a))
 		finding_at_most(finding, LEVEL_INFO);
